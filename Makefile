@@ -1,0 +1,59 @@
+# opsctl: `make` lists the targets. Bun is found or installed from npm into .tools; nothing else is needed.
+BUN_VERSION := 1.4.5
+LOCAL_BUN   := .tools/node_modules/.bin/bun
+# A Bun of exactly this version on PATH is used as it is; any other machine gets the pinned one.
+BUN         := $(shell [ "$$(bun --version 2>/dev/null)" = "$(BUN_VERSION)" ] && command -v bun || echo "$(CURDIR)/$(LOCAL_BUN)")
+
+COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+DIRTY       := $(shell git diff --quiet HEAD 2>/dev/null || echo +changes)
+BUILD_FLAGS := --compile --minify --bytecode --format=esm --splitting \
+	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
+	--define OPSCTL_COMMIT='"$(COMMIT)$(DIRTY)"'
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build build-all demo test check bench chaos clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(LOCAL_BUN):
+	@mkdir -p .tools
+	@if command -v npm >/dev/null; then npm install --silent --no-save --no-audit --no-fund --prefix .tools bun@$(BUN_VERSION); \
+	elif command -v bun >/dev/null; then cd .tools && { [ -f package.json ] || echo '{}' > package.json; } && bun add --exact --trust bun@$(BUN_VERSION); \
+	else echo "opsctl: neither npm nor bun found; install Node.js with npm, or Bun, then run make again" >&2; exit 1; fi
+	@$(LOCAL_BUN) --version >/dev/null 2>&1 || node .tools/node_modules/bun/install.js
+
+node_modules/.installed: package.json bun.lock | $(if $(findstring .tools,$(BUN)),$(LOCAL_BUN))
+	@$(BUN) install --frozen-lockfile --silent
+	@touch $@
+
+setup: node_modules/.installed ## Install the pinned tools and packages
+
+build: setup ## Compile dist/opsctl for this machine
+	@mkdir -p dist
+	$(BUN) build $(BUILD_FLAGS) cli/main.ts --outfile dist/opsctl
+
+build-all: setup ## Compile for Linux x64 and arm64
+	@mkdir -p dist
+	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 cli/main.ts --outfile dist/opsctl-linux-x64
+	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 cli/main.ts --outfile dist/opsctl-linux-arm64
+
+demo: build ## Watch a real weekly run: PostgreSQL, a dozen tenants, stand-in peers
+	$(BUN) tests/demo/demo.ts
+
+test: build check ## Run every test
+	$(BUN) test
+
+check: setup ## Types for Bun and for Deno, lint, format
+	node_modules/.bin/tsc
+	node_modules/.bin/deno check cli lib
+	node_modules/.bin/biome check --error-on-warnings
+
+bench: build ## Measure speed and memory against baselines of the same run
+	$(BUN) tests/bench/bench.ts
+
+chaos: build ## The long kill-at-every-step runs
+	$(BUN) test --timeout 900000 ./tests/chaos/long.ts
+
+clean: ## Remove what was built and installed
+	rm -rf dist node_modules .tools .demo .bench

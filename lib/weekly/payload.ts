@@ -1,0 +1,115 @@
+import * as v from "valibot";
+
+/** The channels of payload V1, in the order in which people and `missingChannels` see them. */
+export const CHANNELS = ["email", "instagram", "linkedin", "blog", "tiktok"] as const;
+
+/** One channel of payload V1. */
+export type ChannelName = (typeof CHANNELS)[number];
+
+/** Version of the payload contract; part of the report's uniqueness key. */
+export const SCHEMA_VERSION = 1;
+
+const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/));
+const instant = v.pipe(v.string(), v.isoTimestamp(), v.endsWith("Z"));
+const finite = v.pipe(v.number(), v.finite());
+const score = v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100)));
+
+const insightSchema = v.strictObject({
+  code: v.string(),
+  text: v.string(),
+  metric: v.optional(v.string()),
+  value: v.optional(v.nullable(finite)),
+  previous: v.optional(v.nullable(finite)),
+});
+
+const evidenceSchema = v.strictObject({
+  sourceTable: v.string(),
+  rowId: v.nullable(uuid),
+  rangeStart: instant,
+  rangeEnd: instant,
+  count: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  items: v.array(v.unknown()),
+});
+
+const channelSchema = v.pipe(
+  v.strictObject({
+    status: v.picklist(["available", "unavailable"]),
+    coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
+    reason: v.nullable(v.string()),
+    metrics: v.nullable(v.record(v.string(), v.nullable(finite))),
+    insights: v.array(insightSchema),
+    evidence: v.array(evidenceSchema),
+  }),
+  v.check(
+    (channel) =>
+      channel.status === "available"
+        ? channel.coverageStatus !== "unavailable" && channel.metrics !== null
+        : channel.coverageStatus === "unavailable" && channel.metrics === null && channel.reason !== null,
+    "an unavailable channel has a reason and no metrics, an available one has metrics",
+  ),
+);
+
+const sourceSchema = v.strictObject({
+  channel: v.picklist(CHANNELS),
+  connectionId: v.optional(uuid),
+  status: v.picklist(["ok", "failed", "missing", "not_integrated"]),
+  code: v.optional(v.string()),
+  analysisId: v.optional(uuid),
+  updatedAt: v.optional(instant),
+});
+
+/**
+ * Payload V1, the canonical report of one tenant owner and one closed week.
+ *
+ * Shape:  the twelve top-level keys and nothing else; additions go under `provenance`.
+ * Units:  instants are UTC ISO 8601 with `Z`; rates are fractions 0 to 1; scores 0 to 100.
+ * Errors: a payload that does not fit is never persisted (`report_persist_failed`).
+ * Source: weekly report document, Payload V1.
+ */
+export const payloadSchema = v.strictObject({
+  schemaVersion: v.literal(SCHEMA_VERSION),
+  tenantId: uuid,
+  userId: uuid,
+  windowStart: instant,
+  windowEnd: instant,
+  generatedAt: instant,
+  coverageStatus: v.picklist(["complete", "partial"]),
+  accountScore: v.strictObject({
+    score,
+    previousScore: score,
+    delta: v.nullable(finite),
+    sourceId: v.nullable(uuid),
+  }),
+  channels: v.strictObject({
+    email: channelSchema,
+    instagram: channelSchema,
+    linkedin: channelSchema,
+    blog: channelSchema,
+    tiktok: channelSchema,
+  }),
+  missingChannels: v.array(v.picklist(CHANNELS)),
+  activationActions: v.array(
+    v.strictObject({ code: v.string(), channel: v.picklist(CHANNELS), label: v.string(), path: v.string() }),
+  ),
+  provenance: v.strictObject({
+    fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    sources: v.array(sourceSchema),
+    analysisTriggers: v.array(v.unknown()),
+    worker: v.strictObject({ version: v.string() }),
+  }),
+});
+
+/** A report as it is stored, sent and rendered. */
+export type Payload = v.InferOutput<typeof payloadSchema>;
+
+/** One channel's entry in the payload. */
+export type Channel = Payload["channels"][ChannelName];
+
+/** One finding about a channel, worded for the owner. */
+export type Insight = v.InferOutput<typeof insightSchema>;
+
+/** Where one value of the payload came from. */
+export type Source = v.InferOutput<typeof sourceSchema>;
+
+/** A step that would give the owner a fuller report. */
+export type ActivationAction = Payload["activationActions"][number];
