@@ -1,0 +1,15 @@
+import clock from "../../sql/0001_weekly_performance_clock.sql" with { type: "text" };
+import reports from "../../sql/0002_weekly_performance_reports.sql" with { type: "text" };
+import deliveries from "../../sql/0003_weekly_performance_deliveries.sql" with { type: "text" };
+import reconciliations from "../../sql/0004_weekly_performance_reconciliations.sql" with { type: "text" };
+
+/** One numbered SQL file of `sql/`, carried in the binary. */
+export type Migration = { version: number; name: string; sql: string };
+
+/** Every migration in the order of its number; a released file is never edited, a change is a new file. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "0001_weekly_performance_clock", sql: clock },
+  { version: 2, name: "0002_weekly_performance_reports", sql: reports },
+  { version: 3, name: "0003_weekly_performance_deliveries", sql: deliveries },
+  { version: 4, name: "0004_weekly_performance_reconciliations", sql: reconciliations },
+];
