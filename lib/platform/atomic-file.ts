@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * Writes `text` to `path` so that a reader sees the old file or the whole new one, and a power cut keeps either.
+ *
+ * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced.
+ * Errors: those of the file system; then the old file is untouched and no temporary file is left. The directory
+ *         is never created: a missing one is the operator's to see.
+ */
+export async function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    await writeSynced(temporary, text, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+async function writeSynced(path: string, text: string, mode: number): Promise<void> {
+  await withHandle(await open(path, "wx", mode), async (handle) => {
+    await handle.writeFile(text);
+    // The mode given to open is narrowed by the process's umask.
+    await handle.chmod(mode);
+    await handle.sync();
+  });
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  await withHandle(await open(path, "r"), async (handle) => {
+    try {
+      await handle.sync();
+    } catch (error) {
+      // Some file systems cannot sync a directory; the rename is done and visible all the same.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EINVAL" && code !== "ENOTSUP") throw error;
+    }
+  });
+}
+
+async function withHandle(handle: FileHandle, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
+  }
+}

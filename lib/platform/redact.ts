@@ -1,0 +1,110 @@
+import { Buffer } from "node:buffer";
+
+/** What stands in place of a secret wherever text is printed. */
+export const REDACTED = "<secret>";
+
+/** Shorter values cannot be told from ordinary text: replacing them would only destroy the output. */
+const MIN_LENGTH = 4;
+/** Base64 fragments lose their ends, so a short one would match by accident. */
+const MIN_BASE64_LENGTH = 6;
+
+const known = new Set<string>();
+let pattern: RegExp | undefined;
+
+/**
+ * Makes `redact` hide `value` from now on, in every form in which libraries repeat it.
+ *
+ * Shape: as it is, percent-encoded, as a form field, inside JSON, and in base64 at each of the three byte
+ *        offsets (`Basic` credentials shift it). For a URL with credentials also its user's password.
+ */
+export function registerSecret(value: string): void {
+  const forms = [value, value.trim(), ...urlPassword(value)].flatMap(formsOf);
+  for (const form of forms) if (form.length >= MIN_LENGTH) known.add(form);
+  pattern = undefined;
+}
+
+/**
+ * `text` without anything that must not be printed.
+ *
+ * Shape: registered secrets, credentials in any URL, secret-looking query parameters and bearer headers become
+ *        `<secret>`; whole e-mail addresses and international phone numbers become masks.
+ */
+export function redact(text: string): string {
+  let result = known.size === 0 ? text : text.replace(knownPattern(), REDACTED);
+  for (const [rule, replacement] of RULES) result = result.replace(rule, replacement);
+  return result;
+}
+
+/** Anything that JSON can hold, with every string value in it redacted. Keys are names of ours and stay. */
+export function redactValues(value: unknown): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map(redactValues);
+  if (value === null || typeof value !== "object") return value;
+  if ("toJSON" in value && typeof value.toJSON === "function") return redactValues(value.toJSON());
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactValues(item)]));
+}
+
+const RULES: readonly (readonly [RegExp, string])[] = [
+  // scheme://user:password@host; greedy, because an unescaped @ may be part of the password.
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, `$1${REDACTED}@`],
+  [/([?&][\w-]*(?:key|token|secret|password|passwd|signature)=)[^&\s"'<>#]+/gi, `$1${REDACTED}`],
+  [/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[^\s"',]+/gi, `$1${REDACTED}`],
+  [/\b(bearer\s+)[\w.~+/=-]{16,}/gi, `$1${REDACTED}`],
+  [/([a-z0-9])[a-z0-9._%+'-]*@([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi, "$1***@$2"],
+  // Only what can be nothing but a phone number: with a plus, or Brazil's prefix and length standing alone.
+  [/\+\d[\d ().-]{6,18}(\d{4})(?!\d)/g, "***$1"],
+  [/(?<![\w-])55\d{6,7}(\d{4})(?![\w-])/g, "***$1"],
+];
+
+function knownPattern(): RegExp {
+  // The longest form first: a URL must not survive in part because its password was replaced before it.
+  pattern ??= new RegExp(
+    [...known]
+      .sort((a, b) => b.length - a.length)
+      .map(escapeRegExp)
+      .join("|"),
+    "g",
+  );
+  return pattern;
+}
+
+function formsOf(value: string): string[] {
+  const encoded = encodeURIComponent(value.toWellFormed());
+  return [
+    value,
+    encoded,
+    encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
+    new URLSearchParams({ v: value }).toString().slice(2),
+    JSON.stringify(value).slice(1, -1),
+    ...base64Forms(value),
+  ];
+}
+
+/** The characters that stay the same whatever stands before and after `value` in the encoded bytes. */
+function base64Forms(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const forms = [0, 1, 2].flatMap((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
+    const start = Math.ceil((offset * 8) / 6);
+    const end = Math.floor(((offset + bytes.length) * 8) / 6);
+    const form = text.slice(start, end);
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+  return forms.filter((form) => form.length >= MIN_BASE64_LENGTH);
+}
+
+function urlPassword(value: string): string[] {
+  const password = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]*?:([^\s/?#]*)@/i.exec(value)?.[1];
+  if (!password) return [];
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

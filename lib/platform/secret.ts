@@ -1,0 +1,32 @@
+import { REDACTED, registerSecret } from "./redact.ts";
+
+/**
+ * A value that cannot print itself: as text, as JSON and when inspected it shows `<secret>`.
+ *
+ * Shape: `open()` gives the value, to be called where it goes on the wire and nowhere else. Making a `Secret`
+ *        registers it with `redact`, so that a library which quotes the value cannot print it either.
+ */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+    registerSecret(value);
+  }
+
+  open(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return REDACTED;
+  }
+}
