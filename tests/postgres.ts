@@ -21,7 +21,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
-import { MIGRATIONS } from "../lib/migrate/migrations.ts";
+import { MIGRATIONS } from "../lib/schema/migrations.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const NOBODY = 65534;
