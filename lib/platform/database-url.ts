@@ -1,0 +1,118 @@
+import { isIPv4 } from "node:net";
+
+/** How a connection is encrypted, in libpq's words. */
+export type TlsMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
+
+/** Where a database is and who asks, as read from its URL. */
+export type DatabaseAddress = {
+  host: string;
+  port: number;
+  /** Path of the Unix socket; then `host` and `port` are not used. */
+  socketPath: string | undefined;
+  user: string | undefined;
+  password: string;
+  database: string | undefined;
+  tls: TlsMode;
+  /** File with the certificates to trust; undefined means those built into the runtime. */
+  rootCertificate: string | undefined;
+  /** Settings that the URL asks the server for, such as `options`. */
+  startup: Record<string, string>;
+};
+
+/** Parameters that speak to other clients; a server would refuse to start a session with them. */
+const FOR_OTHER_CLIENTS = new Set([
+  "application_name",
+  "channel_binding",
+  "connect_timeout",
+  "connection_limit",
+  "gssencmode",
+  "keepalives",
+  "keepalives_count",
+  "keepalives_idle",
+  "keepalives_interval",
+  "pgbouncer",
+  "pool_timeout",
+  "sslnegotiation",
+  "target_session_attrs",
+  "uselibpqcompat",
+]);
+const UNDERSTOOD = new Set(["host", "user", "password", "ssl", "sslmode", "sslrootcert"]);
+const NOT_SUPPORTED = ["sslcert", "sslkey", "sslpassword", "sslcrl", "hostaddr", "service", "passfile"];
+
+/**
+ * The parts of a `postgres://` URL, or one line saying why it cannot be used; the line never quotes the URL.
+ *
+ * Shape: `sslmode` as in libpq: `require` encrypts without asking who answers (with `sslrootcert` it checks the
+ *        certificate too), `verify-full` also checks the name. Without it: `prefer`, on loopback `disable`.
+ *        Percent-encoding is undone in every part. Unknown parameters go to the server as settings.
+ */
+export function parseDatabaseUrl(text: string): DatabaseAddress | string {
+  if (!/^postgres(ql)?:\/\//.test(text)) return "is not a postgres:// URL";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const parts = url && decodedParts(url);
+  if (url === undefined || parts === undefined) return "is not a valid postgres:// URL";
+  if (parts.host.includes(",")) return "names several hosts, where one is supported";
+  const query = Object.fromEntries(url.searchParams);
+  const unsupported = NOT_SUPPORTED.find((name) => name in query);
+  if (unsupported !== undefined) return `has the parameter ${unsupported}, which is not supported`;
+  const host = query.host ?? (parts.host || "localhost");
+  const port = Number(url.port || 5432);
+  const socketPath = host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : undefined;
+  const tls = tlsMode(query, socketPath !== undefined || isLoopback(host));
+  if (tls === undefined) return "has an sslmode that is not known";
+  return {
+    host,
+    port,
+    socketPath,
+    user: query.user ?? (parts.user || undefined),
+    password: query.password ?? parts.password,
+    database: parts.database || undefined,
+    tls,
+    rootCertificate: query.sslrootcert === "system" ? undefined : query.sslrootcert,
+    startup: settings(query),
+  };
+}
+
+function decodedParts(url: URL) {
+  try {
+    return {
+      host: decodeURIComponent(url.hostname).replace(/^\[|\]$/g, ""),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function tlsMode(query: Record<string, string>, isLocal: boolean): TlsMode | undefined {
+  const hasRoot = query.sslrootcert !== undefined;
+  if (query.sslrootcert === "system") return "verify-full";
+  switch (query.sslmode ?? (query.ssl === "true" ? "require" : "")) {
+    case "":
+      return hasRoot ? "verify-ca" : isLocal ? "disable" : "prefer";
+    case "disable":
+      return "disable";
+    case "allow":
+    case "prefer":
+      return "prefer";
+    case "require":
+      return hasRoot ? "verify-ca" : "require";
+    case "verify-ca":
+      return "verify-ca";
+    case "verify-full":
+      return "verify-full";
+    default:
+      return undefined;
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+function settings(query: Record<string, string>): Record<string, string> {
+  const isSetting = ([name]: [string, string]) => !UNDERSTOOD.has(name) && !FOR_OTHER_CLIENTS.has(name);
+  return Object.fromEntries(Object.entries(query).filter(isSetting));
+}
