@@ -21,7 +21,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
-import { MIGRATIONS } from "../lib/schema/migrations.ts";
+import { applyMigrations } from "../lib/migrate/run.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const NOBODY = 65534;
@@ -190,7 +190,7 @@ async function makeTemplate(admin: postgres.Sql, url: (database: string) => stri
   try {
     await sql.unsafe(APP_SCHEMA).simple();
     await sql.unsafe(HOSTED_DEFAULT_PRIVILEGES).simple();
-    for (const migration of MIGRATIONS) await sql.unsafe(migration.sql).simple();
+    await applyMigrations({ sql });
   } finally {
     await sql.end({ timeout: 1 });
   }

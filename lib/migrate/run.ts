@@ -1,0 +1,165 @@
+import type postgres from "postgres";
+import { OpsError } from "../platform/errors.ts";
+import { readCatalog } from "../schema/catalog.ts";
+import { MIGRATIONS, type Migration } from "../schema/migrations.ts";
+import { grantProblems, platformProblems, rowSecurityProblems, schemaProblems } from "../schema/problems.ts";
+import {
+  compareMigrations,
+  type MigrationStatus,
+  migrationChecksum,
+  readRecordedMigrations,
+} from "../schema/recorded.ts";
+import { APPLICATION_REQUIREMENTS } from "../schema/requirements.ts";
+import { RECORD_TABLE } from "./record-table.ts";
+
+/** What a migration run works with; `known` and `lockTimeoutMs` have defaults that only tests change. */
+export type MigrateWorld = {
+  sql: postgres.Sql;
+  /** Told the name of each migration as soon as it is committed. */
+  onApplied?: (name: string) => void;
+  known?: readonly Migration[];
+  /** How long a migration may wait for a table that the application is using. */
+  lockTimeoutMs?: number;
+};
+
+// One migration at a time in one database; released with the transaction, so a pooler may stand in between.
+const LOCK_KEY = 7_317_120_431;
+const LOCK_TIMEOUT_MS = 15_000;
+
+/**
+ * Every migration with its state; writes nothing.
+ *
+ * Errors: DATABASE_GRANT_MISSING when the login may not read the record.
+ */
+export async function migrationStatus({ sql, known }: MigrateWorld): Promise<MigrationStatus[]> {
+  const [record] = await sql<[{ exists: boolean; readable: boolean; login: string }]>`
+    select count(*) > 0 as exists, coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false) as readable,
+           current_user as login
+    from pg_class as c
+    where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace`;
+  if (record.exists && !record.readable)
+    throw new OpsError({
+      code: "DATABASE_GRANT_MISSING",
+      message: `Cannot read the record of migrations: ${record.login} lacks SELECT on public.opsctl_migrations`,
+      hint: `grant service_role to "${record.login}";`,
+    });
+  return compareMigrations(record.exists ? await readRecordedMigrations(sql) : [], known);
+}
+
+/**
+ * Applies every missing migration, each in a transaction of its own, and answers the state afterwards.
+ *
+ * Shape:  `applied` names what this run applied; another run at the same time may have applied the rest.
+ * Errors: MIGRATION_EDITED, MIGRATION_UNKNOWN, DATABASE_SCHEMA_MISSING, DATABASE_GRANT_MISSING and
+ *         DATABASE_ROW_SECURITY before anything is applied; MIGRATION_FAILED with the file's name and the SQL state.
+ */
+export async function applyMigrations(
+  world: MigrateWorld,
+): Promise<{ applied: string[]; migrations: MigrationStatus[] }> {
+  const known = world.known ?? MIGRATIONS;
+  const before = await migrationStatus(world);
+  refuseForeignHistory(before);
+  const applied: string[] = [];
+  if (before.some((migration) => migration.state === "pending")) {
+    await requirePrerequisites(world.sql);
+    for (const migration of known) {
+      if (await applyOne(world, migration, known)) {
+        applied.push(migration.name);
+        world.onApplied?.(migration.name);
+      }
+    }
+  }
+  return { applied, migrations: await migrationStatus(world) };
+}
+
+/** Whether the migration was missing, and is applied now. */
+async function applyOne(
+  world: MigrateWorld,
+  migration: Migration,
+  known: readonly Migration[],
+): Promise<boolean> {
+  const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = world;
+  try {
+    return await sql.begin(async (tx) => {
+      await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
+      // A migration that waits for a busy table makes everybody behind it wait: rather give up and say so.
+      await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();
+      await tx.unsafe(RECORD_TABLE).simple();
+      // Looked at again under the lock: another run may have applied it meanwhile.
+      const status = compareMigrations(await readRecordedMigrations(tx), known);
+      refuseForeignHistory(status);
+      if (status.find((row) => row.version === migration.version)?.state === "applied") return false;
+      await tx`
+        insert into public.opsctl_migrations (version, name, checksum)
+        values (${migration.version}, ${migration.name}, ${migrationChecksum(migration)})`;
+      await tx.unsafe(migration.sql).simple();
+      return true;
+    });
+  } catch (error) {
+    throw migrationError(migration, error);
+  }
+}
+
+function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
+  const named = (state: MigrationStatus["state"]) =>
+    migrations.filter((row) => row.state === state).map((row) => row.name);
+  const edited = named("edited");
+  if (edited.length > 0)
+    throw new OpsError({
+      code: "MIGRATION_EDITED",
+      message: `Cannot migrate: ${edited.join(", ")} was applied from another text than this opsctl carries`,
+      hint: "A released migration is never edited: use the opsctl that applied it, or a newer one. Nothing was applied",
+    });
+  const unknown = named("unknown");
+  if (unknown.length > 0)
+    throw new OpsError({
+      code: "MIGRATION_UNKNOWN",
+      message: `Cannot migrate: the database has ${unknown.join(", ")}, which this opsctl does not know`,
+      hint: "A newer opsctl migrated this database: use that one. Nothing was applied",
+    });
+}
+
+/** Refuses before the first change, with everything that is missing at once. */
+async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
+  // Who migrates need not read as the weekly login does, but every table and column has to be there.
+  const catalog = await readCatalog(sql, APPLICATION_REQUIREMENTS, [], "login");
+  const owned = {
+    ...catalog,
+    grants: catalog.grants.filter((grant) => grant.side === "owner"),
+    rowSecurity: catalog.rowSecurity.filter((row) => row.side === "owner"),
+  };
+  for (const problems of [
+    [...platformProblems(catalog), ...schemaProblems(catalog)],
+    grantProblems(owned),
+    rowSecurityProblems(owned),
+  ]) {
+    const [first] = problems;
+    if (first)
+      throw new OpsError({
+        code: first.code,
+        message: joined(problems.map((problem) => problem.message)),
+        hint: [...new Set(problems.map((problem) => problem.hint))].join("\n"),
+      });
+  }
+}
+
+/** Several messages of the same beginning as one. */
+function joined(messages: string[]): string {
+  const prefix = "Cannot use the database: ";
+  return prefix + messages.map((message) => message.replace(prefix, "")).join("; ");
+}
+
+function migrationError(migration: Migration, error: unknown): unknown {
+  const state = (error as { code?: unknown } | null)?.code;
+  if (error instanceof OpsError || typeof state !== "string" || !/^[0-9A-Z]{5}$/.test(state)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new OpsError({
+    code: "MIGRATION_FAILED",
+    message: `Cannot apply ${migration.name}: SQL state ${state}, ${reason}`,
+    hint:
+      state === "55P03"
+        ? "A table is in use: run migrate again when the application is quiet. Nothing of this file was kept"
+        : "Nothing of this file was kept; the files before it are applied",
+    cause: error,
+  });
+}

@@ -1,0 +1,140 @@
+import type postgres from "postgres";
+import type { ColumnRequirement, FunctionRequirement } from "./requirements.ts";
+
+/** A role that lacks a privilege on some columns of one table. */
+export type MissingGrant = {
+  side: "login" | "owner";
+  role: string;
+  table: string;
+  columns: string[];
+  privilege: string;
+  /** Whether `service_role` has what this role lacks. */
+  serviceRoleHas: boolean;
+};
+
+/** What the database's own catalog says about the requirements; every list holds faults only. */
+export type Catalog = {
+  login: string;
+  serverVersion: number;
+  /** Whether the login is, or has the privileges of, `service_role`; null when there is no such role. */
+  isService: boolean | null;
+  /** Whether the login was made a member of `service_role`, perhaps without inheriting its privileges. */
+  isServiceMember: boolean | null;
+  missingRoles: string[];
+  missingAuthUid: boolean;
+  missingTables: { table: string; origin: "application" | "opsctl" }[];
+  missingColumns: { table: string; columns: string[]; origin: "application" | "opsctl" }[];
+  missingFunctions: string[];
+  schemaGrants: { role: string; schema: string; privilege: string }[];
+  grants: MissingGrant[];
+  executeGrants: { name: string; args: string; serviceRoleHas: boolean }[];
+  rowSecurity: { side: "login" | "owner"; role: string; table: string }[];
+  recordTable: { exists: boolean; readable: boolean };
+};
+
+/**
+ * Compares the requirements with the database's catalog in one statement, without touching a row.
+ *
+ * `owner` says who owns opsctl's functions: whoever owns them now, or the login, which is about to create them.
+ */
+export async function readCatalog(
+  sql: postgres.Sql,
+  requirements: readonly ColumnRequirement[],
+  functions: readonly FunctionRequirement[],
+  owner: "present" | "login",
+): Promise<Catalog> {
+  const [row] = await sql<[{ catalog: Catalog }]>`
+    with service as (
+      select oid from pg_roles where rolname = 'service_role'
+    ), wanted as materialized (
+      select w.*, c.oid as relation, a.attnum, c.relowner, c.relrowsecurity, c.relforcerowsecurity
+      from jsonb_to_recordset(${JSON.stringify(requirements)}::text::jsonb)
+        as w(side text, "table" text, "column" text, privilege text, origin text)
+      left join pg_class as c
+        on c.relname = w."table" and c.relnamespace = 'public'::regnamespace
+        and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      left join pg_attribute as a
+        on a.attrelid = c.oid and a.attname = w."column" and a.attnum > 0 and not a.attisdropped
+    ), function as materialized (
+      select f.name, f.args, p.oid, p.proowner, p.prosecdef
+      from jsonb_to_recordset(${JSON.stringify(functions)}::text::jsonb) as f(name text, args text)
+      left join pg_proc as p
+        on p.proname = f.name and p.pronamespace = 'public'::regnamespace and oidvectortypes(p.proargtypes) = f.args
+    ), side as materialized (
+      select 'login' as side, r.oid, r.rolname, r.rolsuper, r.rolbypassrls
+      from pg_roles as r where r.rolname = current_user
+      union all
+      select 'owner', r.oid, r.rolname, r.rolsuper, r.rolbypassrls
+      from pg_roles as r
+      where case when ${owner === "login"}::boolean then r.rolname = current_user
+                 else r.oid in (select f.proowner from function as f where f.prosecdef) end
+    ), faulty_grant as (
+      select s.side, s.rolname, w."table", w.privilege, jsonb_agg(w."column") as columns,
+             coalesce(bool_and(has_column_privilege(v.oid, w.relation, w.attnum, w.privilege)), false) as service_role_has
+      from wanted as w join side as s using (side) left join service as v on true
+      where w.attnum is not null and not has_column_privilege(s.oid, w.relation, w.attnum, w.privilege)
+      group by 1, 2, 3, 4
+    ), covered as (
+      select distinct s.side, s.rolname, w."table"
+      from wanted as w join side as s using (side)
+      where w.relrowsecurity and w.privilege <> 'REFERENCES'
+        -- A policy of opsctl's own covers the login on opsctl's own tables.
+        and (w.origin = 'application' or s.side = 'owner')
+        and case s.side
+              when 'login' then row_security_active(w.relation)
+              -- The rule behind row_security_active(), for a role that is not the current one.
+              else not (s.rolsuper or s.rolbypassrls
+                        or (pg_has_role(s.oid, w.relowner, 'USAGE') and not w.relforcerowsecurity)) end
+    ), schema_grant as (
+      select s.rolname, n.nspname, p.privilege
+      from side as s
+      join (values ('login', 'public', 'USAGE'), ('owner', 'public', 'USAGE'),
+                   ('creator', 'public', 'CREATE'), ('creator', 'auth', 'USAGE')) as p(side, nspname, privilege)
+        on p.side = s.side or (p.side = 'creator' and s.side = 'owner' and ${owner === "login"}::boolean)
+      join pg_namespace as n on n.nspname = p.nspname
+      where not has_schema_privilege(s.oid, n.oid, p.privilege)
+    )
+    select jsonb_build_object(
+      'login', current_user,
+      'serverVersion', current_setting('server_version_num')::integer,
+      'isService', (select pg_has_role(current_user, v.oid, 'USAGE') from service as v),
+      'isServiceMember', (select pg_has_role(current_user, v.oid, 'MEMBER') from service as v),
+      'missingRoles', (
+        select coalesce(jsonb_agg(r.name), '[]') from (values ('anon'), ('authenticated'), ('service_role')) as r(name)
+        where not exists (select from pg_roles as p where p.rolname = r.name)),
+      'missingAuthUid', not exists (
+        select from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        where n.nspname = 'auth' and p.proname = 'uid' and p.pronargs = 0),
+      'missingTables', (
+        select coalesce(jsonb_agg(distinct jsonb_build_object('table', w."table", 'origin', w.origin)), '[]')
+        from wanted as w where w.relation is null),
+      'missingColumns', (
+        select coalesce(jsonb_agg(to_jsonb(m)), '[]') from (
+          select w."table", w.origin, jsonb_agg(distinct w."column") as columns
+          from wanted as w where w.relation is not null and w.attnum is null group by 1, 2 order by 1) as m),
+      'missingFunctions', (
+        select coalesce(jsonb_agg(format('%s(%s)', f.name, f.args)), '[]') from function as f where f.oid is null),
+      'schemaGrants', (
+        select coalesce(jsonb_agg(distinct jsonb_build_object(
+          'role', g.rolname, 'schema', g.nspname, 'privilege', g.privilege)), '[]') from schema_grant as g),
+      'grants', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'side', g.side, 'role', g.rolname, 'table', g."table", 'columns', g.columns, 'privilege', g.privilege,
+          'serviceRoleHas', g.service_role_has) order by g.side, g."table", g.privilege), '[]')
+        from faulty_grant as g),
+      'executeGrants', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'name', f.name, 'args', f.args,
+          'serviceRoleHas', coalesce(has_function_privilege(v.oid, f.oid, 'EXECUTE'), false))), '[]')
+        from function as f left join service as v on true
+        where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
+      'rowSecurity', (
+        select coalesce(jsonb_agg(jsonb_build_object('side', c.side, 'role', c.rolname, 'table', c."table")
+                                  order by c.side, c."table"), '[]') from covered as c),
+      'recordTable', (
+        select jsonb_build_object(
+          'exists', count(*) > 0, 'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false))
+        from pg_class as c where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)
+    ) as catalog`;
+  return row.catalog;
+}

@@ -1,0 +1,162 @@
+import type { Catalog, MissingGrant } from "./catalog.ts";
+import type { MigrationStatus } from "./recorded.ts";
+import { APPLICATION_REQUIREMENTS, FUNCTION_REQUIREMENTS, OWN_REQUIREMENTS } from "./requirements.ts";
+
+/** One reason why opsctl cannot work on a database, and the line that mends it. */
+export type ReadinessProblem = {
+  code:
+    | "DATABASE_NOT_MIGRATED"
+    | "DATABASE_SCHEMA_MISSING"
+    | "DATABASE_GRANT_MISSING"
+    | "DATABASE_ROW_SECURITY";
+  message: string;
+  /** One SQL statement for grants and row security, else what to run. */
+  hint: string;
+};
+
+const POSTGRES_16 = 160_000;
+
+/** Functions that do not exist, and migrations that are pending, edited or unknown. */
+export function migrationProblems(
+  catalog: Catalog,
+  migrations: readonly MigrationStatus[],
+): ReadinessProblem[] {
+  const problems: ReadinessProblem[] = [];
+  const add = (message: string, hint: string) =>
+    problems.push({ code: "DATABASE_NOT_MIGRATED", message, hint });
+  const missing = [
+    ...catalog.missingFunctions.map((name) => `function public.${name}`),
+    ...catalog.missingTables.filter((m) => m.origin === "opsctl").map((m) => `table public.${m.table}`),
+  ];
+  const everything = catalog.missingFunctions.length === FUNCTION_REQUIREMENTS.length;
+  const named = (state: MigrationStatus["state"]) =>
+    migrations.filter((migration) => migration.state === state).map((migration) => migration.name);
+
+  if (missing.length > 0)
+    add(
+      `Cannot use the database: ${everything ? "opsctl's tables and functions are missing" : `missing ${missing.join(", ")}`}`,
+      "Run opsctl migrate as the owner",
+    );
+  const pending = named("pending");
+  if (missing.length === 0 && pending.length > 0)
+    add(`Cannot use the database: not migrated to ${pending.join(", ")}`, "Run opsctl migrate as the owner");
+  const edited = named("edited");
+  if (edited.length > 0)
+    add(
+      `Cannot use the database: applied from another text ${edited.join(", ")}`,
+      "Use the version of opsctl that migrated this database, or a newer one",
+    );
+  const unknown = named("unknown");
+  if (unknown.length > 0)
+    add(
+      `Cannot use the database: migrated by another opsctl to ${unknown.join(", ")}`,
+      "Use the version of opsctl that migrated this database, or a newer one",
+    );
+  return problems;
+}
+
+/** Tables and columns of the application that opsctl needs and the database does not have, one problem each. */
+export function schemaProblems(catalog: Catalog): ReadinessProblem[] {
+  const hint = "Apply the application's own migrations to this database, or correct DATABASE_URL";
+  const tables = catalog.missingTables.filter((missing) => missing.origin === "application");
+  const columns = catalog.missingColumns.filter((missing) => missing.origin === "application");
+  return [
+    ...tables.map((missing) => `table public.${missing.table} is missing`),
+    ...columns.map((missing) => `table public.${missing.table} lacks ${missing.columns.join(", ")}`),
+  ].map((what) => ({
+    code: "DATABASE_SCHEMA_MISSING" as const,
+    message: `Cannot use the database: ${what}`,
+    hint,
+  }));
+}
+
+/** What a new database must bring before opsctl's migrations can run: the hosted platform's roles and auth.uid(). */
+export function platformProblems(catalog: Catalog): ReadinessProblem[] {
+  const roles = catalog.missingRoles.map((role) => ({
+    code: "DATABASE_SCHEMA_MISSING" as const,
+    message: `Cannot use the database: role ${role} is missing`,
+    hint: `create role ${role} nologin${role === "service_role" ? " bypassrls" : ""};`,
+  }));
+  if (!catalog.missingAuthUid) return roles;
+  return [
+    ...roles,
+    {
+      code: "DATABASE_SCHEMA_MISSING" as const,
+      message: "Cannot use the database: function auth.uid() is missing",
+      hint: "Bring the platform's auth.uid(), which answers the id of who is signed in as uuid",
+    },
+  ];
+}
+
+/** Privileges that the login or the functions' owner lacks, with the statement that grants each. */
+export function grantProblems(catalog: Catalog): ReadinessProblem[] {
+  const add = (message: string, hint: string): ReadinessProblem => ({
+    code: "DATABASE_GRANT_MISSING",
+    message: `Cannot use the database: ${message}`,
+    hint,
+  });
+  // Whoever cannot call the functions is no owner either: membership brings everything that service_role has.
+  const needsMembership = catalog.isService === false && catalog.executeGrants.length > 0;
+  const viaService = needsMembership || catalog.isService === true;
+  const grantee = (side: "login" | "owner", role: string) =>
+    side === "login" && viaService ? "service_role" : role;
+
+  const problems = catalog.schemaGrants.map((grant) =>
+    add(
+      `${grant.role} lacks ${grant.privilege} on schema ${grant.schema}`,
+      `grant ${grant.privilege.toLowerCase()} on schema ${grant.schema} to ${identifier(grant.role)};`,
+    ),
+  );
+  if (needsMembership)
+    problems.push(add(`${catalog.login} is no member of service_role`, membershipHint(catalog)));
+  for (const grant of catalog.executeGrants.filter((g) => !needsMembership || !g.serviceRoleHas)) {
+    const role = grantee("login", catalog.login);
+    const name = `public.${grant.name}(${grant.args})`;
+    problems.push(
+      add(`${role} lacks EXECUTE on ${name}`, `grant execute on function ${name} to ${identifier(role)};`),
+    );
+  }
+  for (const grant of catalog.grants) {
+    if (grant.side === "login" && needsMembership && grant.serviceRoleHas) continue;
+    const role = grantee(grant.side, grant.role);
+    problems.push(
+      add(
+        `${role} lacks ${grant.privilege} on public.${grant.table} (${grant.columns.join(", ")})`,
+        `grant ${grantedColumns(grant)} on public.${grant.table} to ${identifier(role)};`,
+      ),
+    );
+  }
+  return problems;
+}
+
+/** Tables whose rows would silently stay hidden from the login or from the functions' owner. */
+export function rowSecurityProblems(catalog: Catalog): ReadinessProblem[] {
+  return catalog.rowSecurity.map(({ role, side, table }) => ({
+    code: "DATABASE_ROW_SECURITY",
+    message:
+      side === "login"
+        ? `Cannot use the database: row security hides rows of public.${table} from the login ${role}`
+        : `Cannot use the database: row security hides rows of public.${table} from ${role}, who owns the functions`,
+    hint: `alter role ${identifier(role)} bypassrls;`,
+  }));
+}
+
+function membershipHint(catalog: Catalog): string {
+  const login = identifier(catalog.login);
+  if (catalog.serverVersion >= POSTGRES_16) return `grant service_role to ${login} with inherit true;`;
+  return catalog.isServiceMember ? `alter role ${login} inherit;` : `grant service_role to ${login};`;
+}
+
+/** The whole table when nothing is granted yet, else only the columns that are missing. */
+function grantedColumns(grant: MissingGrant): string {
+  const wanted = [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS].filter(
+    (r) => r.side === grant.side && r.table === grant.table && r.privilege === grant.privilege,
+  );
+  const privilege = grant.privilege.toLowerCase();
+  if (grant.columns.length === wanted.length) return privilege;
+  return `${privilege} (${grant.columns.map(identifier).join(", ")})`;
+}
+
+function identifier(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,44 @@
+import type postgres from "postgres";
+import { readCatalog } from "./catalog.ts";
+import {
+  grantProblems,
+  migrationProblems,
+  type ReadinessProblem,
+  rowSecurityProblems,
+  schemaProblems,
+} from "./problems.ts";
+import { compareMigrations, readRecordedMigrations } from "./recorded.ts";
+import { APPLICATION_REQUIREMENTS, FUNCTION_REQUIREMENTS, OWN_REQUIREMENTS } from "./requirements.ts";
+
+export type { ReadinessProblem } from "./problems.ts";
+
+/**
+ * Everything that keeps opsctl from working on this database as this login, all at once; empty when it is ready.
+ *
+ * Shape:  { code, message, hint } each; two round trips, catalog reads only, nothing locked or written.
+ *         A database whose SQL files were applied by hand has no record of them: there the functions decide.
+ * Errors: the driver's own, when the database cannot be reached.
+ */
+export async function checkReadiness(sql: postgres.Sql): Promise<ReadinessProblem[]> {
+  const catalog = await readCatalog(
+    sql,
+    [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS],
+    FUNCTION_REQUIREMENTS,
+    "present",
+  );
+  const { exists, readable } = catalog.recordTable;
+  const migrations = exists && readable ? compareMigrations(await readRecordedMigrations(sql)) : [];
+  const problems = [
+    ...migrationProblems(catalog, migrations),
+    ...schemaProblems(catalog),
+    ...grantProblems(catalog),
+    ...rowSecurityProblems(catalog),
+  ];
+  if (exists && !readable && problems.length === 0)
+    problems.push({
+      code: "DATABASE_GRANT_MISSING",
+      message: `Cannot use the database: ${catalog.login} lacks SELECT on public.opsctl_migrations`,
+      hint: "grant select on public.opsctl_migrations to service_role;",
+    });
+  return problems;
+}

@@ -1,0 +1,104 @@
+/** A privilege on one column of a table in schema `public`, needed by one side. */
+export type ColumnRequirement = {
+  /** `login` is who connects for the weekly run, `owner` is who owns opsctl's functions. */
+  side: "login" | "owner";
+  table: string;
+  column: string;
+  privilege: "SELECT" | "INSERT" | "UPDATE" | "REFERENCES";
+  /** Whether opsctl's migrations make the table, or the application has to bring it. */
+  origin: "application" | "opsctl";
+};
+
+/** A function of opsctl's migrations that the weekly run or an operator calls. */
+export type FunctionRequirement = { name: string; args: string };
+
+type Columns = Readonly<Record<string, readonly string[]>>;
+
+const LOGIN_READS: Columns = {
+  users: ["id", "tenant_id", "phone", "email"],
+  tenant_config: ["tenant_id", "config"],
+  social_connections: ["id", "tenant_id", "user_id", "network", "status", "created_at"],
+  social_account_scores: ["id", "tenant_id", "user_id", "window_start", "window_end", "score"],
+  social_channel_analyses: [
+    "id",
+    "tenant_id",
+    "user_id",
+    "connection_id",
+    "channel",
+    "window_start",
+    "window_end",
+    "coverage_status",
+    "reason",
+    "metrics",
+    "insights",
+    "evidence",
+    "triggers",
+    "updated_at",
+  ],
+  messaging_instances: ["id", "tenant_id", "instance_name", "created_at"],
+  resend_email_sends: ["id", "tenant_id", "user_id", "provider_email_id", "sent_at"],
+  resend_email_events: ["id", "tenant_id", "provider_email_id", "type", "occurred_at"],
+};
+
+// `tenants.status` is not among them: it is never consulted, and the application may drop it.
+const OWNER_READS: Columns = {
+  tenants: ["id", "archived_at"],
+  users: ["id", "tenant_id", "role"],
+  credit_wallets: ["tenant_id", "status"],
+};
+
+const OWNER_REFERENCES: Columns = { tenants: ["id"], users: ["id"] };
+
+const OWNER_INSERTS: Columns = {
+  timeline_entries: ["tenant_id", "user_id", "source", "kind", "title", "metadata"],
+};
+
+// A key column stands for the table: opsctl's migrations bring the others with it.
+const OWN_TABLES: Columns = {
+  weekly_performance_reports: ["id"],
+  weekly_performance_deliveries: ["id"],
+  weekly_performance_reconciliations: ["id"],
+};
+
+/** What the application's tables must have and allow: every column that opsctl reads, references or fills. */
+export const APPLICATION_REQUIREMENTS: readonly ColumnRequirement[] = [
+  ...columns("login", "SELECT", "application", LOGIN_READS),
+  ...columns("owner", "SELECT", "application", OWNER_READS),
+  ...columns("owner", "REFERENCES", "application", OWNER_REFERENCES),
+  ...columns("owner", "INSERT", "application", OWNER_INSERTS),
+];
+
+/** What opsctl's own tables must allow once the migrations are in place. */
+export const OWN_REQUIREMENTS: readonly ColumnRequirement[] = [
+  ...columns("login", "SELECT", "opsctl", OWN_TABLES),
+  ...columns("owner", "SELECT", "opsctl", OWN_TABLES),
+  ...columns("owner", "INSERT", "opsctl", OWN_TABLES),
+];
+
+const REPORT_KEY = "uuid, uuid, timestamp with time zone, timestamp with time zone, integer";
+
+/** Every function that the login must find and may execute; `args` as PostgreSQL's `oidvectortypes` prints them. */
+export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
+  { name: "weekly_performance_now", args: "" },
+  { name: "weekly_performance_is_report_day", args: "timestamp with time zone" },
+  { name: "weekly_performance_window", args: "timestamp with time zone" },
+  { name: "list_weekly_performance_report_scopes", args: "uuid" },
+  { name: "claim_weekly_performance_report", args: REPORT_KEY },
+  { name: "persist_weekly_performance_report", args: `uuid, uuid, ${REPORT_KEY}, text, text, jsonb` },
+  { name: "fail_weekly_performance_report", args: "uuid, uuid, text" },
+  { name: "claim_weekly_performance_delivery", args: "uuid, text" },
+  { name: "dispatch_weekly_performance_delivery", args: "uuid, uuid, uuid, text" },
+  { name: "settle_weekly_performance_delivery", args: "uuid, uuid, text, text, text" },
+  { name: "reconcile_weekly_performance_delivery", args: "uuid, text, text, text, text" },
+];
+
+function columns(
+  side: ColumnRequirement["side"],
+  privilege: ColumnRequirement["privilege"],
+  origin: ColumnRequirement["origin"],
+  tables: Columns,
+): ColumnRequirement[] {
+  return Object.entries(tables).flatMap(([table, names]) =>
+    names.map((column) => ({ side, table, column, privilege, origin })),
+  );
+}
