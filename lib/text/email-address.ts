@@ -1,0 +1,26 @@
+const MAX_ADDRESS_UNITS = 254;
+const MAX_LOCAL_UNITS = 64;
+
+/** Dot-separated atoms of letters, digits and the marks that need no quotes. */
+const LOCAL_PART =
+  /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-][\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]*(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+
+/** Two labels or more; the last one is a name, never a number. */
+const DOMAIN =
+  /^([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z0-9-]{1,58}[a-z0-9])$/iu;
+
+/**
+ * One plain address as it is written, or null.
+ *
+ * Shape:  `local@domain` and nothing else; upper and lower case are kept, nothing is trimmed or repaired.
+ * Errors: null for a display name, quotes, blanks, line breaks, a list, an address literal, a name without a dot.
+ * Source: weekly report document, E-mail; a doubtful recipient counts as missing rather than being guessed.
+ */
+export function normalizeEmail(raw: string | null): string | null {
+  if (raw === null || raw.length > MAX_ADDRESS_UNITS) return null;
+  const at = raw.lastIndexOf("@");
+  const local = raw.slice(0, Math.max(0, at));
+  if (local.length > MAX_LOCAL_UNITS || !LOCAL_PART.test(local) || !DOMAIN.test(raw.slice(at + 1)))
+    return null;
+  return raw;
+}

@@ -1,0 +1,24 @@
+import { normalizeEmail } from "./email-address.ts";
+
+const PHONE_DIGITS = /^[0-9]{10,15}$/;
+const SHOWN_DIGITS = 4;
+
+/**
+ * The last four digits of a normalised number, as the ledger keeps it.
+ *
+ * Errors: null when it is not a normalised number: the mask of a short one would show all of it.
+ */
+export function maskPhone(digits: string): string | null {
+  return PHONE_DIGITS.test(digits) ? digits.slice(-SHOWN_DIGITS) : null;
+}
+
+/**
+ * The first character of the local part, `***@` and the domain.
+ *
+ * Errors: null when it is not one plain address, since then nobody can say what would show.
+ */
+export function maskEmail(address: string): string | null {
+  if (normalizeEmail(address) === null) return null;
+  const [first] = address;
+  return `${first}***@${address.slice(address.lastIndexOf("@") + 1)}`;
+}

@@ -1,0 +1,15 @@
+/** Characters that reorder, hide or fake text: direction marks and overrides, zero-width blanks, tags' carrier. */
+const INVISIBLE = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
+
+/** Everything a client may show as a line break, and every other control character. */
+const BREAKS_AND_CONTROLS = /[\s\p{Cc}\u2028\u2029]+/gu;
+
+/**
+ * `text` as one line that shows what it says, for data that enters a message.
+ *
+ * Shape: line breaks and control characters become one blank, direction overrides and invisible characters go,
+ *        broken surrogates become U+FFFD. Joiners inside emoji and accents stay.
+ */
+export function singleLine(text: string): string {
+  return text.toWellFormed().replace(INVISIBLE, "").replace(BREAKS_AND_CONTROLS, " ").trim();
+}

@@ -1,0 +1,36 @@
+const ELLIPSIS = "…";
+
+/** How far back a cut may move to end between two words. */
+const WORD_REACH_UNITS = 24;
+
+const graphemes = new Intl.Segmenter("pt-BR", { granularity: "grapheme" });
+
+/**
+ * `text` in at most `maxUnits` UTF-16 units, with "…" where something was left out.
+ *
+ * Shape: never cut inside a character as people see it, and between words where a blank is near, since half a
+ *        number is a false number. The empty string where not even one character and the "…" fit.
+ */
+export function truncate(text: string, maxUnits: number): string {
+  if (text.length <= maxUnits) return text;
+  const budget = maxUnits - ELLIPSIS.length;
+  const kept = betweenWords(text, wholeGraphemes(text, budget)).trimEnd();
+  return kept === "" ? "" : kept + ELLIPSIS;
+}
+
+/** The longest start of `text` that fits in `budget` units and ends between two graphemes. */
+function wholeGraphemes(text: string, budget: number): string {
+  let end = 0;
+  // Whether a cluster is complete depends on the code point after it, so two units more are enough to know.
+  for (const { index, segment } of graphemes.segment(text.slice(0, Math.max(0, budget) + 2))) {
+    if (index + segment.length > budget) break;
+    end = index + segment.length;
+  }
+  return text.slice(0, end);
+}
+
+function betweenWords(text: string, kept: string): string {
+  if (/^\s/u.test(text.slice(kept.length))) return kept;
+  const blank = kept.lastIndexOf(" ");
+  return blank > 0 && kept.length - blank <= WORD_REACH_UNITS ? kept.slice(0, blank) : kept;
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { normalizeEmail } from "../../lib/text/email-address.ts";
+
+describe("normalizeEmail()", () => {
+  test.each([
+    ["fulano@example.com"],
+    ["f@example.com"],
+    ["Fulano.Silva+x@Sub.Example.com"],
+    ["éva@example.com"],
+    ["o'brien@example.com"],
+    ["vendas@açaí.com.br"],
+    ["x@xn--aa-bja0c.xn--p1ai"],
+    [`${"a".repeat(64)}@example.com`],
+  ])("keeps %s as it is", (address) => {
+    expect(normalizeEmail(address)).toBe(address);
+  });
+
+  test.each([
+    [null],
+    [""],
+    ["f"],
+    ["f@"],
+    ["@example.com"],
+    ["f@example"],
+    ["f@localhost"],
+    ["f@[127.0.0.1]"],
+    ["f@127.0.0.1"],
+    ["f@example.c"],
+    ["f@-example.com"],
+    ["f@example-.com"],
+    ["f@exam_ple.com"],
+    ["f@example..com"],
+    ["f@example.com."],
+    [".f@example.com"],
+    ["f.@example.com"],
+    ["a..b@example.com"],
+    ["a b@example.com"],
+    [" f@example.com"],
+    ["f@example.com "],
+    ["f@example.com\n"],
+    ["f@example.com\r\nBcc: x@example.com"],
+    ["f@example.com\u0000"],
+    ["f\u200B@example.com"],
+    ["f@exam\u202Eple.com"],
+    ['"a@b"@example.com'],
+    ['"a b"@example.com'],
+    ["a@b@example.com"],
+    ["Fulano <f@example.com>"],
+    ["<f@example.com>"],
+    ["f@example.com (Fulano)"],
+    ["f@example.com,g@example.com"],
+    ["f@example.com, g@example.com"],
+    ["f@example.com;g@example.com"],
+    ["mailto:f@example.com"],
+    ["f\uD800@example.com"],
+    [`${"a".repeat(65)}@example.com`],
+    [`f@${"a".repeat(64)}.com`],
+    [`f@${"a.".repeat(130)}com`],
+  ])("does not take %p", (raw) => {
+    expect(normalizeEmail(raw)).toBeNull();
+  });
+});
