@@ -1,0 +1,96 @@
+import tls from "node:tls";
+
+/** Where the sources are running. */
+export type RuntimeName = "bun" | "deno" | "other";
+
+/**
+ * What one call needs from the runtime.
+ *
+ * Shape:  `init` is spread into the call's options; `nothingWasSent(error, url)` judges the error that `fetch`
+ *         threw, once and last: afterwards this connection refuses to carry a request; `close` is called when
+ *         the answer has been read.
+ */
+export type Connection = {
+  init: RequestInit;
+  nothingWasSent(error: unknown, url: URL): boolean;
+  close(): void;
+};
+
+type DenoHttpClient = { close(): void };
+type DenoGlobal = {
+  createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
+};
+
+const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
+const bun = Reflect.get(globalThis, "Bun") as object | undefined;
+
+/** The runtime that executes these sources. */
+export function runtimeName(): RuntimeName {
+  if (deno !== undefined) return "deno";
+  return bun === undefined ? "other" : "bun";
+}
+
+/**
+ * A connection that serves one request and is shared with no other.
+ *
+ * Shape: see `Connection`. On a pooled connection that drops, Deno sends a POST a second time by itself; a new
+ *        connection has nothing to repeat. HTTP/1.1 only, for HTTP/2 has retries of its own.
+ */
+export function ownConnection(): Connection {
+  if (deno !== undefined) return denoConnection(deno);
+  return bun === undefined ? pooledConnection() : bunConnection();
+}
+
+/** A connection from the runtime's pool, for reads that may be repeated. */
+export function pooledConnection(): Connection {
+  const init = bun === undefined ? {} : { decompress: false };
+  return { init: init as RequestInit, nothingWasSent: precedesRequest, close() {} };
+}
+
+function denoConnection(runtime: DenoGlobal): Connection {
+  const client = runtime.createHttpClient({ poolMaxIdlePerHost: 0, http2: false });
+  const init = { client } as unknown as RequestInit;
+  return { init, nothingWasSent: precedesRequest, close: () => client.close() };
+}
+
+// Bun reports a TLS fault after the request with the same EPROTO as one in the handshake. It does ask for the
+// certificate's verdict between the two, and holds the request back until it has it: as long as that question
+// has not been answered with yes, nothing was sent. Certificates are always checked, because with
+// NODE_TLS_REJECT_UNAUTHORIZED=0 the question is never asked.
+function bunConnection(): Connection {
+  let requestMayBegin = false;
+  let judged = false;
+  const checkServerIdentity = (host: string, certificate: tls.PeerCertificate): Error | undefined => {
+    if (judged) return new Error("The call was given up before the handshake ended");
+    const refusal = tls.checkServerIdentity(host, certificate);
+    requestMayBegin = refusal === undefined;
+    return refusal;
+  };
+  const init = {
+    keepalive: false,
+    decompress: false,
+    tls: { rejectUnauthorized: true, checkServerIdentity },
+  };
+  return {
+    init: init as RequestInit,
+    nothingWasSent(error, url) {
+      judged = true;
+      return url.protocol === "https:" ? !requestMayBegin : precedesRequest(error);
+    },
+    close() {},
+  };
+}
+
+const BUN_BEFORE_REQUEST = new Set(["ECONNREFUSED", "ENOTFOUND"]);
+const DENO_CONNECT_STAGE = /^error sending request for url \(\S+\): client error \(Connect\): /;
+const DENO_TCP_RESET = /: tcp connect error: Connection reset/;
+
+// Bun gives a code, Deno a cause whose text names the stage. A reset is left out on both: on a plain connection
+// it looks the same before and after the request.
+function precedesRequest(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (syscall === "getaddrinfo" || BUN_BEFORE_REQUEST.has(String(code))) return true;
+  const text = error.cause instanceof Error ? error.cause.message : "";
+  return DENO_CONNECT_STAGE.test(text) && !DENO_TCP_RESET.test(text);
+}

@@ -1,0 +1,22 @@
+const SPECIALS_IN_ADDRESS = /^[^\s\p{C}<>()[\],;:"\\@]+@[^\s\p{C}<>()[\],;:"\\@]+$/u;
+const LONGEST_NAME = 64;
+
+/** Whether a text is one bare e-mail address: no display name, list, quotes, blanks or line breaks. */
+export function isOneAddress(text: string): boolean {
+  return text.length <= 320 && SPECIALS_IN_ADDRESS.test(text);
+}
+
+/**
+ * The sender as the provider takes it: `Name <a@b>`, or the bare address without a usable name.
+ *
+ * Shape: whatever the name holds, the text is exactly one address: control characters and line breaks become blanks,
+ *        as do the characters that could begin or separate an address, and what else is special is quoted.
+ * Units: at most 64 characters of the name are kept, counted as code points.
+ * Source: RFC 5322, 3.2.3 and 3.4.
+ */
+export function senderText(address: string, name: string | null): string {
+  const cleaned = (name ?? "").replaceAll(/[\p{C}\p{Z}<>@,;:"\\]+/gu, " ").trim();
+  const bounded = [...cleaned].slice(0, LONGEST_NAME).join("").trim();
+  if (bounded === "") return address;
+  return /[()[\].]/.test(bounded) ? `"${bounded}" <${address}>` : `${bounded} <${address}>`;
+}

@@ -1,0 +1,134 @@
+import { type CallRecord, type CallResult, callPeer } from "../platform/http.ts";
+import { member, type PeerAnswer } from "../platform/http-answer.ts";
+import { peerUrl } from "../platform/http-url.ts";
+import type { Secret } from "../platform/secret.ts";
+import { codeOfCall, messageIdOf, type SendOutcome } from "./send-outcome.ts";
+
+/** One WhatsApp text; `number` is digits with country code. */
+export type WhatsappText = { instanceName: string; number: string; text: string };
+
+/**
+ * The messaging gateway.
+ *
+ * Shape: `isInstanceOpen` is false for every answer that does not say `open`; `sendText` sends once and never
+ *        repeats.
+ */
+export type EvolutionClient = {
+  isInstanceOpen(instanceName: string, signal?: AbortSignal): Promise<boolean>;
+  sendText(message: WhatsappText, signal?: AbortSignal): Promise<SendOutcome>;
+};
+
+// Above the 60 s that the gateway itself waits for WhatsApp's number check, well below the delivery's lease.
+const TIMEOUT_MS = 90_000;
+
+/**
+ * The client of the messaging gateway, Evolution API v2.
+ *
+ * Errors: none thrown; what an answer means is decided by its shape, since the gateway turns a failure after the
+ *         send into a 400 as well. Messages of the gateway are compared and dropped, never kept.
+ * Source: github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
+ */
+export function evolutionClient(options: {
+  baseUrl: URL;
+  adminKey: Secret;
+  timeoutMs?: number;
+  onCall?: (record: CallRecord) => void;
+}): EvolutionClient {
+  const { baseUrl, adminKey, timeoutMs = TIMEOUT_MS, onCall } = options;
+  const common = () => ({ peer: "gateway", headers: { apikey: adminKey.open() }, timeoutMs, onCall });
+
+  return {
+    async isInstanceOpen(instanceName, signal) {
+      const url = peerUrl(baseUrl, ["instance", "connectionState", instanceName]);
+      const result = await callPeer({ ...common(), method: "GET", url, signal });
+      return (
+        result.class === "answered" && member(member(result.answer.json, "instance"), "state") === "open"
+      );
+    },
+    async sendText({ instanceName, number, text }, signal) {
+      const url = peerUrl(baseUrl, ["message", "sendText", instanceName]);
+      const body = { number, text, linkPreview: false };
+      const definitive = (answer: PeerAnswer) => refusalOf(answer) !== null;
+      return outcomeOf(await callPeer({ ...common(), method: "POST", url, body, signal, definitive }));
+    },
+  };
+}
+
+function outcomeOf(result: CallResult): SendOutcome {
+  const code = codeOfCall("gateway", result);
+  switch (result.class) {
+    case "answered":
+      return acceptance(result.answer.json);
+    case "rejected":
+      return { status: "failed", ...(refusalOf(result.answer) ?? { code, stopsChannel: false }) };
+    case "not_sent":
+      return { status: "failed", code, stopsChannel: false };
+    case "throttled":
+      return { status: "throttled", code, retryAfterMs: result.retryAfterMs };
+    case "ambiguous":
+      return { status: "unknown", code };
+  }
+}
+
+function acceptance(json: unknown): SendOutcome {
+  const providerMessageId = messageIdOf(member(member(json, "key"), "id"));
+  if (providerMessageId !== null) return { status: "sent", providerMessageId };
+  const metaCode = metaRefusal(json);
+  if (metaCode !== null) return { status: "failed", code: `meta_${metaCode}`, stopsChannel: false };
+  return { status: "unknown", code: "gateway_answer_unreadable" };
+}
+
+// Faults on Meta's side, which its error reference answers with a 5xx or calls possible server errors: they do not
+// prove a refusal. (Error codes, Cloud API documentation, read 2026-11-21.)
+const META_FAULTS = new Set([1, 2, 131000, 131016]);
+
+// With the WHATSAPP-BUSINESS integration the gateway answers 201 with Meta's own error object.
+function metaRefusal(json: unknown): number | null {
+  const code = member(json, "code");
+  if (member(json, "type") !== "OAuthException" || member(json, "key") !== undefined) return null;
+  if (typeof code !== "number" || !Number.isInteger(code) || code < 0 || code > 9_999_999) return null;
+  return META_FAULTS.has(code) ? null : code;
+}
+
+type Refusal = { code: string; stopsChannel: boolean };
+
+// The rows of the contract that precede the send, recognised by shape; any other refusal proves nothing.
+function refusalOf({ status, json }: PeerAnswer): Refusal | null {
+  const message = member(member(json, "response"), "message");
+  switch (status) {
+    case 400:
+      return badRequest(json, message);
+    case 401:
+      return message === "Unauthorized" ? { code: "gateway_unauthorized", stopsChannel: true } : null;
+    case 404:
+      return missing(message);
+    case 413:
+      return { code: "gateway_http_413", stopsChannel: false };
+    case 503:
+      return member(json, "code") === "LICENSE_REQUIRED"
+        ? { code: "gateway_license_required", stopsChannel: true }
+        : null;
+    default:
+      return null;
+  }
+}
+
+function badRequest(json: unknown, message: unknown): Refusal | null {
+  const refusal = (code: string) => ({ code, stopsChannel: false });
+  if (typeof message === "string") {
+    return member(json, "error") === "Internal Server Error" ? refusal("gateway_body_unreadable") : null;
+  }
+  if (!Array.isArray(message) || message.length === 0) return null;
+  if (message.every((item) => Array.isArray(item))) return refusal("gateway_body_invalid");
+  if (message.length === 1 && message[0] === "Text is required") return refusal("gateway_text_missing");
+  const absent = message.every((item) => member(item, "exists") === false);
+  return absent ? refusal("recipient_not_on_whatsapp") : null;
+}
+
+function missing(message: unknown): Refusal | null {
+  const text = Array.isArray(message) && message.length === 1 ? message[0] : null;
+  if (typeof text !== "string") return null;
+  if (/^The ".*" instance does not exist$/s.test(text))
+    return { code: "sem_instancia_gateway", stopsChannel: false };
+  return text.startsWith("Cannot POST /") ? { code: "gateway_http_404", stopsChannel: false } : null;
+}

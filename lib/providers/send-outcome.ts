@@ -1,0 +1,38 @@
+import type { CallProblem, CallResult } from "../platform/http.ts";
+
+/**
+ * What became of a report's message.
+ *
+ * Shape: `sent` carries the provider's id; `failed` is proved not accepted; `throttled` too, and may be repeated
+ *        under the same claim; `unknown` may have been accepted, so no code sends it again. `stopsChannel` says that
+ *        the refusal is about the channel, not about this message.
+ */
+export type SendOutcome =
+  | { status: "sent"; providerMessageId: string }
+  | { status: "failed"; code: string; stopsChannel: boolean }
+  | { status: "throttled"; code: string; retryAfterMs: number }
+  | { status: "unknown"; code: string };
+
+const PROBLEM_CODES: Record<CallProblem, string> = {
+  unreachable: "unreachable",
+  timeout: "timeout",
+  connection_lost: "connection_lost",
+  aborted: "aborted",
+  answer_too_large: "answer_unreadable",
+  request_invalid: "request_invalid",
+};
+
+/** The code for a call whose answer says nothing of its own: `<prefix>_timeout`, `<prefix>_http_503` and so on. */
+export function codeOfCall(prefix: string, result: CallResult): string {
+  if (result.problem !== null) return `${prefix}_${PROBLEM_CODES[result.problem]}`;
+  return `${prefix}_http_${result.answer?.status ?? 0}`;
+}
+
+/**
+ * A provider's message id as it may be stored: a printable text of reasonable length, else null.
+ *
+ * Shape: kept as it came, for it is compared with the provider's own records.
+ */
+export function messageIdOf(value: unknown): string | null {
+  return typeof value === "string" && /^[\x21-\x7e]{1,200}$/.test(value) ? value : null;
+}
