@@ -62,6 +62,7 @@ export type PeerCall = {
 
 const MAX_ANSWER_BYTES = 1_048_576;
 const DEFAULT_RETRY_MS = 1_000;
+const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity", "user-agent": "opsctl" };
 
 /**
  * Calls a peer once and says what became of it; never throws and never repeats.
@@ -108,11 +109,7 @@ function requestOf(call: PeerCall): PlainRequest | null {
   if (call.url === null) return null;
   try {
     const { url, authorization } = splitCredentials(call.url);
-    const headers = new Headers({
-      "accept-encoding": "identity",
-      accept: "application/json",
-      ...call.headers,
-    });
+    const headers = new Headers({ ...OUR_HEADERS, ...call.headers });
     if (authorization !== null && !headers.has("authorization")) headers.set("authorization", authorization);
     const init: RequestInit = { method: call.method, headers, redirect: "manual" };
     if (call.body === undefined) return { url, init };

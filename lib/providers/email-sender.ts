@@ -1,9 +1,9 @@
-const SPECIALS_IN_ADDRESS = /^[^\s\p{C}<>()[\],;:"\\@]+@[^\s\p{C}<>()[\],;:"\\@]+$/u;
+const ONE_ADDRESS = /^[^\s\p{C}<>()[\],;:"\\@]+@[^\s\p{C}<>()[\],;:"\\@]+$/u;
 const LONGEST_NAME = 64;
 
 /** Whether a text is one bare e-mail address: no display name, list, quotes, blanks or line breaks. */
 export function isOneAddress(text: string): boolean {
-  return text.length <= 320 && SPECIALS_IN_ADDRESS.test(text);
+  return text.length <= 320 && ONE_ADDRESS.test(text);
 }
 
 /**

@@ -75,7 +75,10 @@ function acceptance(json: unknown): SendOutcome {
   if (providerMessageId !== null) return { status: "sent", providerMessageId };
   const metaCode = metaRefusal(json);
   if (metaCode !== null) return { status: "failed", code: `meta_${metaCode}`, stopsChannel: false };
-  return { status: "unknown", code: "gateway_answer_unreadable" };
+  return {
+    status: "unknown",
+    code: json === undefined ? "gateway_answer_unreadable" : "gateway_answer_without_id",
+  };
 }
 
 // Faults on Meta's side, which its error reference answers with a 5xx or calls possible server errors: they do not
@@ -86,7 +89,7 @@ const META_FAULTS = new Set([1, 2, 131000, 131016]);
 function metaRefusal(json: unknown): number | null {
   const code = member(json, "code");
   if (member(json, "type") !== "OAuthException" || member(json, "key") !== undefined) return null;
-  if (typeof code !== "number" || !Number.isInteger(code) || code < 0 || code > 9_999_999) return null;
+  if (typeof code !== "number" || !Number.isInteger(code) || code < 1 || code > 9_999_999) return null;
   return META_FAULTS.has(code) ? null : code;
 }
 
@@ -119,10 +122,14 @@ function badRequest(json: unknown, message: unknown): Refusal | null {
     return member(json, "error") === "Internal Server Error" ? refusal("gateway_body_unreadable") : null;
   }
   if (!Array.isArray(message) || message.length === 0) return null;
-  if (message.every((item) => Array.isArray(item))) return refusal("gateway_body_invalid");
+  if (message.every(isTextList)) return refusal("gateway_body_invalid");
   if (message.length === 1 && message[0] === "Text is required") return refusal("gateway_text_missing");
   const absent = message.every((item) => member(item, "exists") === false);
   return absent ? refusal("recipient_not_on_whatsapp") : null;
+}
+
+function isTextList(item: unknown): boolean {
+  return Array.isArray(item) && item.length > 0 && item.every((text) => typeof text === "string");
 }
 
 function missing(message: unknown): Refusal | null {
