@@ -1,0 +1,206 @@
+import type { Log } from "../platform/log.ts";
+import type { Pace } from "../platform/pace.ts";
+import type { SendOutcome } from "../providers/send-outcome.ts";
+import type { Payload } from "./payload.ts";
+import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
+import { MONDAY_ENDED, type Stop } from "./stop.ts";
+import type { DeliveryClaim, Scope, Settled, Store } from "./store.ts";
+import type { DeliveryChannelName, DeliveryCounts, Tally } from "./summary.ts";
+
+/** A delivery that can be addressed, or the code of what is missing. */
+export type Prepared =
+  | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
+  | { ready: false; code: string };
+
+/** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
+export type DeliveryChannel = {
+  name: DeliveryChannelName;
+  /** Left out by a flag: nothing is claimed, nothing counts as a failure. */
+  leftOut: boolean;
+  senderTenantId: string | null;
+  senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
+  /** Set when the provider refused the whole channel: no further sends in this run. */
+  stoppedCode: string | null;
+  /** Longest time that one send can take. */
+  sendTimeoutMs: number;
+  pace: Pace;
+  claim(reportId: string, scope: Scope, senderTenantId: string): Promise<DeliveryClaim>;
+  prepare(claim: DeliveryClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
+};
+
+/** What a delivery needs of its run. */
+export type DeliverWorld = {
+  store: Pick<Store, "dispatchDelivery" | "settleDelivery">;
+  tally: Tally;
+  stop: Stop;
+  log: Log;
+  monotonicMs(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+/** A completed report, ready to be sent. */
+export type CompletedReport = { id: string; scope: Scope; payload: Payload };
+
+const LEASE_MS = 5 * 60_000;
+const THROTTLED_REPEATS = 3;
+/** What settling may take after the last send of a claim. */
+const SETTLE_MS = 10_000;
+
+/**
+ * Steps 7 to 12 for one channel of one report: claim, address, dispatch, send, settle.
+ *
+ * Shape:  answers the delivery's id when another process holds it, so that the run can look again; everything else
+ *         is counted here. Never throws for one delivery: a failure of one channel leaves the other alone.
+ * Source: weekly report document, delivery row; nothing is ever sent twice, an `unknown` is never repeated.
+ */
+export async function deliver(
+  world: DeliverWorld,
+  channel: DeliveryChannel,
+  report: CompletedReport,
+  known: string | undefined,
+): Promise<{ busy: string } | null> {
+  const { tally, stop } = world;
+  const count: Count = (counter, code, ids) => {
+    tally[channel.name][counter] += 1;
+    if (code === null) return;
+    tally.fail({ step: channel.name, code, tenantId: report.scope.tenantId, reportId: report.id, ...ids });
+  };
+  const counted = (...result: Parameters<Count>): null => {
+    count(...result);
+    return null;
+  };
+
+  if (channel.leftOut) return counted("skipped", null);
+  if (known === "sent") return counted("reused", null);
+  if (channel.senderTenantId === null) return counted("failed", channel.senderMissingCode);
+  if (known === "unknown") return await deliverOnce(world, channel, report, count);
+
+  // Waited for before the claim: a lease must not run out in a queue.
+  const release = await channel.pace.turn(stop.signal).catch(() => null);
+  try {
+    const stopped = stop.reason();
+    if (stopped) return counted("skipped", stopped.code);
+    if (channel.stoppedCode) return counted("skipped", channel.stoppedCode);
+    return await deliverOnce(world, channel, report, count);
+  } finally {
+    release?.();
+  }
+}
+
+type Count = (
+  counter: keyof DeliveryCounts,
+  code: string | null,
+  ids?: { deliveryId: string; providerMessageId?: string },
+) => void;
+
+async function deliverOnce(
+  world: DeliverWorld,
+  channel: DeliveryChannel,
+  report: CompletedReport,
+  count: Count,
+): Promise<{ busy: string } | null> {
+  const claimedAtMs = world.monotonicMs();
+  let claim: DeliveryClaim;
+  try {
+    claim = await channel.claim(report.id, report.scope, channel.senderTenantId!);
+  } catch (error) {
+    if (isOutsideReportDay(error)) {
+      world.stop.because(MONDAY_ENDED);
+      count("skipped", MONDAY_ENDED.code);
+      return null;
+    }
+    const ids = { channel: channel.name, reportId: report.id };
+    world.log.error("A delivery could not be claimed", { ...ids, code: databaseCode(error) });
+    count("failed", "delivery_claim_failed");
+    return null;
+  }
+  const { deliveryId, token } = claim;
+  if (claim.outcome === "sent") count("reused", null);
+  else if (claim.outcome === "unknown") count("unknown", "delivery_unknown", { deliveryId });
+  else if (claim.outcome === "busy" || token === null) return { busy: deliveryId };
+  else {
+    const leaseLeftMs = () => claimedAtMs + LEASE_MS - world.monotonicMs();
+    const delivery = { id: deliveryId, token };
+    const outcome = await attempt(world, channel, report, claim, delivery, leaseLeftMs);
+    if (outcome.status === "failed" && outcome.stopsChannel) channel.stoppedCode = outcome.code;
+    await settle(world, channel, delivery, outcome, leaseLeftMs, count);
+  }
+  return null;
+}
+
+/** Records the outcome for as long as the lease lasts: the truth about the provider must not be lost. */
+async function settle(
+  world: DeliverWorld,
+  channel: DeliveryChannel,
+  delivery: { id: string; token: string },
+  outcome: FinalOutcome,
+  leaseLeftMs: () => number,
+  count: Count,
+): Promise<void> {
+  const providerMessageId = outcome.status === "sent" ? outcome.providerMessageId : null;
+  const errorCode = outcome.status === "sent" ? null : outcome.code;
+  const ids = { deliveryId: delivery.id, ...(providerMessageId === null ? {} : { providerMessageId }) };
+  const result = { status: outcome.status, providerMessageId, errorCode };
+  let settled: Settled;
+  try {
+    settled = await repeatWhileLost(() => world.store.settleDelivery(delivery, result), {
+      ...world,
+      deadlineMs: world.monotonicMs() + Math.max(leaseLeftMs(), SETTLE_MS),
+      signal: world.stop.abandon,
+    });
+  } catch (error) {
+    const facts = { channel: channel.name, ...ids, result: outcome.status, code: databaseCode(error) };
+    world.log.error("The result of a send could not be recorded", facts);
+    if (outcome.status !== "sent") count(outcome.status, errorCode, ids);
+    else if (isConnectionLoss(error)) count("partial", "delivery_not_recorded", ids);
+    else count("unknown", "delivery_claim_lost", ids);
+    return;
+  }
+  if (settled.status !== "sent") count(settled.status, errorCode, ids);
+  else if (settled.errorCode !== null) count("partial", settled.errorCode, ids);
+  else count("sent", null);
+}
+
+type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }>;
+
+/** Addresses the delivery, passes the point of no return and sends; only a throttled answer is repeated. */
+async function attempt(
+  world: DeliverWorld,
+  channel: DeliveryChannel,
+  report: CompletedReport,
+  claim: DeliveryClaim,
+  delivery: { id: string; token: string },
+  leaseLeftMs: () => number,
+): Promise<FinalOutcome> {
+  const { stop } = world;
+  const failed = (code: string): FinalOutcome => ({ status: "failed", code, stopsChannel: false });
+  const prepared = await channel.prepare(claim, report.payload, stop.abandon);
+  if (!prepared.ready) return failed(prepared.code);
+
+  for (let repeats = 0; ; repeats += 1) {
+    const stopped = stop.reason();
+    if (stopped) return failed(stopped.code);
+    try {
+      await repeatWhileLost(
+        () => world.store.dispatchDelivery(delivery, channel.senderTenantId!, prepared.maskedHint),
+        { deadlineMs: world.monotonicMs() + SETTLE_MS, ...world, signal: stop.signal },
+      );
+    } catch (error) {
+      if (isOutsideReportDay(error)) {
+        stop.because(MONDAY_ENDED);
+        return failed(MONDAY_ENDED.code);
+      }
+      world.log.error("A delivery could not be dispatched", {
+        channel: channel.name,
+        deliveryId: delivery.id,
+        code: databaseCode(error),
+      });
+      return failed("delivery_dispatch_failed");
+    }
+    const outcome = await prepared.send(stop.abandon);
+    if (outcome.status !== "throttled") return outcome;
+    const fits = leaseLeftMs() > outcome.retryAfterMs + channel.sendTimeoutMs + SETTLE_MS;
+    if (repeats === THROTTLED_REPEATS || !fits) return failed(outcome.code);
+    await world.sleep(outcome.retryAfterMs, stop.signal).catch(() => {});
+  }
+}

@@ -1,0 +1,98 @@
+import { normalizeEmail } from "../text/email-address.ts";
+import { maskEmail, maskPhone } from "../text/mask.ts";
+import { normalizePhone } from "../text/phone.ts";
+import { emailSenderOf } from "./email-delivery.ts";
+import type { Run } from "./run-state.ts";
+import { pagesOf } from "./scopes.ts";
+import { noEditorials, type WeeklySummary } from "./summary.ts";
+import { instanceNameOf } from "./whatsapp-delivery.ts";
+
+/**
+ * `--dry-run`: what a real run would need, checked owner by owner with the codes of a real run.
+ *
+ * Shape:  the ready or not_ready part of a summary; `failed` counts what could not be delivered, `failures` names tenant
+ *         and code, never the data.
+ * Source: weekly report document, command-line options. Reads only, in read-only transactions; the gateway's state is
+ *         the one thing asked outside the database.
+ */
+export async function checkRecipientsAndSenders(run: Run): Promise<Partial<WeeklySummary>> {
+  const { world, options, tally } = run;
+  const { whatsappSenderTenantId, emailSenderTenantId } = options;
+  const { store } = world;
+  const senders = await store.readSenders(whatsappSenderTenantId, emailSenderTenantId);
+  const whatsappCode = options.skipWhatsapp
+    ? null
+    : await whatsappSenderProblem(run, instanceNameOf(senders.instanceName));
+  const emailCode = options.skipEmail ? null : emailSenderProblem(run, senders.emailSender);
+  for (const [step, code] of [
+    ["whatsapp", whatsappCode],
+    ["email", emailCode],
+  ] as const) {
+    if (code !== null) tally.fail({ step, code });
+  }
+
+  for await (const owner of pagesOf((after, limit) => store.listRecipients(options.tenantId, after, limit))) {
+    if (world.interrupt.aborted) break;
+    const { tenantId } = owner;
+    const number = normalizePhone(owner.phone);
+    const address = normalizeEmail(owner.email);
+    const phoneCode = number && maskPhone(number) ? null : "recipient_phone_missing";
+    const addressCode = address && maskEmail(address) ? null : "recipient_email_missing";
+    for (const [step, leftOut, recipientCode, senderCode] of [
+      ["whatsapp", options.skipWhatsapp, phoneCode, whatsappCode],
+      ["email", options.skipEmail, addressCode, emailCode],
+    ] as const) {
+      if (leftOut) tally[step].skipped += 1;
+      else if (recipientCode !== null || senderCode !== null) tally[step].failed += 1;
+      if (!leftOut && recipientCode !== null) tally.fail({ step, code: recipientCode, tenantId });
+    }
+    world.progress.advance(1);
+  }
+
+  const editorials = editorialReadiness(run);
+  if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
+  const interrupted = world.interrupt.aborted;
+  if (interrupted) tally.fail({ step: "run", code: "RUN_INTERRUPTED" });
+  const ready = tally.failures.length === 0;
+  const { reports, whatsapp, email, failures, failuresTruncated } = tally;
+  return {
+    status: ready ? "ready" : "not_ready",
+    exitCode: ready ? 0 : interrupted ? 1 : 3,
+    reports,
+    whatsapp,
+    email,
+    editorials,
+    failures,
+    failuresTruncated,
+    error: ready
+      ? null
+      : {
+          code: failures[0]!.code,
+          message: "Not ready: a real run would leave something undone, see failures",
+          hint: "Mend what the codes name, then run opsctl weekly --dry-run again",
+        },
+  };
+}
+
+async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<string | null> {
+  if (run.options.whatsappSenderTenantId === null) return "sender_tenant_missing";
+  const { gateway, interrupt } = run.world;
+  const open =
+    instanceName !== null && gateway !== null && (await gateway.isInstanceOpen(instanceName, interrupt));
+  return open ? null : "sem_instancia_gateway";
+}
+
+function emailSenderProblem(run: Run, config: unknown): string | null {
+  if (run.options.emailSenderTenantId === null) return "email_sender_tenant_missing";
+  const sender = emailSenderOf(config);
+  return sender.ready ? null : sender.code;
+}
+
+function editorialReadiness(run: Run): WeeklySummary["editorials"] {
+  const { enabled, secretPresent } = run.options.editorials;
+  if (!enabled) return noEditorials("disabled", null);
+  if (run.options.skipEditorials || run.options.tenantId !== null || secretPresent) {
+    return noEditorials("skipped", null);
+  }
+  return noEditorials("failed", "SOCIAL_EDITORIALS_CRON_SECRET_MISSING");
+}

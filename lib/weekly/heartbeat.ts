@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { writeFileAtomic } from "../platform/atomic-file.ts";
+import type { WeeklySummary } from "./summary.ts";
+
+/** Name of the heartbeat file inside the log directory. */
+export const HEARTBEAT_FILE = "weekly_performance_reports.success";
+
+/**
+ * Step 15: replaces the success heartbeat; a reader sees the old file or the new one, never half of either.
+ *
+ * Errors: whatever the file system says; the directory is not created.
+ * Source: weekly report document, run flow 15. What counts is the modification time; the line is for people.
+ */
+export async function writeHeartbeat(
+  logDir: string,
+  summary: WeeklySummary,
+  finishedAt: string,
+): Promise<void> {
+  const { runId, version, window, reports } = summary;
+  const line = JSON.stringify({ runId, version, week: window?.week, finishedAt, reports });
+  await writeFileAtomic(join(logDir, HEARTBEAT_FILE), `${line}\n`, { mode: 0o644 });
+}

@@ -1,0 +1,169 @@
+import * as v from "valibot";
+import { buildPayload } from "./build-payload.ts";
+import { collectSocial } from "./collect.ts";
+import type { CompletedReport } from "./deliver.ts";
+import { evidenceOf } from "./evidence.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { type Payload, payloadSchema, SCHEMA_VERSION } from "./payload.ts";
+import { databaseCode, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
+import { type Run, refusalToBegin } from "./run-state.ts";
+import { APPLICATION_REFUSES, MONDAY_ENDED } from "./stop.ts";
+import type { ReportClaim, Scope } from "./store.ts";
+import type { DeliveryChannelName } from "./summary.ts";
+
+/** A report that can be delivered, with what the ledger already says of its deliveries. */
+export type DeliverableReport = CompletedReport & { known: Partial<Record<DeliveryChannelName, string>> };
+
+/** What became of one owner's report; a failure is counted and kept for the summary. */
+export type ReportResult =
+  | { outcome: "completed"; report: DeliverableReport }
+  | { outcome: "busy" | "ineligible" | "failed" };
+
+const REPORT_LEASE_MS = 20 * 60_000;
+/** How long persisting may wait for a database that is briefly away; well inside the lease. */
+const PERSIST_MS = 60_000;
+
+/**
+ * Steps 1 to 6 for one owner: claim, collect, read, fingerprint, persist; or the stored report when it is complete.
+ *
+ * Shape:  never throws for one report: a technical failure makes the row `failed` while it is still ours.
+ * Source: weekly report document, Run flow 1 to 6.
+ */
+export async function completeReport(run: Run, scope: Scope): Promise<ReportResult> {
+  const { store, monotonicMs } = run.world;
+  const claimedAtMs = monotonicMs();
+  let claim: ReportClaim;
+  try {
+    claim = await store.claimReport(scope, run.window, SCHEMA_VERSION); // 1, 2
+  } catch (error) {
+    if (isOutsideReportDay(error)) {
+      run.stop.because(MONDAY_ENDED);
+      return { outcome: "failed" };
+    }
+    return failed(run, scope, "report_claim_failed", error);
+  }
+  if (claim.outcome === "busy") return { outcome: "busy" };
+  if (claim.outcome === "ineligible" || claim.reportId === null) {
+    run.tally.reports.ineligible += 1;
+    return { outcome: "ineligible" };
+  }
+  if (claim.outcome === "completed" || claim.token === null) return reuse(run, scope, claim);
+
+  const report = { id: claim.reportId, token: claim.token };
+  const leaseLeftMs = () => claimedAtMs + REPORT_LEASE_MS - monotonicMs();
+  try {
+    const payload = await build(run, scope, claim, report, leaseLeftMs); // 3 to 6
+    run.tally.reports.completed += 1;
+    if (payload.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
+    return { outcome: "completed", report: { id: report.id, scope, payload, known: {} } };
+  } catch (error) {
+    const code = error instanceof ReportFailure ? error.code : "report_persist_failed";
+    const cause = error instanceof ReportFailure ? error.cause : error;
+    await repeatWhileLost(() => store.failReport(report, code), {
+      deadlineMs: monotonicMs() + 5_000,
+      ...run.world,
+      signal: run.stop.signal,
+    }).catch(() => {
+      // No longer ours, or out of reach: the lease ends by itself.
+    });
+    return failed(run, scope, code, cause, report.id);
+  }
+}
+
+/** A report that cannot be finished: the code that its row keeps. */
+class ReportFailure extends Error {
+  readonly code: string;
+
+  constructor(code: string, cause?: unknown) {
+    super(code, { cause });
+    this.code = code;
+  }
+}
+
+async function build(
+  run: Run,
+  scope: Scope,
+  claim: ReportClaim,
+  report: { id: string; token: string },
+  leaseLeftMs: () => number,
+): Promise<Payload> {
+  const { world, window, tally, stop } = run;
+  const collected = await collectSocial(
+    {
+      application: world.application,
+      refusal: () => refusalToBegin(run),
+      leaseLeftMs,
+      signal: stop.abandon,
+    },
+    scope,
+    window,
+    claim.connections,
+  ); // 3, 4
+  tally.social.calls += collected.calls;
+  for (const { code } of collected.connections) {
+    if (code === null) continue;
+    tally.social.failed += 1;
+    tally.fail({ step: "social", code, tenantId: scope.tenantId, reportId: report.id });
+  }
+  if (collected.refusal !== null && APPLICATION_REFUSES[collected.refusal]) {
+    stop.because(APPLICATION_REFUSES[collected.refusal]!);
+  }
+  // A completed report never changes again: one that was cut short is better built anew by the next run.
+  const cutShort = collected.refusal ?? stop.reason()?.code;
+  if (cutShort !== undefined) throw new ReportFailure(cutShort);
+
+  const analysed = collected.connections.filter(({ code }) => code === null).map(({ id }) => id);
+  const rows = await world.store.readEvidence(scope, window, analysed).catch((error: unknown) => {
+    throw new ReportFailure("report_evidence_failed", error);
+  }); // 5
+  const evidence = evidenceOf(rows);
+  const { text, sha256 } = fingerprint(evidence);
+  const payload = buildPayload({
+    scope,
+    window,
+    generatedAt: rows.readAt,
+    connections: collected.connections,
+    rows,
+    evidence,
+    fingerprint: sha256,
+    version: world.version,
+  });
+  const stopped = stop.reason();
+  if (stopped) throw new ReportFailure(stopped.code);
+  const content = { schemaVersion: SCHEMA_VERSION, fingerprint: sha256, evidence: text, payload };
+  const stored = await repeatWhileLost(() => world.store.persistReport(report, scope, window, content), {
+    deadlineMs: world.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
+    ...world,
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    if (!isOutsideReportDay(error)) throw error;
+    stop.because(MONDAY_ENDED);
+    throw new ReportFailure(MONDAY_ENDED.code);
+  }); // 6
+  return v.parse(payloadSchema, stored);
+}
+
+/** A completed report is taken as it is stored; only its deliveries go on. */
+function reuse(run: Run, scope: Scope, claim: ReportClaim): ReportResult {
+  const parsed = v.safeParse(payloadSchema, claim.payload);
+  if (!parsed.success) return failed(run, scope, "report_payload_unreadable", null, claim.reportId!);
+  run.tally.reports.reused += 1;
+  if (parsed.output.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
+  const report = { id: claim.reportId!, scope, payload: parsed.output, known: claim.deliveries };
+  return { outcome: "completed", report };
+}
+
+function failed(run: Run, scope: Scope, code: string, cause: unknown, reportId?: string): ReportResult {
+  run.tally.reports.failed += 1;
+  const ids = { tenantId: scope.tenantId, ...(reportId === undefined ? {} : { reportId }) };
+  run.tally.fail({ step: "report", code, ...ids });
+  run.world.log.error("A report could not be completed", { code, ...ids, cause: causeOf(cause) });
+  return { outcome: "failed" };
+}
+
+// Neither a driver's message nor a schema's: both repeat data. A SQLSTATE or the path of a key says enough.
+function causeOf(cause: unknown): string | undefined {
+  if (cause === null || cause === undefined) return undefined;
+  if (v.isValiError(cause)) return `payload: ${cause.issues.map((issue) => v.getDotPath(issue)).join(", ")}`;
+  return databaseCode(cause);
+}

@@ -1,0 +1,38 @@
+import { isReportDay } from "../time/schedule-gate.ts";
+import { Temporal } from "../time/temporal.ts";
+import type { DeliveryChannel } from "./deliver.ts";
+import { MONDAY_ENDED, type Stop } from "./stop.ts";
+import type { Scope, WindowBounds } from "./store.ts";
+import type { Tally } from "./summary.ts";
+import type { WeeklyOptions, WeeklyWorld } from "./world.ts";
+
+/** What all steps of one run share. */
+export type Run = {
+  world: WeeklyWorld;
+  options: WeeklyOptions;
+  window: WindowBounds;
+  startedAt: Temporal.Instant;
+  startedMs: number;
+  tally: Tally;
+  stop: Stop;
+  channels: DeliveryChannel[];
+  /** Held by another process when this run came by; looked at once more at the end. */
+  busyScopes: Scope[];
+  busyDeliveries: HeldDelivery[];
+};
+
+/** A delivery that another process was making when this run came by. */
+export type HeldDelivery = { deliveryId: string; channel: DeliveryChannel; scope: Scope; reportId: string };
+
+/**
+ * Null while a further call may begin, else the code of why not: somebody stopped the run, or Monday has ended.
+ *
+ * Source: the database's clock, asked anew each time.
+ */
+export async function refusalToBegin(run: Pick<Run, "world" | "stop">): Promise<string | null> {
+  if (!run.stop.reason()) {
+    const now = Temporal.Instant.from(await run.world.store.now());
+    if (!isReportDay(now)) run.stop.because(MONDAY_ENDED);
+  }
+  return run.stop.reason()?.code ?? null;
+}

@@ -1,0 +1,202 @@
+import { databaseError } from "../platform/database.ts";
+import { formatInstant } from "../time/instant.ts";
+import { isReportDay, reportDayEnd } from "../time/schedule-gate.ts";
+import { Temporal } from "../time/temporal.ts";
+import { weekWindow } from "../time/week-window.ts";
+import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./busy.ts";
+import { concludeRun } from "./conclude.ts";
+import { type DeliveryChannel, deliver } from "./deliver.ts";
+import { checkRecipientsAndSenders } from "./dry-run.ts";
+import { editorialStep } from "./editorial-step.ts";
+import { emailDeliveryChannel } from "./email-delivery.ts";
+import { stopOnInterrupt } from "./interrupt.ts";
+import { watchMidnight } from "./midnight.ts";
+import { databaseCode, isConnectionLoss } from "./refusals.ts";
+import { completeReport } from "./report.ts";
+import type { Run } from "./run-state.ts";
+import { forEachConcurrently, pagesOf } from "./scopes.ts";
+import { createStop } from "./stop.ts";
+import type { Scope } from "./store.ts";
+import { createTally, emptySummary, type WeeklySummary } from "./summary.ts";
+import { whatsappChannel } from "./whatsapp-delivery.ts";
+import type { WeeklyOptions, WeeklyWorld } from "./world.ts";
+
+/** How long the database may be away before the run gives up. */
+const RECONNECT_MS = 20_000;
+
+/**
+ * The weekly run, from the clock to the heartbeat; its numbers are those of the requirement's run flow.
+ *
+ * Shape:  always a summary: refusals and failures of every kind are in it, with the exit status that they imply.
+ * Errors: an OpsError when the database does not even answer the first questions.
+ * Source: weekly report document, Run flow.
+ */
+export async function runWeekly(world: WeeklyWorld, options: WeeklyOptions): Promise<WeeklySummary> {
+  const startedMs = world.monotonicMs();
+  const summary = emptySummary({ version: world.version, runId: world.runId, dryRun: options.dryRun });
+  const finish = (rest: Partial<WeeklySummary>): WeeklySummary => ({
+    ...summary,
+    ...rest,
+    durationMs: Math.round(world.monotonicMs() - startedMs),
+  });
+
+  const problems = await asking("check the database", world.checkReadiness());
+  if (problems.length > 0) {
+    for (const { code, message, hint } of problems) world.log.error(message, { code, hint });
+    const failures = problems.map(({ code }) => ({ step: "readiness" as const, code }));
+    return finish({ failures, error: problems[0]! });
+  }
+
+  const startedAt = Temporal.Instant.from(await asking("read the clock", world.store.now()));
+  const { start, end, week } = weekWindow(startedAt);
+  const window = { start: formatInstant(start), end: formatInstant(end) };
+  summary.startedAt = formatInstant(startedAt);
+  summary.finishedAt = summary.startedAt;
+  summary.window = { ...window, week };
+  if (isReportDay(startedAt)) summary.retryableUntil = formatInstant(reportDayEnd(startedAt));
+  else if (!options.dryRun) return finish(outsideMonday(summary.startedAt));
+
+  const tally = createTally();
+  tally.reports.scopes = await asking("list the tenant owners", world.store.countScopes(options.tenantId));
+  if (options.tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(options.tenantId));
+  world.progress.setTotal(tally.reports.scopes);
+  const run: Run = {
+    world,
+    options,
+    window,
+    startedAt,
+    startedMs,
+    tally,
+    stop: createStop(),
+    channels: deliveryChannels(world, options),
+    busyScopes: [],
+    busyDeliveries: [],
+  };
+  if (options.dryRun) return finish(await asking("check the owners", checkRecipientsAndSenders(run)));
+
+  const release = stopOnInterrupt(run);
+  try {
+    await reportEveryScope(run); // 1 to 12
+    await lookAgainAtBusy(run, (scope) => reportScope(run, scope));
+    const editorials = await editorialStep(run); // 13 and 14
+    return await concludeRun(run, editorials, finish); // 15
+  } finally {
+    release();
+  }
+}
+
+/** A question that the run cannot begin without. */
+async function asking<T>(what: string, answer: Promise<T>): Promise<T> {
+  return await answer.catch((error: unknown) => {
+    throw databaseError(error, what);
+  });
+}
+
+function outsideMonday(now: string): Partial<WeeklySummary> {
+  return {
+    status: "refused",
+    exitCode: 4,
+    error: {
+      code: "WEEKLY_OUTSIDE_MONDAY",
+      message: `Refused to start a writing run: it is not Monday in America/Sao_Paulo (now ${now})`,
+      hint: "Wait for Monday, or check readiness with opsctl weekly --dry-run",
+    },
+  };
+}
+
+function notEligible(tenantId: string): Partial<WeeklySummary> {
+  const code = "TENANT_NOT_ELIGIBLE";
+  return {
+    failures: [{ step: "scope", code, tenantId }],
+    error: {
+      code,
+      message: `Cannot report on tenant ${tenantId}: it has no eligible owner`,
+      hint: "A tenant needs an owner, must not be archived, and its wallet must be active or in grace",
+    },
+  };
+}
+
+function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions): DeliveryChannel[] {
+  const { appBaseUrl } = options;
+  const whatsapp = {
+    leftOut: options.skipWhatsapp,
+    senderTenantId: options.whatsappSenderTenantId,
+    appBaseUrl,
+    gateway: world.gateway,
+    pace: world.whatsappPace,
+  };
+  const email = {
+    leftOut: options.skipEmail,
+    senderTenantId: options.emailSenderTenantId,
+    appBaseUrl,
+    provider: world.emailProvider,
+    pace: world.emailPace,
+  };
+  return [whatsappChannel(whatsapp, world.store), emailDeliveryChannel(email, world.store)];
+}
+
+/** Steps 1 to 12 for every owner, a bounded number at a time. */
+async function reportEveryScope(run: Run): Promise<void> {
+  const { store, log } = run.world;
+  const afterEach = watchMidnight(run);
+  const scopes = pagesOf((after, limit) => store.listScopes(run.options.tenantId, after, limit));
+  try {
+    await forEachConcurrently(untilStopped(run, scopes), run.options.concurrency, async (scope) => {
+      if (run.stop.reason()) return;
+      if ((await reportScope(run, scope)) === "busy") rememberBusyScope(run, scope);
+      run.world.progress.advance(1);
+      afterEach();
+    });
+  } catch (error) {
+    log.error("The tenant owners could not be listed", { code: databaseCode(error) });
+    run.stop.because({
+      code: isConnectionLoss(error) ? "DATABASE_LOST" : "SCOPES_UNREADABLE",
+      message: "Stopped the run: the database no longer lists the tenant owners",
+      hint: "Look at the database, then run opsctl weekly again on the same Monday",
+    });
+  }
+}
+
+async function* untilStopped<T>(run: Run, items: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const item of items) {
+    if (run.stop.reason()) return;
+    yield item;
+  }
+}
+
+/** One owner: the report (steps 1 to 6), then WhatsApp (7 to 9), then e-mail (10 to 12). */
+async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
+  const result = await completeReport(run, scope);
+  if (result.outcome === "busy") return "busy";
+  if (result.outcome === "failed") await endIfDatabaseIsGone(run);
+  if (result.outcome !== "completed") return "done";
+  const { report } = result;
+  const world = { ...run.world, tally: run.tally, stop: run.stop };
+  for (const channel of run.channels) {
+    const held = await deliver(world, channel, report, report.known[channel.name]);
+    if (held) rememberBusyDelivery(run, { deliveryId: held.busy, channel, scope, reportId: report.id });
+  }
+  return "done";
+}
+
+/** A failed report may mean that the database is gone: then there is no use in failing all the others. */
+async function endIfDatabaseIsGone(run: Run): Promise<void> {
+  const { store, monotonicMs, sleep } = run.world;
+  const deadlineMs = monotonicMs() + RECONNECT_MS;
+  while (!run.stop.reason()) {
+    try {
+      await store.now();
+      return;
+    } catch (error) {
+      if (!isConnectionLoss(error)) return;
+      if (monotonicMs() > deadlineMs) {
+        run.stop.because({
+          code: "DATABASE_LOST",
+          message: `Stopped the run: the database has not answered for ${RECONNECT_MS / 1000} s`,
+          hint: "Look at the database, then run opsctl weekly again on the same Monday",
+        });
+      }
+      await sleep(500, run.stop.signal).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import type { WindowBounds } from "./store.ts";
+
+/** The two ways in which a report reaches its owner. */
+export type DeliveryChannelName = "whatsapp" | "email";
+
+/** What became of one channel's deliveries; each is counted once. */
+export type DeliveryCounts = {
+  sent: number;
+  reused: number;
+  failed: number;
+  partial: number;
+  unknown: number;
+  skipped: number;
+};
+
+/** One thing that went wrong: ids and codes, never what they stand for. */
+export type Failure = {
+  step:
+    | "scope"
+    | "social"
+    | "report"
+    | "whatsapp"
+    | "email"
+    | "editorials"
+    | "heartbeat"
+    | "readiness"
+    | "run";
+  code: string;
+  tenantId?: string;
+  reportId?: string;
+  deliveryId?: string;
+  providerMessageId?: string;
+};
+
+/** How the editorial drain went. */
+export type EditorialSummary = {
+  status: "completed" | "disabled" | "skipped" | "failed";
+  code: string | null;
+  calls: number;
+  llmCalls: number;
+  tenants: number;
+  tenantFailures: number;
+  /** The last answer's own reason and cursor, bounded, for whoever inspects a drain that stopped. */
+  reasonStopped: string | null;
+  cursor: string | null;
+};
+
+/** The result of a run as `--json` prints it; keys are only ever added. */
+export type WeeklySummary = {
+  command: "weekly";
+  version: string;
+  runId: string;
+  dryRun: boolean;
+  startedAt: string | null;
+  finishedAt: string | null;
+  durationMs: number;
+  window: { start: string; end: string; week: string } | null;
+  status: "success" | "failed" | "refused" | "not_ready" | "ready";
+  exitCode: number;
+  reports: {
+    scopes: number;
+    completed: number;
+    reused: number;
+    busy: number;
+    failed: number;
+    ineligible: number;
+    partialCoverage: number;
+  };
+  social: { calls: number; failed: number };
+  whatsapp: DeliveryCounts;
+  email: DeliveryCounts;
+  editorials: EditorialSummary;
+  heartbeat: "written" | "kept" | "failed";
+  /** Until when a failed delivery of this week may be tried again: the end of the report day. */
+  retryableUntil: string | null;
+  failures: Failure[];
+  failuresTruncated: boolean;
+  error: { code: string; message: string; hint?: string } | null;
+};
+
+/** How many failures a summary names; the counters count them all. */
+export const FAILURES_SHOWN = 100;
+
+/** The counters of a run while it goes on. */
+export type Tally = ReturnType<typeof createTally>;
+
+/**
+ * Counts what happens in a run. Memory does not grow with the number of tenants: failures beyond the first
+ * hundred are counted and no longer kept.
+ */
+export function createTally() {
+  const counts = (): DeliveryCounts => ({
+    sent: 0,
+    reused: 0,
+    failed: 0,
+    partial: 0,
+    unknown: 0,
+    skipped: 0,
+  });
+  const tally = {
+    reports: { scopes: 0, completed: 0, reused: 0, busy: 0, failed: 0, ineligible: 0, partialCoverage: 0 },
+    social: { calls: 0, failed: 0 },
+    whatsapp: counts(),
+    email: counts(),
+    failures: [] as Failure[],
+    failuresTruncated: false,
+    /** Keeps a failure for the summary. */
+    fail(failure: Failure): void {
+      if (tally.failures.length < FAILURES_SHOWN) tally.failures.push(failure);
+      else tally.failuresTruncated = true;
+    },
+  };
+  return tally;
+}
+
+/** Whether every call of the run failed: then it is not one customer's token, it is us or the application. */
+export function everySocialCallFailed({ social }: Pick<Tally, "social">): boolean {
+  return social.calls > 0 && social.failed === social.calls;
+}
+
+/**
+ * Whether what was counted leaves nothing undone.
+ *
+ * Source: weekly report document, Errors: any failure, partial or unknown counter ends the run non-zero. What a
+ *         channel skipped after it was stopped needs no count here: the refusal that stopped it is a failure.
+ */
+export function isClean(tally: Tally): boolean {
+  const { reports, whatsapp, email } = tally;
+  const bad = [whatsapp, email].reduce((sum, c) => sum + c.failed + c.partial + c.unknown, 0);
+  return reports.failed === 0 && reports.busy === 0 && bad === 0 && !everySocialCallFailed(tally);
+}
+
+/** A summary in which nothing has happened yet; runs and refusals fill in what they know. */
+export function emptySummary(facts: { version: string; runId: string; dryRun: boolean }): WeeklySummary {
+  const { reports, social, whatsapp, email } = createTally();
+  return {
+    command: "weekly",
+    version: facts.version,
+    runId: facts.runId,
+    dryRun: facts.dryRun,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: 0,
+    window: null,
+    status: "not_ready",
+    exitCode: 3,
+    reports,
+    social,
+    whatsapp,
+    email,
+    editorials: noEditorials("skipped", null),
+    heartbeat: "kept",
+    retryableUntil: null,
+    failures: [],
+    failuresTruncated: false,
+    error: null,
+  };
+}
+
+/** An editorial drain that made no call. */
+export function noEditorials(status: EditorialSummary["status"], code: string | null): EditorialSummary {
+  return {
+    status,
+    code,
+    calls: 0,
+    llmCalls: 0,
+    tenants: 0,
+    tenantFailures: 0,
+    reasonStopped: null,
+    cursor: null,
+  };
+}
+
+/** The window as the summary shows it. */
+export function summaryWindow(bounds: WindowBounds, week: string): WeeklySummary["window"] {
+  return { start: bounds.start, end: bounds.end, week };
+}

@@ -1,0 +1,160 @@
+/** Tenants, owners and their week, written into the application's tables of a test or demo database. */
+import { randomUUID } from "node:crypto";
+import type postgres from "postgres";
+
+/** The Monday on which most tests run, and the week that closed then. */
+export const MONDAY = "2026-11-23T11:00:00Z";
+/** The closed week of `MONDAY`. */
+export const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" };
+
+/** One owner to be seeded; what is left out is a healthy default, `null` is absence. */
+export type OwnerSpec = {
+  tenantId?: string;
+  userId?: string;
+  tenantName?: string;
+  role?: "owner" | "admin" | "member";
+  phone?: string | null;
+  email?: string | null;
+  wallet?: "active" | "grace" | "suspended" | "closed" | null;
+  balance?: number;
+  archived?: boolean;
+  networks?: string[];
+  /** Sends in the week, each with the types of its events. */
+  sends?: string[][];
+};
+
+/** An owner as seeded. */
+export type SeededOwner = {
+  tenantId: string;
+  userId: string;
+  phone: string | null;
+  email: string | null;
+  connections: { id: string; network: string }[];
+};
+
+/** Makes the database's clock show one instant, or tick from it (`ticking`). */
+export async function setClock(sql: postgres.Sql, instant: string, { ticking = false } = {}): Promise<void> {
+  const shown = new Date(instant).toISOString();
+  const body = ticking
+    ? `now() + (timestamptz '${shown}' - timestamptz '${new Date().toISOString()}')`
+    : `timestamptz '${shown}'`;
+  await sql.unsafe(
+    `create or replace function public.weekly_performance_now() returns timestamptz
+     language sql stable set search_path = '' as $$ select ${body} $$`,
+  );
+}
+
+let people = 0;
+
+/** Writes one tenant with its owner, wallet, connections and e-mails. */
+export async function seedOwner(sql: postgres.Sql, spec: OwnerSpec = {}): Promise<SeededOwner> {
+  people += 1;
+  const tenantId = spec.tenantId ?? randomUUID();
+  const userId = spec.userId ?? randomUUID();
+  const phone = spec.phone === undefined ? `+55 (11) 9${String(50_000_000 + people)}` : spec.phone;
+  const email = spec.email === undefined ? `owner${people}@client${people}.example` : spec.email;
+  await sql`
+    insert into tenants (id, name, archived_at)
+    values (${tenantId}, ${spec.tenantName ?? `Tenant ${people}`}, ${spec.archived ? WEEK.start : null})
+    on conflict (id) do nothing`;
+  await sql`
+    insert into users (id, tenant_id, role, name, phone, email)
+    values (${userId}, ${tenantId}, ${spec.role ?? "owner"}, ${`Owner ${people}`}, ${phone}, ${email})`;
+  if (spec.wallet !== null) {
+    await sql`
+      insert into credit_wallets (tenant_id, status, balance)
+      values (${tenantId}, ${spec.wallet ?? "active"}, ${spec.balance ?? 100})
+      on conflict (tenant_id) do nothing`;
+  }
+  const connections = [];
+  for (const network of spec.networks ?? ["instagram", "linkedin"]) {
+    const id = randomUUID();
+    await sql`
+      insert into social_connections (id, tenant_id, user_id, network, status)
+      values (${id}, ${tenantId}, ${userId}, ${network}, 'active')`;
+    connections.push({ id, network });
+  }
+  await seedSends(sql, { tenantId, userId }, spec.sends ?? [["email.delivered", "email.opened"]]);
+  return { tenantId, userId, phone, email, connections };
+}
+
+/** Writes sends in the middle of the week, each with its events one minute apart. */
+export async function seedSends(
+  sql: postgres.Sql,
+  owner: { tenantId: string; userId: string },
+  sends: string[][],
+  sentAt = "2026-11-18T12:00:00Z",
+): Promise<void> {
+  for (const types of sends) {
+    const id = `em_${randomUUID()}`;
+    await sql`
+      insert into resend_email_sends (tenant_id, user_id, provider_email_id, subject, sent_at)
+      values (${owner.tenantId}, ${owner.userId}, ${id}, 'Novidades', ${sentAt})`;
+    for (const [index, type] of types.entries()) {
+      const at = new Date(Date.parse(sentAt) + (index + 1) * 60_000).toISOString();
+      await sql`
+        insert into resend_email_events (tenant_id, provider_email_id, type, occurred_at)
+        values (${owner.tenantId}, ${id}, ${type}, ${at})`;
+    }
+  }
+}
+
+/** The central sender tenants: one with a messaging instance, one with a verified e-mail sender. */
+export async function seedSenders(
+  sql: postgres.Sql,
+  {
+    verification = "verified",
+    instanceName = "ops",
+  }: { verification?: string | null; instanceName?: string } = {},
+): Promise<{ whatsappTenantId: string; emailTenantId: string }> {
+  const [whatsappTenantId, emailTenantId] = [randomUUID(), randomUUID()];
+  await sql`insert into tenants (id, name) values (${whatsappTenantId}, 'Ops'), (${emailTenantId}, 'Central')`;
+  await sql`
+    insert into messaging_instances (tenant_id, instance_name) values (${whatsappTenantId}, ${instanceName})`;
+  const config = {
+    email: {
+      address: "reports@mail.example",
+      fromName: "Relatório semanal",
+      domain: "mail.example",
+      ...(verification === null ? {} : { verification_status: verification }),
+    },
+  };
+  await sql`
+    insert into tenant_config (tenant_id, config) values (${emailTenantId}, ${JSON.stringify(config)}::text::jsonb)`;
+  return { whatsappTenantId, emailTenantId };
+}
+
+/** What the application's analysis writes for one connection: a score, and the channel's analysis. */
+export async function writeAnalysis(
+  sql: postgres.Sql,
+  call: { tenantId: string; userId: string; connectionId: string; windowStart: string; windowEnd: string },
+  content: {
+    score?: number | null;
+    coverageStatus?: string;
+    reason?: string | null;
+    metrics?: object;
+    insights?: object[];
+  } = {},
+): Promise<void> {
+  const { tenantId, userId, connectionId, windowStart, windowEnd } = call;
+  if (content.score !== undefined) {
+    await sql`
+      insert into social_account_scores (tenant_id, user_id, window_start, window_end, score)
+      values (${tenantId}, ${userId}, ${windowStart}, ${windowEnd}, ${content.score})
+      on conflict (tenant_id, user_id, window_start, window_end) do update set score = excluded.score`;
+  }
+  const metrics = JSON.stringify(content.metrics ?? { followers: 1200, reach: 5400, engagementRate: 0.042 });
+  const insights = JSON.stringify(
+    content.insights ?? [{ code: "reach_up", text: "O alcance cresceu 12% na semana", metric: "reach" }],
+  );
+  await sql`
+    insert into social_channel_analyses
+      (tenant_id, user_id, connection_id, channel, window_start, window_end, coverage_status, reason,
+       metrics, insights, evidence, triggers)
+    select ${tenantId}, ${userId}, c.id, c.network, ${windowStart}, ${windowEnd},
+           ${content.coverageStatus ?? "complete"}, ${content.reason ?? null},
+           ${metrics}::text::jsonb, ${insights}::text::jsonb, '[{"posts": 7}]'::jsonb, '["weekly"]'::jsonb
+    from social_connections as c where c.id = ${connectionId}
+    on conflict (connection_id, window_start, window_end) do update
+      set metrics = excluded.metrics, insights = excluded.insights, updated_at = now()`;
+}
