@@ -1,5 +1,23 @@
 -- The only way out of an unknown delivery: a person who looked, with a reason that stays on record.
 
+-- Whether a person's words hold an e-mail address or a telephone number (nine digits or more). What only looks like
+-- one is left out first: ids, dates, times, and masks, whose asterisks stand before the @.
+create or replace function public.weekly_performance_names_recipient(p_text text)
+returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select words ~ '[^[:space:]@*]@[^[:space:]@]+\.[^[:space:]@]'
+      or words ~ '[0-9]([-+().[:space:]/]{0,3}[0-9]){8}'
+  from regexp_replace(p_text,
+    '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+    '|\m(?=[0-9A-F]*[A-F])[0-9A-F]{16,64}\M'
+    '|(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])'
+    '|(?<![0-9])[0-9]{1,2}/[0-9]{1,2}(/[0-9]{4})?(?![0-9])'
+    '|(?<![0-9])[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(?![0-9])',
+    'x', 'g') as words
+$$;
+
 create table if not exists public.weekly_performance_reconciliations (
   id                  uuid primary key default gen_random_uuid(),
   delivery_id         uuid not null references public.weekly_performance_deliveries (id),
@@ -19,10 +37,8 @@ create table if not exists public.weekly_performance_reconciliations (
     char_length(reason) <= 1000 and reason ~ '[^[:space:]]'),
   constraint weekly_performance_reconciliations_actor check (
     char_length(actor) <= 200 and actor ~ '[^[:space:]]'),
-  -- The ledger holds no address and no telephone number, not even in a person's words.
   constraint weekly_performance_reconciliations_privacy check (
-    reason !~ '[^[:space:]@]+@[^[:space:]@]+\.[^[:space:]@]+'
-    and reason !~ '\(?[0-9]{2}\)?[[:space:]]?9?[0-9]{4}[-[:space:]]?[0-9]{4}')
+    not public.weekly_performance_names_recipient(reason))
 );
 
 comment on table public.weekly_performance_reconciliations is
@@ -128,6 +144,7 @@ revoke all on table public.weekly_performance_reconciliations from public, anon,
 grant select on table public.weekly_performance_reconciliations to service_role;
 
 revoke all on function
+  public.weekly_performance_names_recipient(text),
   public.weekly_performance_reconciliations_guard(),
   public.weekly_performance_deliveries_guard(),
   public.reconcile_weekly_performance_delivery(uuid, text, text, text, text)

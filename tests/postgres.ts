@@ -97,7 +97,7 @@ export async function startPostgres(
   writeFileSync(passwordFile, PASSWORD);
   if (asRoot) for (const path of [data, passwordFile]) chownSync(path, NOBODY, NOBODY);
   const identity = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const env = { PATH: process.env["PATH"] ?? "", LC_ALL: "C", TZ: "UTC" };
+  const env = { PATH: process.env.PATH ?? "", LC_ALL: "C", TZ: "UTC" };
 
   const initdb = spawnSync(
     join(native, "bin/initdb"),
@@ -212,16 +212,21 @@ async function reachable(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-let shared: Promise<PostgresServer> | undefined;
+const shared = new Map<number | undefined, Promise<PostgresServer>>();
 
-/** The one server that all tests of this process share; started at the first call. */
-export function sharedPostgres(): Promise<PostgresServer> {
-  shared ??= startPostgres();
-  return shared;
+/** The one server of a version that all tests of this process share; started at the first call. */
+export function sharedPostgres(major?: number): Promise<PostgresServer> {
+  let server = shared.get(major);
+  if (!server) {
+    server = startPostgres(major === undefined ? {} : { major });
+    shared.set(major, server);
+  }
+  return server;
 }
 
-/** Stops the shared server if a test started it. */
+/** Stops the shared servers that tests started. */
 export async function stopSharedPostgres(): Promise<void> {
-  if (shared) await (await shared).stop();
-  shared = undefined;
+  const servers = [...shared.values()];
+  shared.clear();
+  await Promise.all(servers.map(async (server) => (await server).stop()));
 }

@@ -1,0 +1,129 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { describeLedger, refusal, shifted, validPersist, WEEK } from "./ledger.ts";
+
+describeLedger("persist_weekly_performance_report()", (ledger) => {
+  async function claimed() {
+    const owner = await ledger.newOwner();
+    return { owner, claim: await ledger.claimReport(owner) };
+  }
+
+  test("completes the row and answers the payload as stored", async () => {
+    const { owner, claim } = await claimed();
+    const valid = validPersist(owner, claim);
+    expect(await ledger.persist(owner, claim)).toEqual(valid.payload);
+    expect(await ledger.report(claim.id)).toMatchObject({
+      status: "completed",
+      fingerprint: valid.fingerprint,
+      evidence: valid.evidence,
+      payload: valid.payload,
+      coverage_status: "partial",
+      claim_token: claim.token,
+    });
+  });
+
+  test("names each mismatch and leaves the row as it was", async () => {
+    const { owner, claim } = await claimed();
+    const stranger = crypto.randomUUID();
+    const otherHash = createHash("sha256").update("other").digest("hex");
+    const before = await ledger.report(claim.id);
+    const mismatches: [Parameters<typeof ledger.persist>[2], string][] = [
+      [{ reportId: stranger }, "OW003 report_not_found"],
+      [{ token: stranger }, "OW004 report_token_mismatch"],
+      [{ token: null }, "OW004 report_token_mismatch"],
+      [{ tenantId: stranger }, "OW006 report_tenant_mismatch"],
+      [{ userId: stranger }, "OW007 report_user_mismatch"],
+      [{ start: "2026-11-16T03:00:01Z" }, "OW008 report_window_mismatch"],
+      [{ end: "2026-11-23T03:00:01Z" }, "OW008 report_window_mismatch"],
+      [{ version: 2 }, "OW009 report_schema_version_mismatch"],
+      [{ fingerprint: otherHash }, "OW010 report_fingerprint_mismatch"],
+      [{ fingerprint: null }, "OW010 report_fingerprint_mismatch"],
+      [{ evidence: "{}" }, "OW010 report_fingerprint_mismatch"],
+      [{ evidence: null }, "OW010 report_fingerprint_mismatch"],
+    ];
+    for (const [wrong, expected] of mismatches)
+      expect(await refusal(ledger.persist(owner, claim, wrong))).toBe(expected);
+    expect(await ledger.report(claim.id)).toEqual(before);
+  });
+
+  test("refuses at exactly the end of the lease although nobody took over, and accepts just before it", async () => {
+    const { owner, claim } = await claimed();
+    await ledger.setClock(await shifted(ledger.sql, claim.leaseEnd!, "0 seconds"));
+    expect(await refusal(ledger.persist(owner, claim))).toBe("OW005 report_lease_expired");
+    await ledger.setClock(await shifted(ledger.sql, claim.leaseEnd!, "-1 microsecond"));
+    await ledger.persist(owner, claim);
+    expect(await ledger.report(claim.id)).toMatchObject({ status: "completed" });
+  });
+
+  test("refuses the holder of a lost claim", async () => {
+    const { owner, claim } = await claimed();
+    await ledger.moveClock("20 minutes");
+    const next = await ledger.claimReport(owner);
+    expect(await refusal(ledger.persist(owner, claim))).toBe("OW004 report_token_mismatch");
+    await ledger.persist(owner, next);
+  });
+
+  test("refuses a payload that names another report", async () => {
+    const { owner, claim } = await claimed();
+    const { payload } = validPersist(owner, claim) as { payload: Record<string, unknown> };
+    const wrong: unknown[] = [
+      null,
+      [],
+      "text",
+      {},
+      ...Object.keys(payload)
+        .filter((key) => key !== "coverageStatus")
+        .map((key) => Object.fromEntries(Object.entries(payload).filter(([name]) => name !== key))),
+      { ...payload, schemaVersion: 2 },
+      { ...payload, schemaVersion: "1" },
+      { ...payload, tenantId: owner.userId },
+      { ...payload, userId: owner.tenantId },
+      { ...payload, windowStart: "2026-11-16T03:00:01Z" },
+      { ...payload, windowEnd: "2026-11-16T03:00:00Z" },
+      // Without its Z the instant would depend on the session's zone.
+      { ...payload, windowStart: "2026-11-16T03:00:00" },
+      { ...payload, windowEnd: "not an instant Z" },
+      { ...payload, windowEnd: "2026-13-45T03:00:00Z" },
+      { ...payload, provenance: { fingerprint: "0".repeat(64) } },
+      { ...payload, provenance: null },
+    ];
+    for (const value of wrong)
+      expect(await refusal(ledger.persist(owner, claim, { payload: value }))).toBe(
+        "OW011 report_payload_mismatch",
+      );
+    expect(
+      await refusal(ledger.persist(owner, claim, { payload: { ...payload, coverageStatus: "full" } })),
+    ).toStartWith("23514");
+  });
+
+  test("accepts the window in any spelling of the same instant", async () => {
+    const { owner, claim } = await claimed();
+    const { payload } = validPersist(owner, claim) as { payload: object };
+    await ledger.persist(owner, claim, {
+      payload: { ...payload, windowStart: WEEK.start.replace("Z", ".000000Z") },
+    });
+  });
+
+  test("repeated with the same values answers the same without a write, even on another day", async () => {
+    const { owner, claim } = await claimed();
+    const first = await ledger.persist(owner, claim);
+    const before = await ledger.report(claim.id);
+    await ledger.moveClock("3 days");
+    expect(await ledger.persist(owner, claim)).toEqual(first);
+    expect(await ledger.report(claim.id)).toEqual(before);
+  });
+
+  test("repeated with other values is refused", async () => {
+    const { owner, claim } = await claimed();
+    await ledger.persist(owner, claim);
+    const { payload } = validPersist(owner, claim) as { payload: object };
+    for (const wrong of [{ payload: { ...payload, coverageStatus: "complete" } }, { evidence: "{}" }])
+      expect(await refusal(ledger.persist(owner, claim, wrong))).toBe("OW012 report_not_running");
+  });
+
+  test("refuses a failed row, whose token is kept", async () => {
+    const { owner, claim } = await claimed();
+    await ledger.failReport(claim, "APP_HTTP_500");
+    expect(await refusal(ledger.persist(owner, claim))).toBe("OW012 report_not_running");
+  });
+});
