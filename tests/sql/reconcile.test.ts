@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { describeLedger, MONDAY, refusal } from "./ledger.ts";
+
+describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
+  async function recordsOf(deliveryId: string) {
+    return Array.from(
+      await ledger.sql`
+        select status, provider_message_id, reason, actor, created_at
+        from weekly_performance_reconciliations where delivery_id = ${deliveryId} order by created_at`,
+    );
+  }
+
+  test("takes unknown to sent under the provider's id, on record", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    expect(await ledger.reconcile(claim.id, "sent", "provider-id", "Found at the provider", "ana")).toEqual({
+      status: "sent",
+      code: null,
+    });
+    expect(await ledger.delivery(claim.id)).toMatchObject({
+      status: "sent",
+      provider_message_id: "provider-id",
+    });
+    expect(await recordsOf(claim.id)).toEqual([
+      {
+        status: "sent",
+        provider_message_id: "provider-id",
+        reason: "Found at the provider",
+        actor: "ana",
+        created_at: new Date(MONDAY),
+      },
+    ]);
+  });
+
+  test("takes unknown to failed, which the same Monday may claim again", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    expect(await ledger.reconcile(claim.id, "failed", null)).toEqual({
+      status: "failed",
+      code: "reconciled_not_sent",
+    });
+    const { report_id: report } = await ledger.delivery(claim.id);
+    const again = await ledger.claimDelivery(report, "email");
+    expect(again).toMatchObject({ id: claim.id, outcome: "resumed" });
+    // In doubt a second time: the earlier record permits nothing any more.
+    await ledger.dispatch(again, "f***@example.com");
+    await ledger.settle(again, "unknown", null, "provider_timeout");
+    expect(
+      await refusal(ledger.sql`
+        update weekly_performance_deliveries set status = 'failed' where id = ${claim.id}`),
+    ).toBe("OW026 delivery_unknown_is_terminal");
+    await ledger.reconcile(claim.id, "sent", "second-id");
+    expect((await recordsOf(claim.id)).map((row) => row.status)).toEqual(["failed", "sent"]);
+  });
+
+  test("works on any day and for any week", async () => {
+    for (const offset of ["1 day", "6 days", "30 days"]) {
+      const claim = await ledger.unknownDelivery("email");
+      await ledger.moveClock(offset);
+      await ledger.reconcile(claim.id, "sent", "provider-id");
+      expect(await ledger.delivery(claim.id)).toMatchObject({ status: "sent" });
+      await ledger.setClock(MONDAY);
+    }
+  });
+
+  test("refuses every delivery that is not unknown", async () => {
+    const running = await ledger.dispatchedDelivery("email");
+    const sent = await ledger.dispatchedDelivery("email");
+    await ledger.settle(sent, "sent", "provider-id");
+    const failed = await ledger.dispatchedDelivery("email");
+    await ledger.settle(failed, "failed", null, "provider_422");
+    for (const claim of [running, sent, failed]) {
+      const before = await ledger.delivery(claim.id);
+      expect(await refusal(ledger.reconcile(claim.id, "sent", "id"))).toBe("OW030 delivery_not_unknown");
+      expect(await ledger.delivery(claim.id)).toEqual(before);
+      expect(await recordsOf(claim.id)).toEqual([]);
+    }
+    expect(await refusal(ledger.reconcile(crypto.randomUUID(), "failed", null))).toBe(
+      "OW021 delivery_not_found",
+    );
+  });
+
+  test("refuses a result that is not whole, or without a reason or an actor", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    const before = await ledger.delivery(claim.id);
+    const table = "weekly_performance_reconciliations";
+    const refused = [
+      [["sent", null], `23514 ${table}_provider_id`],
+      [["sent", ""], `23514 ${table}_provider_id`],
+      [["failed", "provider-id"], `23514 ${table}_provider_id`],
+      [["unknown", null], `23514 ${table}_status`],
+      [["running", null], `23514 ${table}_status`],
+      [["failed", null, " \n"], `23514 ${table}_reason`],
+      [["failed", null, "x".repeat(1001)], `23514 ${table}_reason`],
+      [["failed", null, "Reason", " "], `23514 ${table}_actor`],
+    ] as const;
+    for (const [[status, id, reason, actor], expected] of refused)
+      expect(await refusal(ledger.reconcile(claim.id, status, id, reason, actor))).toBe(expected);
+    expect(await refusal(ledger.reconcile(claim.id, "failed", null, null))).toStartWith("23502");
+    expect(await refusal(ledger.reconcile(claim.id, null, null))).toStartWith("23502");
+    expect(await ledger.delivery(claim.id)).toEqual(before);
+    expect(await recordsOf(claim.id)).toEqual([]);
+  });
+
+  test("keeps its records for ever, even from the owner", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    await ledger.reconcile(claim.id, "failed", null);
+    for (const attempt of [
+      "update weekly_performance_reconciliations set reason = 'another'",
+      "delete from weekly_performance_reconciliations",
+      "truncate weekly_performance_reconciliations",
+    ])
+      expect(await refusal(ledger.sql.unsafe(attempt))).toBe("OW031 reconciliations_are_append_only");
+  });
+
+  test("two operators at once: one decides, the other is told", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    const answers = await Promise.allSettled([
+      ledger.reconcile(claim.id, "sent", "provider-id"),
+      ledger.reconcile(claim.id, "failed", null),
+    ]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect((await recordsOf(claim.id)).length).toBe(1);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { describeLedger, refusal } from "./ledger.ts";
+
+/** Edits by the superuser, who owns the tables: what the guards refuse to everybody. */
+describeLedger("a finished row", (ledger) => {
+  test("completed, is never edited", async () => {
+    const id = await ledger.completedReport();
+    const before = await ledger.report(id);
+    for (const set of [
+      "status = 'running', payload = null",
+      "status = 'failed'",
+      "payload = '{}'",
+      "fingerprint = repeat('0', 64)",
+      "updated_at = now()",
+    ])
+      expect(
+        await refusal(ledger.sql.unsafe(`update weekly_performance_reports set ${set} where id = '${id}'`)),
+      ).toBe("OW012 report_completed_is_immutable");
+    expect(await ledger.report(id)).toEqual(before);
+  });
+
+  test("not yet completed, keeps its identity", async () => {
+    const { id } = await ledger.claimReport(await ledger.newOwner());
+    for (const set of ["schema_version = 2", "window_start = window_start - interval '1 hour'"])
+      expect(
+        await refusal(ledger.sql.unsafe(`update weekly_performance_reports set ${set} where id = '${id}'`)),
+      ).toBe("OW012 report_identity_is_immutable");
+  });
+
+  test("sent, is never edited", async () => {
+    const { id, ...claim } = await ledger.dispatchedDelivery("email");
+    await ledger.settle({ id, ...claim }, "sent", "provider-id");
+    const before = await ledger.delivery(id);
+    for (const set of [
+      "status = 'failed', provider_message_id = null",
+      "provider_message_id = 'another'",
+      "masked_hint = 'g***@example.com'",
+      "attempts = 0",
+    ])
+      expect(
+        await refusal(
+          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
+        ),
+      ).toBe("OW026 delivery_sent_is_immutable");
+    expect(await ledger.delivery(id)).toEqual(before);
+  });
+
+  test("unknown, is edited by reconciliation only", async () => {
+    const { id } = await ledger.unknownDelivery("email");
+    const before = await ledger.delivery(id);
+    for (const set of [
+      "status = 'failed'",
+      "status = 'sent', provider_message_id = 'id'",
+      "status = 'running'",
+      "error_code = 'other'",
+      "dispatched_at = now()",
+    ])
+      expect(
+        await refusal(
+          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
+        ),
+      ).toBe("OW026 delivery_unknown_is_terminal");
+    expect(await ledger.delivery(id)).toEqual(before);
+  });
+
+  test("unknown, is not edited under a record that says something else", async () => {
+    const { id } = await ledger.unknownDelivery("email");
+    const edit = ledger.sql.begin(async (tx) => {
+      await tx`
+        insert into weekly_performance_reconciliations (delivery_id, status, provider_message_id, reason, actor)
+        values (${id}, 'sent', 'provider-id', 'Found', 'operator')`;
+      await tx`
+        update weekly_performance_deliveries set status = 'sent', provider_message_id = 'another-id'
+        where id = ${id}`;
+    });
+    expect(await refusal(edit)).toBe("OW026 delivery_unknown_is_terminal");
+  });
+
+  test("still running, keeps its identity as a delivery", async () => {
+    const { id } = await ledger.dispatchedDelivery("email");
+    for (const set of ["channel = 'whatsapp', masked_hint = null", "report_id = gen_random_uuid()"])
+      expect(
+        await refusal(
+          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
+        ),
+      ).toBe("OW026 delivery_identity_is_immutable");
+  });
+});
