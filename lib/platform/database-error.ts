@@ -121,7 +121,7 @@ const UNREACHABLE = new Set([
 ]);
 
 /** Classes whose primary message names objects of the schema or rules of ours, never a value of a row. */
-const QUOTABLE = new Set(["08", "25", "28", "3D", "3F", "40", "42", "53", "55", "57", "P0"]);
+const QUOTABLE = new Set(["OW", "08", "25", "28", "3D", "3F", "40", "42", "53", "55", "57", "P0"]);
 const MAX_QUOTE = 200;
 
 function codeOfState(sqlState: string): DatabaseErrorCode {

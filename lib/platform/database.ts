@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { databaseError } from "./database-error.ts";
-import { connectDatabase } from "./database-socket.ts";
+import { connectDatabase, type DriverStream } from "./database-socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import { OpsError } from "./errors.ts";
 import type { Secret } from "./secret.ts";
@@ -36,22 +36,77 @@ export async function openDatabase(
   url: Secret,
   options: { max: number; applicationName: string; connectLimitMs?: number },
 ): Promise<Database> {
-  const address = addressOf(url);
-  const direct = makePool(address, options, true);
-  let isDirect: boolean;
+  const pools = new Pools({ ...options, address: addressOf(url) });
   try {
-    isDirect = await announcesItsBackend(direct);
+    const prepares = await announcesItsBackend(pools.current);
+    if (!prepares) await pools.replace({ prepare: false });
+    return { sql: pools.sql, prepares, close: () => pools.close() };
   } catch (error) {
-    await direct.end({ timeout: 0 });
+    await pools.close();
     throw databaseError(error, "connect to the database", { isOpening: true });
   }
-  if (isDirect) return database(direct, true);
-  await direct.end({ timeout: CLOSE_LIMIT_SECONDS });
-  return database(makePool(address, options, false), false);
 }
 
-function database(sql: postgres.Sql, prepares: boolean): Database {
-  return { sql, prepares, close: () => sql.end({ timeout: CLOSE_LIMIT_SECONDS }) };
+type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number };
+
+/**
+ * The driver's pool, and a new one after each lost connection.
+ *
+ * Shape: the driver can take a connection whose loss it has not noticed yet, and then keeps half a message that
+ *        spoils the same connection's next starts, each for the whole connect limit. So the old pool finishes what
+ *        it has begun and gets nothing new. Its idle connections close themselves.
+ */
+class Pools {
+  readonly #options: PoolOptions & { address: DatabaseAddress };
+  readonly #streams = new Set<DriverStream>();
+  readonly #all: postgres.Sql[] = [];
+  #prepare = true;
+  current: postgres.Sql;
+
+  constructor(options: PoolOptions & { address: DatabaseAddress }) {
+    this.#options = options;
+    this.current = this.#open();
+  }
+
+  /** The current pool, whichever that is at the time of each use. */
+  get sql(): postgres.Sql {
+    return new Proxy(this.current, {
+      apply: (_target, _this, args) => Reflect.apply(this.current, undefined, args),
+      get: (_target, key) => Reflect.get(this.current, key),
+    });
+  }
+
+  async replace({ prepare }: { prepare: boolean }): Promise<void> {
+    const old = this.current;
+    this.#prepare = prepare;
+    this.current = this.#open();
+    await old.end({ timeout: CLOSE_LIMIT_SECONDS });
+  }
+
+  async close(): Promise<void> {
+    // A pool that lost a connection in the middle of a statement would always use up the whole limit.
+    const limit = (pool: postgres.Sql) => (pool === this.current ? CLOSE_LIMIT_SECONDS : 0);
+    await Promise.all(this.#all.map((pool) => pool.end({ timeout: limit(pool) })));
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  #open(): postgres.Sql {
+    const connect = () => this.#connect(pool);
+    const pool: postgres.Sql = postgres(driverSettings(this.#options, this.#prepare, connect));
+    this.#all.push(pool);
+    return pool;
+  }
+
+  async #connect(pool: postgres.Sql): Promise<DriverStream> {
+    const { address, connectLimitMs = CONNECT_LIMIT_MS } = this.#options;
+    const onLoss = () => {
+      if (this.current === pool) this.current = this.#open();
+    };
+    const stream = await connectDatabase(address, { limitMs: connectLimitMs, onLoss });
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    return stream;
+  }
 }
 
 /** The text goes by the simple protocol, which leaves nothing behind in a pooler's session. */
@@ -60,12 +115,12 @@ async function announcesItsBackend(sql: postgres.Sql): Promise<boolean> {
   return result.state.pid === result[0]?.pid;
 }
 
-function makePool(
-  address: DatabaseAddress,
-  options: { max: number; applicationName: string; connectLimitMs?: number },
+function driverSettings(
+  options: PoolOptions & { address: DatabaseAddress },
   prepare: boolean,
-): postgres.Sql {
-  const limitMs = options.connectLimitMs ?? CONNECT_LIMIT_MS;
+  socket: () => Promise<DriverStream>,
+): postgres.Options<Record<string, never>> {
+  const { address, connectLimitMs = CONNECT_LIMIT_MS } = options;
   const settings = {
     host: [address.host],
     port: [address.port],
@@ -80,20 +135,21 @@ function makePool(
     prepare,
     debug: false,
     publications: "",
-    connect_timeout: limitMs / 1000,
+    connect_timeout: connectLimitMs / 1000,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     max_pipeline: 100,
-    backoff: true,
+    // Short and without growth: whoever repeats a statement decides how long to wait.
+    backoff: () => 0.1 + Math.random() / 10,
     keep_alive: 30,
     fetch_types: false,
     connection: { ...address.startup, application_name: options.applicationName },
     types: { date: DATE_AS_TEXT },
     onnotice: () => {},
-    socket: () => connectDatabase(address, limitMs),
+    socket,
   };
   // Its type names neither `socket` nor lists of one host, both of which the driver documents or reads.
-  return postgres(settings as unknown as postgres.Options<Record<string, never>>) as unknown as postgres.Sql;
+  return settings as unknown as postgres.Options<Record<string, never>>;
 }
 
 const DATE_AS_TEXT = {
