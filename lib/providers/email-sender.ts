@@ -1,10 +1,4 @@
-const ONE_ADDRESS = /^[^\s\p{C}<>()[\],;:"\\@]+@[^\s\p{C}<>()[\],;:"\\@]+$/u;
 const LONGEST_NAME = 64;
-
-/** Whether a text is one bare e-mail address: no display name, list, quotes, blanks or line breaks. */
-export function isOneAddress(text: string): boolean {
-  return text.length <= 320 && ONE_ADDRESS.test(text);
-}
 
 /**
  * The sender as the provider takes it: `Name <a@b>`, or the bare address without a usable name.

@@ -18,8 +18,8 @@ export type EvolutionClient = {
   sendText(message: WhatsappText, signal?: AbortSignal): Promise<SendOutcome>;
 };
 
-// Above the 60 s that the gateway itself waits for WhatsApp's number check, well below the delivery's lease.
-const TIMEOUT_MS = 90_000;
+/** Longest time of one call: above the 60 s that the gateway waits for its own number check, well below the lease. */
+export const EVOLUTION_SEND_TIMEOUT_MS = 90_000;
 
 /**
  * The client of the messaging gateway, Evolution API v2.
@@ -34,7 +34,7 @@ export function evolutionClient(options: {
   timeoutMs?: number;
   onCall?: (record: CallRecord) => void;
 }): EvolutionClient {
-  const { baseUrl, adminKey, timeoutMs = TIMEOUT_MS, onCall } = options;
+  const { baseUrl, adminKey, timeoutMs = EVOLUTION_SEND_TIMEOUT_MS, onCall } = options;
   const common = () => ({ peer: "gateway", headers: { apikey: adminKey.open() }, timeoutMs, onCall });
 
   return {

@@ -4,7 +4,8 @@ import { parsePublishedRate } from "../platform/http-rate.ts";
 import { peerUrl } from "../platform/http-url.ts";
 import type { Pace } from "../platform/pace.ts";
 import type { Secret } from "../platform/secret.ts";
-import { isOneAddress, senderText } from "./email-sender.ts";
+import { normalizeEmail } from "../text/email-address.ts";
+import { senderText } from "./email-sender.ts";
 import { codeOfCall, messageIdOf, type SendOutcome } from "./send-outcome.ts";
 
 /** One e-mail; `deliveryId` is the ledger's and makes the call repeatable without a second e-mail. */
@@ -24,7 +25,8 @@ export type ResendClient = {
   sendEmail(email: Email, signal?: AbortSignal): Promise<SendOutcome>;
 };
 
-const TIMEOUT_MS = 30_000;
+/** Longest time of one send. */
+export const RESEND_SEND_TIMEOUT_MS = 30_000;
 
 /**
  * The client of the e-mail provider, Resend.
@@ -42,7 +44,7 @@ export function resendClient(options: {
   timeoutMs?: number;
   onCall?: (record: CallRecord) => void;
 }): ResendClient {
-  const { baseUrl, apiKey, pace, timeoutMs = TIMEOUT_MS, onCall } = options;
+  const { baseUrl, apiKey, pace, timeoutMs = RESEND_SEND_TIMEOUT_MS, onCall } = options;
   const observe = pace === undefined ? () => {} : rateObserver(pace);
 
   return {
@@ -70,8 +72,8 @@ export function resendClient(options: {
 }
 
 function addressProblem({ from, to }: Email): string | null {
-  if (!isOneAddress(from)) return "email_sender_address_missing";
-  return isOneAddress(to) ? null : "recipient_email_missing";
+  if (normalizeEmail(from) === null) return "email_sender_address_missing";
+  return normalizeEmail(to) === null ? "recipient_email_missing" : null;
 }
 
 function requestBody(email: Email): Record<string, unknown> {
@@ -79,7 +81,7 @@ function requestBody(email: Email): Record<string, unknown> {
   return {
     from: senderText(from, fromName),
     to: [to],
-    ...(replyTo !== null && isOneAddress(replyTo) ? { reply_to: replyTo } : {}),
+    ...(normalizeEmail(replyTo) !== null ? { reply_to: replyTo } : {}),
     subject,
     html,
     text,

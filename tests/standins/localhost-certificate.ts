@@ -1,0 +1,24 @@
+/**
+ * A certificate for the name `localhost` and nothing else, made for these tests and valid for a hundred years. It signs
+ * itself; a runtime trusts it only when told so (`NODE_EXTRA_CA_CERTS`, `DENO_CERT`).
+ */
+export const LOCALHOST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBqDCCAU6gAwIBAgIUQHyK2oUYqqZUn4pczjvf348oRR0wCgYIKoZIzj0EAwIw
+HzEdMBsGA1UEAwwUb3BzY3RsIHRlc3Qgc3RhbmQtaW4wIBcNMjYxMTIxMTIyMzE5
+WhgPMjEyNjEwMjgxMjIzMTlaMB8xHTAbBgNVBAMMFG9wc2N0bCB0ZXN0IHN0YW5k
+LWluMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE7PDqdwP3nzvTaPUnKQjg3hBY
+XLzNIgTBqP9XomqsKv4EfaDSzch7G6EPbkEmkM7Ds2BNs6D8oazyB+gkSohPvKNm
+MGQwHQYDVR0OBBYEFJmbDTZmAJG1vE1ThLuUuGIQoa5fMB8GA1UdIwQYMBaAFJmb
+DTZmAJG1vE1ThLuUuGIQoa5fMBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAMBgNVHRMB
+Af8EAjAAMAoGCCqGSM49BAMCA0gAMEUCIHSH4h/oUgxdmN8vEHRTZkarnU5bWoWU
+kuoX5NdpzddZAiEAoyC5891/NZyuHvQ68AxLWitYXy09NJtp+Ag1z6lfCYg=
+-----END CERTIFICATE-----
+`;
+
+/** The key of `LOCALHOST_CERTIFICATE`; it protects nothing. */
+export const LOCALHOST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtp5ki9m8E0xx/bS7
+BW0t4UxFQ0UYnBsbUXUPgE46xU2hRANCAATs8Op3A/efO9No9ScpCODeEFhcvM0i
+BMGo/1eiaqwq/gR9oNLNyHsboQ9uQSaQzsOzYE2zoPyhrPIH6CRKiE+8
+-----END PRIVATE KEY-----
+`;
