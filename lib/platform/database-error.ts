@@ -23,9 +23,10 @@ export type DatabaseFault = { code: DatabaseErrorCode; sqlState: string | undefi
  */
 export function classifyDatabaseError(error: unknown): DatabaseFault {
   const raw = textOf(error, "code") ?? "";
+  if (Object.hasOwn(HINTS, raw)) return faultOf(raw as DatabaseErrorCode);
   const sqlState = isServerError(error) ? raw : undefined;
   const code = sqlState === undefined ? codeOfDriver(raw) : codeOfState(sqlState);
-  return { code, sqlState, transient: TRANSIENT.has(code) };
+  return faultOf(code, sqlState);
 }
 
 /**
@@ -71,6 +72,10 @@ const HINTS: Record<DatabaseErrorCode, string | undefined> = {
   DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
   DATABASE_QUERY_FAILED: undefined,
 };
+
+function faultOf(code: DatabaseErrorCode, sqlState?: string): DatabaseFault {
+  return { code, sqlState, transient: TRANSIENT.has(code) };
+}
 
 /** Whole SQLSTATEs first, then classes (their first two characters). */
 const STATES: Record<string, DatabaseErrorCode> = {

@@ -12,7 +12,7 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  *
  * Shape: it always answers with a stream; when connecting failed, that stream breaks at the driver's first write,
  *        since the driver forgets a connection whose maker throws and every later query would wait for ever.
- *        `onLoss` is called when the stream breaks without the driver having closed it.
+ *        `onLoss` is called when a connected stream breaks without the driver having closed it.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
@@ -25,7 +25,7 @@ export async function connectDatabase(
     const socket = address.tls === "disable" ? plain : await encrypt(plain, address, timeout.signal);
     return new DriverStream(socket, onLoss);
   } catch (error) {
-    return new DriverStream(error as Error, onLoss);
+    return new DriverStream(error as Error);
   } finally {
     clearTimeout(timer);
   }
@@ -44,7 +44,7 @@ export class DriverStream extends EventEmitter {
   #isClosedByDriver = false;
   #isOver = false;
 
-  constructor(connection: Socket | Error, onLoss: () => void) {
+  constructor(connection: Socket | Error, onLoss: () => void = () => {}) {
     super();
     this.#onLoss = onLoss;
     if (connection instanceof Error) {

@@ -59,7 +59,6 @@ type PoolOptions = { max: number; applicationName: string; connectLimitMs?: numb
 class Pools {
   readonly #options: PoolOptions & { address: DatabaseAddress };
   readonly #streams = new Set<DriverStream>();
-  readonly #all: postgres.Sql[] = [];
   #prepare = true;
   current: postgres.Sql;
 
@@ -84,16 +83,13 @@ class Pools {
   }
 
   async close(): Promise<void> {
-    // A pool that lost a connection in the middle of a statement would always use up the whole limit.
-    const limit = (pool: postgres.Sql) => (pool === this.current ? CLOSE_LIMIT_SECONDS : 0);
-    await Promise.all(this.#all.map((pool) => pool.end({ timeout: limit(pool) })));
+    await this.current.end({ timeout: CLOSE_LIMIT_SECONDS });
     for (const stream of this.#streams) stream.destroy();
   }
 
   #open(): postgres.Sql {
     const connect = () => this.#connect(pool);
     const pool: postgres.Sql = postgres(driverSettings(this.#options, this.#prepare, connect));
-    this.#all.push(pool);
     return pool;
   }
 
