@@ -25,7 +25,8 @@ import { applyMigrations } from "../lib/migrate/run.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const NOBODY = 65534;
-const PASSWORD = "canary-database-password";
+/** The password of every login of a test server: a value to search outputs for. */
+export const PASSWORD = "canary-database-password";
 const TEMPLATE = "opsctl_template";
 
 /** One running PostgreSQL server on loopback. */

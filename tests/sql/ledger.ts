@@ -24,7 +24,7 @@ export function describeLedger(name: string, define: (ledger: Ledger) => void): 
   for (const major of MAJORS) {
     describe(`${name} on PostgreSQL ${major ?? "18"}`, () => {
       let database: TestDatabase;
-      const ledger = new Ledger(() => database);
+      const ledger = new Ledger(() => database, major);
       beforeAll(async () => {
         database = await (await sharedPostgres(major)).createDatabase();
       });
@@ -67,9 +67,12 @@ export async function shifted(sql: postgres.ISql, instant: string | Date, offset
 /** The database under test, with one short method for each function of opsctl's. */
 export class Ledger {
   readonly #database: () => TestDatabase;
+  /** The server's version, to be passed to `sharedPostgres`. */
+  readonly major: number | undefined;
 
-  constructor(database: () => TestDatabase) {
+  constructor(database: () => TestDatabase, major?: number) {
     this.#database = database;
+    this.major = major;
   }
 
   get database() {
