@@ -3,7 +3,8 @@ const ELLIPSIS = "…";
 /** How far back a cut may move to end between two words. */
 const WORD_REACH_UNITS = 24;
 
-const graphemes = new Intl.Segmenter("pt-BR", { granularity: "grapheme" });
+/** Made at the first cut: most texts fit, and a segmenter costs milliseconds. */
+let graphemes: Intl.Segmenter | undefined;
 
 /**
  * `text` in at most `maxUnits` UTF-16 units, with "…" where something was left out.
@@ -20,6 +21,7 @@ export function truncate(text: string, maxUnits: number): string {
 
 /** The longest start of `text` that fits in `budget` units and ends between two graphemes. */
 function wholeGraphemes(text: string, budget: number): string {
+  graphemes ??= new Intl.Segmenter("pt-BR", { granularity: "grapheme" });
   let end = 0;
   // Whether a cluster is complete depends on the code point after it, so two units more are enough to know.
   for (const { index, segment } of graphemes.segment(text.slice(0, Math.max(0, budget) + 2))) {
