@@ -1,0 +1,204 @@
+import { expect, test } from "bun:test";
+import postgres from "postgres";
+import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
+import { MIGRATIONS } from "../../lib/schema/migrations.ts";
+import { sharedPostgres, type TestDatabase } from "../postgres.ts";
+import { newLogin } from "../roles.ts";
+import { errorOf, withUnmigrated } from "./unmigrated.ts";
+
+/** The database as a login of its own sees it. */
+async function asLogin(
+  database: TestDatabase,
+  login: string,
+  work: (sql: postgres.Sql) => Promise<void>,
+): Promise<void> {
+  const sql = postgres((await sharedPostgres()).url(database.name, login), { max: 2, onnotice: () => {} });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+async function appliedVersions(sql: postgres.Sql): Promise<number[]> {
+  const rows = await sql`select version from opsctl_migrations order by version`;
+  return rows.map((row) => row.version);
+}
+
+test("applyMigrations() refuses an edited migration and applies nothing", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    await applyMigrations({ sql, known: MIGRATIONS.slice(0, 2) });
+    await sql`update opsctl_migrations set checksum = repeat('0', 64) where version = 1`;
+    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+      code: "MIGRATION_EDITED",
+      message:
+        "Cannot migrate: 0001_weekly_performance_clock was applied from another text than this opsctl carries",
+    });
+    expect(await appliedVersions(sql)).toEqual([1, 2]);
+    expect((await migrationStatus({ sql })).map((row) => row.state)).toEqual([
+      "edited",
+      "applied",
+      "pending",
+      "pending",
+    ]);
+  });
+});
+
+test("applyMigrations() refuses a migration that it does not know and applies nothing", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    const later = { version: 900, name: "0900_later", sql: "select 1" };
+    await applyMigrations({ sql, known: [MIGRATIONS[0]!, later] });
+    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+      code: "MIGRATION_UNKNOWN",
+      message: "Cannot migrate: the database has 0900_later, which this opsctl does not know",
+    });
+    expect(await appliedVersions(sql)).toEqual([1, 900]);
+    expect((await migrationStatus({ sql })).at(-1)).toMatchObject({
+      version: 900,
+      name: "0900_later",
+      state: "unknown",
+    });
+  });
+});
+
+test("applyMigrations() refuses a history that became foreign while it waited", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    let run: Promise<unknown> | undefined;
+    const later = { version: 900, name: "0900_later", sql: "select 1" };
+    // Another, newer opsctl is at work: it holds the lock until its record is committed.
+    await applyMigrations({
+      sql,
+      known: [
+        ...MIGRATIONS,
+        {
+          ...later,
+          get sql() {
+            run ??= errorOf(applyMigrations({ sql, known: [...MIGRATIONS, { ...later, version: 800 }] }));
+            return later.sql;
+          },
+        },
+      ],
+    });
+    expect(await run!).toMatchObject({ code: "MIGRATION_UNKNOWN" });
+    expect(await appliedVersions(sql)).toEqual([1, 2, 3, 4, 900]);
+  });
+});
+
+test("applyMigrations() without the application's tables names them all at once", async () => {
+  await withUnmigrated({ appSchema: false }, async ({ sql }) => {
+    const error = await errorOf(applyMigrations({ sql }));
+    expect(error.code).toBe("DATABASE_SCHEMA_MISSING");
+    for (const table of ["tenants", "users", "credit_wallets", "resend_email_events", "timeline_entries"])
+      expect(error.message).toContain(`table public.${table} is missing`);
+    expect(error.message).toContain("function auth.uid() is missing");
+    const [record] = await sql`select to_regclass('public.opsctl_migrations') as found`;
+    expect(record!.found).toBeNull();
+  });
+});
+
+test("applyMigrations() names missing columns, and never tenants.status", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    await sql`alter table tenants drop column status`;
+    await sql`alter table tenants drop column archived_at`;
+    await sql`alter table social_channel_analyses drop column triggers, drop column reason`;
+    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+      code: "DATABASE_SCHEMA_MISSING",
+      message:
+        "Cannot use the database: table public.social_channel_analyses lacks reason, triggers; " +
+        "table public.tenants lacks archived_at",
+    });
+  });
+});
+
+test("applyMigrations() as a plain owner names each missing grant; with them it succeeds", async () => {
+  await withUnmigrated({}, async (database) => {
+    const login = await newLogin(database.sql);
+    await database.sql.unsafe(`alter database ${database.name} owner to ${login}`);
+    await asLogin(database, login, async (sql) => {
+      const error = await errorOf(applyMigrations({ sql }));
+      expect(error.code).toBe("DATABASE_GRANT_MISSING");
+      const statements = error.hint!.split("\n");
+      expect(statements.toSorted()).toEqual([
+        `grant insert on public.timeline_entries to ${login};`,
+        `grant references on public.tenants to ${login};`,
+        `grant references on public.users to ${login};`,
+        `grant select on public.credit_wallets to ${login};`,
+        `grant select on public.tenants to ${login};`,
+        `grant select on public.users to ${login};`,
+        `grant usage on schema auth to ${login};`,
+      ]);
+      expect((await migrationStatus({ sql })).every((row) => row.state === "pending")).toBe(true);
+
+      for (const statement of statements) await database.sql.unsafe(statement);
+      expect((await applyMigrations({ sql })).applied.length).toBe(MIGRATIONS.length);
+    });
+  });
+});
+
+test("applyMigrations() accepts grants of single columns, and names only those that are missing", async () => {
+  await withUnmigrated({}, async (database) => {
+    const login = await newLogin(database.sql);
+    await database.sql.unsafe(`
+      alter database ${database.name} owner to ${login};
+      grant usage on schema auth to ${login};
+      grant select (id), references (id) on tenants to ${login};
+      grant select (id, tenant_id, role), references (id) on users to ${login};
+      grant select (tenant_id, status) on credit_wallets to ${login};
+      grant insert (tenant_id, user_id, source, kind, title, metadata) on timeline_entries to ${login};`);
+    await asLogin(database, login, async (sql) => {
+      expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+        code: "DATABASE_GRANT_MISSING",
+        message: `Cannot use the database: ${login} lacks SELECT on public.tenants (archived_at)`,
+        hint: `grant select (archived_at) on public.tenants to ${login};`,
+      });
+    });
+  });
+});
+
+test("applyMigrations() by a login that may create nothing says so", async () => {
+  await withUnmigrated({}, async (database) => {
+    const login = await newLogin(
+      database.sql,
+      "grant all on all tables in schema public to",
+      "grant usage on schema auth to",
+    );
+    await asLogin(database, login, async (sql) => {
+      expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+        code: "DATABASE_GRANT_MISSING",
+        hint: `grant create on schema public to ${login};`,
+      });
+    });
+  });
+});
+
+test("applyMigrations() refuses an owner from whom row security hides the tenants", async () => {
+  await withUnmigrated({}, async (database) => {
+    const login = await newLogin(
+      database.sql,
+      "grant all on all tables in schema public to",
+      "grant usage on schema auth to",
+      "grant create on schema public to",
+    );
+    await database.sql`alter table tenants enable row level security`;
+    await asLogin(database, login, async (sql) => {
+      expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
+        code: "DATABASE_ROW_SECURITY",
+        hint: `alter role ${login} bypassrls;`,
+      });
+    });
+  });
+});
+
+test("migrationStatus() says which grant is missing when the record may not be read", async () => {
+  await withUnmigrated({}, async (database) => {
+    await applyMigrations({ sql: database.sql });
+    const login = await newLogin(database.sql);
+    await asLogin(database, login, async (sql) => {
+      expect(await errorOf(migrationStatus({ sql }))).toMatchObject({ code: "DATABASE_GRANT_MISSING" });
+    });
+    await database.sql.unsafe(`grant service_role to ${login}`);
+    await asLogin(database, login, async (sql) => {
+      expect((await migrationStatus({ sql })).every((row) => row.state === "applied")).toBe(true);
+    });
+  });
+});
