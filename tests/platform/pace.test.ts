@@ -165,7 +165,7 @@ describe("createPace()", () => {
   test("turns that start late keep the average and never overfill a window", async () => {
     const clock = fakeClock();
     let sleeps = 0;
-    const lateMs = () => (++sleeps % 10 === 0 ? 150 : 2);
+    const lateMs = () => (++sleeps % 50 === 0 ? 150 : 2);
     const late = { ...clock, sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms + lateMs(), signal) };
     const pace = createPace(late);
     pace.limit(5, 1000);
