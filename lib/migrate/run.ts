@@ -33,15 +33,20 @@ const LOCK_TIMEOUT_MS = 15_000;
  */
 export async function migrationStatus({ sql, known }: MigrateWorld): Promise<MigrationStatus[]> {
   const [record] = await sql<[{ exists: boolean; readable: boolean; login: string }]>`
-    select count(*) > 0 as exists, coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false) as readable,
-           current_user as login
+    select count(*) > 0 as exists, current_user as login,
+           -- Its policy shows the rows to service_role and its members only.
+           coalesce(bool_and(has_table_privilege(c.oid, 'SELECT') and (
+             not row_security_active(c.oid)
+             or exists (select from pg_roles as r
+                        where r.rolname = 'service_role' and pg_has_role(current_user, r.oid, 'USAGE')))),
+             false) as readable
     from pg_class as c
     where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace`;
   if (record.exists && !record.readable)
     throw new OpsError({
       code: "DATABASE_GRANT_MISSING",
-      message: `Cannot read the record of migrations: ${record.login} lacks SELECT on public.opsctl_migrations`,
-      hint: `grant service_role to "${record.login}";`,
+      message: `Cannot read the record of migrations: public.opsctl_migrations is closed to ${record.login}`,
+      hint: `Connect as the owner, or: grant service_role to "${record.login}";`,
     });
   return compareMigrations(record.exists ? await readRecordedMigrations(sql) : [], known);
 }

@@ -28,8 +28,14 @@ export type Catalog = {
   schemaGrants: { role: string; schema: string; privilege: string }[];
   grants: MissingGrant[];
   executeGrants: { name: string; args: string; serviceRoleHas: boolean }[];
-  rowSecurity: { side: "login" | "owner"; role: string; table: string }[];
-  recordTable: { exists: boolean; readable: boolean };
+  rowSecurity: {
+    side: "login" | "owner";
+    role: string;
+    table: string;
+    origin: "application" | "opsctl";
+  }[];
+  /** Whether the record of migrations is there, and whether the login may read it and sees its rows. */
+  recordTable: { exists: boolean; readable: boolean; visible: boolean };
 };
 
 /**
@@ -75,11 +81,11 @@ export async function readCatalog(
       where w.attnum is not null and not has_column_privilege(s.oid, w.relation, w.attnum, w.privilege)
       group by 1, 2, 3, 4
     ), covered as (
-      select distinct s.side, s.rolname, w."table"
-      from wanted as w join side as s using (side)
+      select distinct s.side, s.rolname, w."table", w.origin
+      from wanted as w join side as s using (side) left join service as v on true
       where w.relrowsecurity and w.privilege <> 'REFERENCES'
-        -- A policy of opsctl's own covers the login on opsctl's own tables.
-        and (w.origin = 'application' or s.side = 'owner')
+        -- On opsctl's own tables a policy lets service_role and its members read.
+        and not (w.origin = 'opsctl' and s.side = 'login' and coalesce(pg_has_role(s.oid, v.oid, 'USAGE'), false))
         and case s.side
               when 'login' then row_security_active(w.relation)
               -- The rule behind row_security_active(), for a role that is not the current one.
@@ -129,12 +135,17 @@ export async function readCatalog(
         from function as f left join service as v on true
         where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
       'rowSecurity', (
-        select coalesce(jsonb_agg(jsonb_build_object('side', c.side, 'role', c.rolname, 'table', c."table")
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'side', c.side, 'role', c.rolname, 'table', c."table", 'origin', c.origin)
                                   order by c.side, c."table"), '[]') from covered as c),
       'recordTable', (
         select jsonb_build_object(
-          'exists', count(*) > 0, 'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false))
-        from pg_class as c where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)
+          'exists', count(*) > 0,
+          'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
+          'visible', coalesce(bool_and(
+            not row_security_active(c.oid) or pg_has_role(current_user, v.oid, 'USAGE')), false))
+        from pg_class as c left join service as v on true
+        where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)
     ) as catalog`;
   return row.catalog;
 }

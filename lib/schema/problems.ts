@@ -95,8 +95,9 @@ export function grantProblems(catalog: Catalog): ReadinessProblem[] {
     message: `Cannot use the database: ${message}`,
     hint,
   });
-  // Whoever cannot call the functions is no owner either: membership brings everything that service_role has.
-  const needsMembership = catalog.isService === false && catalog.executeGrants.length > 0;
+  // Whoever cannot call the functions, or sees no row of opsctl's tables, is no owner either: membership brings both.
+  const isBlind = catalog.rowSecurity.some((row) => row.side === "login" && row.origin === "opsctl");
+  const needsMembership = catalog.isService === false && (isBlind || catalog.executeGrants.length > 0);
   const viaService = needsMembership || catalog.isService === true;
   const grantee = (side: "login" | "owner", role: string) =>
     side === "login" && viaService ? "service_role" : role;
@@ -131,7 +132,9 @@ export function grantProblems(catalog: Catalog): ReadinessProblem[] {
 
 /** Tables whose rows would silently stay hidden from the login or from the functions' owner. */
 export function rowSecurityProblems(catalog: Catalog): ReadinessProblem[] {
-  return catalog.rowSecurity.map(({ role, side, table }) => ({
+  // A login that sees nothing of opsctl's own tables lacks the membership, which is said elsewhere.
+  const hidden = catalog.rowSecurity.filter((row) => row.side === "owner" || row.origin === "application");
+  return hidden.map(({ role, side, table }) => ({
     code: "DATABASE_ROW_SECURITY",
     message:
       side === "login"

@@ -26,8 +26,8 @@ export async function checkReadiness(sql: postgres.Sql): Promise<ReadinessProble
     FUNCTION_REQUIREMENTS,
     "present",
   );
-  const { exists, readable } = catalog.recordTable;
-  const migrations = exists && readable ? compareMigrations(await readRecordedMigrations(sql)) : [];
+  const { exists, readable, visible } = catalog.recordTable;
+  const migrations = readable && visible ? compareMigrations(await readRecordedMigrations(sql)) : [];
   const problems = [
     ...migrationProblems(catalog, migrations),
     ...schemaProblems(catalog),

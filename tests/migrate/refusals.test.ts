@@ -1,24 +1,10 @@
 import { expect, test } from "bun:test";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
-import { sharedPostgres, type TestDatabase } from "../postgres.ts";
 import { newLogin } from "../roles.ts";
+import { asLogin } from "../schema/as-login.ts";
 import { errorOf, withUnmigrated } from "./unmigrated.ts";
-
-/** The database as a login of its own sees it. */
-async function asLogin(
-  database: TestDatabase,
-  login: string,
-  work: (sql: postgres.Sql) => Promise<void>,
-): Promise<void> {
-  const sql = postgres((await sharedPostgres()).url(database.name, login), { max: 2, onnotice: () => {} });
-  try {
-    await work(sql);
-  } finally {
-    await sql.end();
-  }
-}
 
 async function appliedVersions(sql: postgres.Sql): Promise<number[]> {
   const rows = await sql`select version from opsctl_migrations order by version`;
@@ -189,13 +175,16 @@ test("applyMigrations() refuses an owner from whom row security hides the tenant
   });
 });
 
-test("migrationStatus() says which grant is missing when the record may not be read", async () => {
+test("migrationStatus() says so when the record is closed to the login, by grant or by row security", async () => {
   await withUnmigrated({}, async (database) => {
     await applyMigrations({ sql: database.sql });
     const login = await newLogin(database.sql);
-    await asLogin(database, login, async (sql) => {
-      expect(await errorOf(migrationStatus({ sql }))).toMatchObject({ code: "DATABASE_GRANT_MISSING" });
-    });
+    for (const grant of ["select 1", `grant select on opsctl_migrations to ${login}`]) {
+      await database.sql.unsafe(grant);
+      await asLogin(database, login, async (sql) => {
+        expect(await errorOf(migrationStatus({ sql }))).toMatchObject({ code: "DATABASE_GRANT_MISSING" });
+      });
+    }
     await database.sql.unsafe(`grant service_role to ${login}`);
     await asLogin(database, login, async (sql) => {
       expect((await migrationStatus({ sql })).every((row) => row.state === "applied")).toBe(true);
