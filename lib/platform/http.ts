@@ -69,7 +69,7 @@ const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity",
  *
  * Shape:  a POST has a connection of its own, redirects are answers, the body is asked for uncompressed and read up
  *         to 1 MiB. An abort before the call is `not_sent`, one after it began is `ambiguous`.
- * Source: error shapes of Bun 1.4.5 (also compiled) and Deno 2.9.6, as seen on local sockets.
+ * Source: what both runtimes did on local sockets, 2026-11-21; see `runtime.ts`.
  */
 export async function callPeer(call: PeerCall): Promise<CallResult> {
   const startedMs = performance.now();
