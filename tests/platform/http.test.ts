@@ -96,7 +96,7 @@ describe("callPeer()", () => {
   test("does not unpack a bomb", async () => {
     peer.routes.post.next("bomb");
     const result = await post();
-    expect(result.answer?.json).toBeUndefined();
+    expect(result).toMatchObject({ problem: null, answer: { json: undefined } });
     expect(result.answer?.text?.length ?? 0).toBeLessThan(65_536);
   });
 
