@@ -1,0 +1,64 @@
+import type { ArgsDef, CommandDef, CommandMeta, ParsedArgs } from "citty";
+import type { OpsError } from "../lib/platform/errors.ts";
+import type { Log } from "../lib/platform/log.ts";
+import type { TextStream } from "../lib/platform/progress.ts";
+import type { Environment } from "../lib/platform/secrets.ts";
+
+/** What the frame hands to a command. */
+export type CommandContext = {
+  env: Environment;
+  log: Log;
+  /** Where a progress bar may be drawn. */
+  stderr: TextStream & { isTerminal: boolean };
+  /** Aborted by the first SIGINT or SIGTERM; from the first call on, such a signal no longer ends the process. */
+  interrupted(): AbortSignal;
+};
+
+/** What a command hands back: the object of `--json`, the text for people, and the exit status. */
+export type Outcome = { exitCode: number; result: object; text: string };
+
+/** Why a value of an option is not acceptable ("expects a UUID"), or undefined when it is. */
+export type ValueCheck = (value: string) => string | undefined;
+
+/** What a command declares beside citty's own: checks of values, an example, and how its failure looks as JSON. */
+export type LeafParts<T extends ArgsDef> = {
+  meta: { name: string; description: string };
+  args: T;
+  checks?: { readonly [K in keyof T]?: ValueCheck };
+  /** A check that concerns several arguments. */
+  checkTogether?: (args: ParsedArgs<T>) => string | undefined;
+  /** A sentence or two under the description in `--help`. */
+  notes?: string;
+  example: string;
+  /** The object of `--json` when `run` throws; without it the plain form of the frame. */
+  failed?: (error: OpsError, exitCode: number, args: ParsedArgs<T>) => Promise<object>;
+  run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
+};
+
+/** A command that does something. */
+export type Leaf = Omit<LeafParts<ArgsDef>, "run" | "failed" | "checkTogether"> & {
+  citty: CommandDef<ArgsDef>;
+  checkTogether: ((args: ParsedArgs) => string | undefined) | undefined;
+  failed: ((error: OpsError, exitCode: number, args: ParsedArgs) => Promise<object>) | undefined;
+};
+
+/** A command whose file is imported when it is called and not before. */
+export type LazyLeaf = { meta: CommandMeta & { description: string }; load: () => Promise<Leaf> };
+
+/** A command that only holds others. */
+export type Group = {
+  meta: { name: string; description: string };
+  commands: Record<string, LazyLeaf | Group>;
+};
+
+/** Declares a command: citty's definition with what the frame needs beside it. */
+export function defineLeaf<const T extends ArgsDef>(parts: LeafParts<T>): Leaf {
+  const { run, ...rest } = parts;
+  const citty: CommandDef<T> = {
+    meta: parts.meta,
+    args: parts.args,
+    run: ({ args, data }) => run(args, data as CommandContext),
+  };
+  // The frame treats all commands alike; the types of their own arguments end here.
+  return { checkTogether: undefined, failed: undefined, ...rest, citty } as unknown as Leaf;
+}

@@ -1,0 +1,119 @@
+/**
+ * `opsctl deliveries list|show|reconcile`: the delivery ledger, and the only way out of `unknown`.
+ *
+ * Reads:  `weekly_performance_deliveries`, `weekly_performance_reports`, `weekly_performance_reconciliations`.
+ * Writes: `reconcile` alone: the delivery's final state, the record of who decided it and why and, for a WhatsApp
+ *         message that was sent, its timeline entry; one transaction in the database's function.
+ * Calls:  nothing but the database.
+ * Env:    DATABASE_URL.
+ * Exits:  0 done, 1 no such delivery or not reconcilable, 2 usage, 3 not ready.
+ */
+import { userInfo } from "node:os";
+import type postgres from "postgres";
+import { aMonday, aPositiveInteger, aUuid } from "../arguments.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
+
+const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
+const deliveryId = {
+  type: "positional",
+  required: true,
+  description: "Id of the delivery, a UUID",
+} as const;
+const states = ["pending", "running", "sent", "failed", "unknown"];
+
+/** The command `deliveries list`; see the head of this file. */
+export const deliveriesList = defineLeaf({
+  meta: { name: "list", description: "List deliveries, those of the newest week first" },
+  notes: "Shows ids, states and masked hints; never a number or an address.",
+  args: {
+    state: { type: "enum", options: states, description: "Only deliveries in this state" },
+    week: {
+      type: "string",
+      valueHint: "YYYY-MM-DD",
+      description: "Only the week that begins on this Monday",
+    },
+    tenant: { type: "string", valueHint: "uuid", description: "Only deliveries of this tenant" },
+    limit: { type: "string", valueHint: "n", default: "50", description: "At most this many" },
+    json,
+  },
+  checks: { week: aMonday, tenant: aUuid, limit: aPositiveInteger },
+  example: "opsctl deliveries list --state unknown",
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { listDeliveries } = await import("../../lib/deliveries/run.ts");
+      const filter = {
+        state: args.state ?? null,
+        week: args.week ?? null,
+        tenantId: args.tenant?.toLowerCase() ?? null,
+        limit: Number(args.limit),
+      };
+      return await listDeliveries(sql, filter);
+    }),
+});
+
+/** The command `deliveries show`; see the head of this file. */
+export const deliveriesShow = defineLeaf({
+  meta: { name: "show", description: "Show one delivery and how it was reconciled" },
+  args: { "delivery-id": deliveryId, json },
+  checks: { "delivery-id": aUuid },
+  example: "opsctl deliveries show 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { showDelivery } = await import("../../lib/deliveries/run.ts");
+      return await showDelivery(sql, args["delivery-id"].toLowerCase());
+    }),
+});
+
+/** The command `deliveries reconcile`; see the head of this file. */
+export const deliveriesReconcile = defineLeaf({
+  meta: { name: "reconcile", description: "Settle an unknown delivery after looking it up at the provider" },
+  notes: "Look the message up at the provider first: this is final. Reason and actor are kept for good.",
+  args: {
+    "delivery-id": deliveryId,
+    to: { type: "enum", options: ["sent", "failed"], required: true, description: "What really happened" },
+    "provider-message-id": {
+      type: "string",
+      valueHint: "id",
+      description: "The provider's id of the message, needed for --to sent",
+    },
+    reason: { type: "string", valueHint: "text", required: true, description: "How you know" },
+    actor: { type: "string", valueHint: "name", description: "Who decides (default your login name)" },
+    json,
+  },
+  checks: { "delivery-id": aUuid },
+  checkTogether: (args) =>
+    args.to === "sent" && args["provider-message-id"] === undefined
+      ? "option --provider-message-id is required with --to sent"
+      : undefined,
+  example:
+    'opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d --to failed --reason "not in the provider\'s log"',
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { reconcileDelivery } = await import("../../lib/deliveries/run.ts");
+      return await reconcileDelivery(sql, {
+        deliveryId: args["delivery-id"].toLowerCase(),
+        to: args.to as "sent" | "failed",
+        providerMessageId: args["provider-message-id"] ?? null,
+        reason: args.reason,
+        actor: args.actor ?? userInfo().username,
+      });
+    }),
+});
+
+async function withDatabase(
+  { env }: CommandContext,
+  use: (sql: postgres.Sql) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
+  const { openDatabase } = await import("../../lib/platform/database.ts");
+  const url = await loadDatabaseUrl(env);
+  const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
+  try {
+    return await use(database.sql);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * `opsctl migrate`: applies the migrations that this program carries, or lists them.
+ *
+ * Reads:  the database's catalog, the record of applied migrations.
+ * Writes: opsctl's tables, functions and the record of migrations, each file in a transaction of its own;
+ *         nothing with `--status`.
+ * Calls:  nothing but the database.
+ * Env:    DATABASE_URL, as the owner of the schema.
+ * Exits:  0 up to date, 1 a migration failed, 2 usage, 3 not ready or a foreign history; `--status` exits 0 when
+ *         everything is applied, else 3.
+ */
+import { defineLeaf } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+
+/** The command; see the head of this file. */
+export const migrate = defineLeaf({
+  meta: { name: "migrate", description: "Apply opsctl's database migrations" },
+  notes: "Connect as the owner of the schema. Every file is applied once, in its own transaction.",
+  args: {
+    status: { type: "boolean", description: "List the migrations and their state; change nothing" },
+    json: { type: "boolean", description: "Print the result as one line of JSON" },
+  },
+  example: "opsctl migrate --status",
+
+  async run(args, { env, log }) {
+    const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
+    const { openDatabase } = await import("../../lib/platform/database.ts");
+    const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
+    const url = await loadDatabaseUrl(env);
+    const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+    try {
+      const world = {
+        sql: database.sql,
+        onApplied: (migration: string) => log.info("Applied a migration", { migration }),
+      };
+      const { applied, migrations } = args.status
+        ? { applied: [], migrations: await migrationStatus(world) }
+        : await applyMigrations(world);
+      const isUpToDate = migrations.every(({ state }) => state === "applied");
+      const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
+      const status = isUpToDate ? "success" : "not_ready";
+      return {
+        exitCode,
+        result: { command: "migrate", status, exitCode, applied, migrations, error: null },
+        text: migrations.map(({ name, state }) => `${state.padEnd(8)} ${name}\n`).join(""),
+      };
+    } finally {
+      await database.close();
+    }
+  },
+});

@@ -1,0 +1,70 @@
+/**
+ * `opsctl weekly`: the weekly report run.
+ *
+ * Reads:  the database (scopes, connections, scores, analyses, e-mail mirror, senders, recipients), secret files.
+ * Writes: `weekly_performance_reports`, `weekly_performance_deliveries`, the timeline entry of a WhatsApp message
+ *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success`.
+ * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider.
+ * Env:    DATABASE_URL, APP_BASE_URL, TRIGGER_SECRET, WHATSAPP_REPORT_SENDER_TENANT_ID,
+ *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY,
+ *         WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID, EMAIL_API_URL, EMAIL_API_KEY, SOCIAL_EDITORIALS_ENABLED,
+ *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR.
+ * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
+ */
+import { aPositiveInteger, aUuid } from "../arguments.ts";
+import { defineLeaf } from "../command.ts";
+import { statusWord } from "../exit-status.ts";
+import { VERSION } from "../version.ts";
+
+/** The command; see the head of this file. */
+export const weekly = defineLeaf({
+  meta: {
+    name: "weekly",
+    description: "Build and deliver the performance reports of the last closed week",
+  },
+  notes:
+    "Writes on Mondays in America/Sao_Paulo only; --dry-run checks readiness on any day and writes nothing.",
+  args: {
+    "dry-run": {
+      type: "boolean",
+      description: "Check readiness: no claim, no call that has effects, no write",
+    },
+    tenant: { type: "string", valueHint: "uuid", description: "Restrict the run to one tenant" },
+    json: { type: "boolean", description: "Print the run summary as one line of JSON" },
+    "skip-whatsapp": { type: "boolean", description: "Do not send WhatsApp messages" },
+    "skip-email": { type: "boolean", description: "Do not send e-mails" },
+    "skip-editorials": { type: "boolean", description: "Do not drain the social editorial adjustments" },
+    concurrency: { type: "string", valueHint: "n", default: "8", description: "Reports in flight at a time" },
+  },
+  checks: { tenant: aUuid, concurrency: aPositiveInteger },
+  example: "opsctl weekly --dry-run --json",
+
+  async run(args, context) {
+    const { runWeekly } = await import("../../lib/weekly/run.ts");
+    const { openWeeklyWorld } = await import("../weekly-world.ts");
+    const flags = {
+      dryRun: args["dry-run"] === true,
+      tenantId: args.tenant?.toLowerCase() ?? null,
+      skipWhatsapp: args["skip-whatsapp"] === true,
+      skipEmail: args["skip-email"] === true,
+      skipEditorials: args["skip-editorials"] === true,
+      concurrency: Number(args.concurrency),
+      showProgress: args.json !== true,
+    };
+    const { world, options, close } = await openWeeklyWorld(flags, context);
+    try {
+      const summary = await runWeekly(world, options);
+      const { renderWeeklySummary } = await import("../weekly-text.ts");
+      return { exitCode: summary.exitCode, result: summary, text: renderWeeklySummary(summary) };
+    } finally {
+      await close();
+    }
+  },
+
+  async failed({ code, message, hint }, exitCode, args) {
+    const { emptySummary } = await import("../../lib/weekly/summary.ts");
+    const facts = { version: VERSION, runId: crypto.randomUUID(), dryRun: args["dry-run"] === true };
+    const error = hint === undefined ? { code, message } : { code, message, hint };
+    return { ...emptySummary(facts), status: statusWord(exitCode), exitCode, error };
+  },
+});

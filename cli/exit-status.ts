@@ -1,0 +1,49 @@
+/** How a process of opsctl ends; the README has the same table. */
+export const EXIT = {
+  /** Everything that was asked for finished without failure. */
+  ok: 0,
+  /** Finished or broke off with at least one failure; the summary says which. */
+  failed: 1,
+  /** Usage: an unknown option, a bad value; nothing was done. */
+  usage: 2,
+  /** Configuration, secret, migration or readiness missing or invalid; nothing was written or sent. */
+  notReady: 3,
+  /** A writing weekly run outside Monday in America/Sao_Paulo; nothing was written or sent. */
+  refused: 4,
+} as const;
+
+/** The exit status of every error code that is not a plain failure. */
+const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  USAGE_INVALID: EXIT.usage,
+  CONFIG_INVALID: EXIT.notReady,
+  SECRET_FILE_EXPOSED: EXIT.notReady,
+  SECRET_FILE_UNREADABLE: EXIT.notReady,
+  SECRET_COMMAND_FAILED: EXIT.notReady,
+  SECRET_MALFORMED: EXIT.notReady,
+  SOCIAL_EDITORIALS_CRON_SECRET_REUSED: EXIT.notReady,
+  DATABASE_UNREACHABLE: EXIT.notReady,
+  DATABASE_AUTH_FAILED: EXIT.notReady,
+  DATABASE_NOT_FOUND: EXIT.notReady,
+  DATABASE_PERMISSION_DENIED: EXIT.notReady,
+  DATABASE_OBJECT_MISSING: EXIT.notReady,
+  DATABASE_NOT_MIGRATED: EXIT.notReady,
+  DATABASE_SCHEMA_MISSING: EXIT.notReady,
+  DATABASE_GRANT_MISSING: EXIT.notReady,
+  DATABASE_ROW_SECURITY: EXIT.notReady,
+  MIGRATION_EDITED: EXIT.notReady,
+  MIGRATION_UNKNOWN: EXIT.notReady,
+  TENANT_NOT_ELIGIBLE: EXIT.notReady,
+  WEEKLY_OUTSIDE_MONDAY: EXIT.refused,
+};
+
+/** The exit status for an error code; any code not in the table is a failure. */
+export function exitStatusOf(code: string): number {
+  return Object.hasOwn(STATUS_BY_CODE, code) ? (STATUS_BY_CODE[code] as number) : EXIT.failed;
+}
+
+/** The word that a summary's `status` has for an exit status. */
+export function statusWord(exitCode: number): "success" | "failed" | "not_ready" | "refused" {
+  if (exitCode === EXIT.ok) return "success";
+  if (exitCode === EXIT.notReady) return "not_ready";
+  return exitCode === EXIT.refused ? "refused" : "failed";
+}

@@ -1,0 +1,79 @@
+import type { ArgDef } from "citty";
+import type { Group, Leaf } from "./command.ts";
+
+/** The help of a group: its commands, without importing any of them. */
+export function renderGroupHelp(path: string, group: Group): string {
+  const rows = Object.entries(group.commands).map(([name, { meta }]) => [name, meta.description] as const);
+  const options: Row[] = [["--help", "Show this help"]];
+  if (path === "opsctl") options.push(["--version", "Show version and commit"]);
+  return lines(
+    group.meta.description,
+    "",
+    `Usage: ${path} <command> [options]`,
+    "",
+    "Commands:",
+    ...columns(rows),
+    "",
+    "Options:",
+    ...columns(options),
+    "",
+    `Run \`${path} <command> --help\` for the options of a command and an example.`,
+  );
+}
+
+/** The help of a command: arguments, options and an example. */
+export function renderLeafHelp(path: string, leaf: Leaf): string {
+  const all = Object.entries(leaf.args);
+  const words = all.filter(([, arg]) => arg.type === "positional");
+  const options = all.filter(([, arg]) => arg.type !== "positional");
+  return lines(
+    leaf.meta.description,
+    ...(leaf.notes === undefined ? [] : ["", leaf.notes]),
+    "",
+    `Usage: ${usageOf(path, leaf)}`,
+    ...section(
+      "Arguments:",
+      words.map(([name, arg]): Row => [`<${name}>`, arg.description ?? ""]),
+    ),
+    ...section("Options:", [...options.map(optionRow), ["--help", "Show this help"]]),
+    "",
+    "Example:",
+    `  ${leaf.example}`,
+  );
+}
+
+/** The usage line of a command, without the word "Usage". */
+export function usageOf(path: string, leaf: Leaf): string {
+  const parts = Object.entries(leaf.args).map(([name, arg]) => {
+    if (arg.type === "positional") return `<${name}>`;
+    const option = optionText(name, arg);
+    return arg.required ? option : `[${option}]`;
+  });
+  return [path, ...parts].join(" ");
+}
+
+type Row = readonly [string, string];
+
+function optionRow([name, arg]: [string, ArgDef]): Row {
+  const notes = [arg.required ? "required" : "", arg.default === undefined ? "" : `default ${arg.default}`];
+  const note = notes.filter(Boolean).join(", ");
+  return [optionText(name, arg), `${arg.description ?? ""}${note === "" ? "" : ` (${note})`}`];
+}
+
+function optionText(name: string, arg: ArgDef): string {
+  if (arg.type === "boolean") return `--${name}`;
+  return `--${name} <${arg.type === "enum" ? arg.options?.join("|") : (arg.valueHint ?? "value")}>`;
+}
+
+function section(title: string, rows: readonly Row[]): string[] {
+  return rows.length === 0 ? [] : ["", title, ...columns(rows)];
+}
+
+function columns(rows: readonly Row[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd());
+}
+
+function lines(...texts: string[]): string {
+  return `${texts.join("\n")}\n`;
+}

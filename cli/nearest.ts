@@ -1,0 +1,25 @@
+/** The one of `names` that was probably meant by `typed`: at most two edits away, case and dashes aside. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const ranked = names
+    .map((name) => ({ name, distance: editDistance(plain(typed), plain(name)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  // Two edits turn any three letters into any other three.
+  const limit = Math.min(2, Math.floor(plain(typed).length / 2));
+  return best !== undefined && best.distance <= limit ? best.name : undefined;
+}
+
+/** Levenshtein distance, row by row. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const change = (row[j] as number) + (letter === other ? 0 : 1);
+      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

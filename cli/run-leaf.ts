@@ -1,0 +1,107 @@
+import process from "node:process";
+import { isatty } from "node:tty";
+import { type ParsedArgs, parseArgs, runCommand } from "citty";
+import { OpsError } from "../lib/platform/errors.ts";
+import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";
+import { redact, redactValues } from "../lib/platform/redact.ts";
+import type { CommandContext, Leaf, Outcome } from "./command.ts";
+import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
+import { asOpsError, framesOf } from "./failure.ts";
+import { writeErr, writeOut } from "./output.ts";
+
+const STDERR = 2;
+
+/**
+ * Runs one command with checked arguments and prints its result; answers the exit status.
+ *
+ * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
+ *        started fails behind its back. A result that cannot be written makes the status at least 1.
+ */
+export async function runLeaf(name: string, leaf: Leaf, rawArgs: string[]): Promise<number> {
+  const args = parseArgs(rawArgs, leaf.args);
+  const isJson = args.json === true;
+  const stderr = standardError();
+  const log = commandLog(stderr);
+  const problem = leaf.checkTogether?.(args);
+  if (problem !== undefined) throw new OpsError({ code: "USAGE_INVALID", message: `${name}: ${problem}` });
+
+  const fail = async (error: unknown): Promise<Outcome> => {
+    const failure = asOpsError(error, `run opsctl ${name}`);
+    const { code, message, hint } = failure;
+    log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
+    if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
+    return { exitCode: exitStatusOf(code), result: await failureResult(name, leaf, failure, args), text: "" };
+  };
+  const print = printOnce(isJson, log);
+  onCrash(async (error) => print(await fail(error)));
+
+  const context: CommandContext = { env: process.env, log, stderr, interrupted };
+  try {
+    const { result } = await runCommand(leaf.citty, { rawArgs, data: context });
+    return print(result as Outcome);
+  } catch (error) {
+    return print(await fail(error));
+  }
+}
+
+async function failureResult(name: string, leaf: Leaf, error: OpsError, args: ParsedArgs): Promise<object> {
+  const exitCode = exitStatusOf(error.code);
+  if (leaf.failed !== undefined) return await leaf.failed(error, exitCode, args);
+  const { code, message, hint } = error;
+  return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
+}
+
+/** Prints the first outcome that it is given, and answers the exit status; a crash can come after the result. */
+function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
+  let isPrinted = false;
+  return ({ exitCode, result, text }) => {
+    if (isPrinted) return Math.max(exitCode, EXIT.failed);
+    isPrinted = true;
+    try {
+      writeOut(isJson ? `${JSON.stringify(redactValues(result))}\n` : redact(text));
+      return exitCode;
+    } catch (error) {
+      const { code, message, hint } = asOpsError(error, "print the result");
+      log.error(message, { code, hint });
+      return Math.max(exitCode, EXIT.failed);
+    }
+  };
+}
+
+/** What nobody awaited must not end the process with a stack trace that quotes secrets. */
+function onCrash(report: (error: unknown) => Promise<number>): void {
+  const crash = (error: unknown) => {
+    void report(error).then(
+      (status) => process.exit(status),
+      () => process.exit(EXIT.failed),
+    );
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
+function standardError(): CommandContext["stderr"] {
+  return {
+    write: writeErr,
+    isTerminal: isatty(STDERR) && process.env.TERM !== "dumb",
+    get columns() {
+      return process.stderr.columns;
+    },
+  };
+}
+
+function commandLog(stderr: CommandContext["stderr"]): Log {
+  const { isTerminal } = stderr;
+  const wanted = process.env.OPSCTL_LOG_LEVEL?.trim() || "info";
+  const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
+  const level = isKnown ? (wanted as LogLevel) : "info";
+  const log = createLog({ stream: stderr, isTerminal, level, colour: isTerminal && !process.env.NO_COLOR });
+  if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
+  return log;
+}

@@ -1,0 +1,134 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import {
+  absolutePath,
+  exactlyOne,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  optionalSecret,
+  positiveInteger,
+  positiveMultipleOfThree,
+  postgresUrl,
+  required,
+  requiredSecret,
+  uuid,
+} from "../platform/config.ts";
+import { OpsError } from "../platform/errors.ts";
+import { registerSecret } from "../platform/redact.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { Environment } from "../platform/secrets.ts";
+
+/** The settings of a weekly run; a channel that is left out, and editorials that are not enabled, are null. */
+export type WeeklyConfig = {
+  databaseUrl: Secret;
+  appBaseUrl: string;
+  triggerSecret: Secret;
+  logDir: string;
+  whatsapp: {
+    senderTenantId: string | null;
+    gatewayUrl: string;
+    adminKey: Secret;
+    messagesPerMinute: number | null;
+  } | null;
+  email: { senderTenantId: string | null; apiUrl: string; apiKey: Secret } | null;
+  editorials: { maxLlmCalls: number; secret: Secret | null } | null;
+};
+
+const ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
+
+const ALWAYS = {
+  DATABASE_URL: requiredSecret(postgresUrl),
+  APP_BASE_URL: required(httpBaseUrl),
+  TRIGGER_SECRET: requiredSecret(),
+  OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+  SOCIAL_EDITORIALS_ENABLED: optional(exactlyOne, false),
+  SOCIAL_EDITORIALS_MAX_LLM_CALLS: optional(positiveMultipleOfThree, 30),
+};
+
+const WHATSAPP = {
+  WHATSAPP_REPORT_SENDER_TENANT_ID: optional(uuid),
+  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: optional(positiveInteger),
+  GATEWAY_URL: required(httpBaseUrl),
+  GATEWAY_ADMIN_KEY: requiredSecret(),
+};
+
+const EMAIL = {
+  WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: optional(uuid),
+  EMAIL_API_URL: optional(httpBaseUrl, "https://api.resend.com"),
+  EMAIL_API_KEY: requiredSecret(),
+};
+
+const EDITORIALS = { [ALIAS]: optionalSecret({ fromEnvironment: false }) };
+
+/**
+ * Reads everything that a weekly run needs, before anything else happens.
+ *
+ * Shape:  a channel that a flag leaves out needs none of its settings; a missing sender tenant or editorial alias is
+ *         that step's failure, not a configuration error. `warn` is told of an alias in the environment.
+ * Errors: CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same.
+ * Source: weekly report document, Worker configuration and Authentication.
+ */
+export async function loadWeeklyConfig(
+  env: Environment,
+  flags: { skipWhatsapp: boolean; skipEmail: boolean },
+  warn: (message: string) => void = () => {},
+): Promise<WeeklyConfig> {
+  refuseAliasOfEnvironment(env, warn);
+  const values = await loadConfig(
+    {
+      ...ALWAYS,
+      ...(flags.skipWhatsapp ? {} : WHATSAPP),
+      ...(flags.skipEmail ? {} : EMAIL),
+      ...(env.SOCIAL_EDITORIALS_ENABLED === "1" ? EDITORIALS : {}),
+    } as typeof ALWAYS & typeof WHATSAPP & typeof EMAIL & typeof EDITORIALS,
+    env,
+  );
+  const alias = values[ALIAS] ?? null;
+  if (alias !== null && isSame(alias, values.TRIGGER_SECRET)) throw aliasReused();
+  return {
+    databaseUrl: values.DATABASE_URL,
+    appBaseUrl: values.APP_BASE_URL,
+    triggerSecret: values.TRIGGER_SECRET,
+    logDir: values.OPSCTL_LOG_DIR,
+    whatsapp: flags.skipWhatsapp
+      ? null
+      : {
+          senderTenantId: values.WHATSAPP_REPORT_SENDER_TENANT_ID ?? null,
+          gatewayUrl: values.GATEWAY_URL,
+          adminKey: values.GATEWAY_ADMIN_KEY,
+          messagesPerMinute: values.WHATSAPP_REPORT_MESSAGES_PER_MINUTE ?? null,
+        },
+    email: flags.skipEmail
+      ? null
+      : {
+          senderTenantId: values.WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID ?? null,
+          apiUrl: values.EMAIL_API_URL,
+          apiKey: values.EMAIL_API_KEY,
+        },
+    editorials: values.SOCIAL_EDITORIALS_ENABLED
+      ? { maxLlmCalls: values.SOCIAL_EDITORIALS_MAX_LLM_CALLS, secret: alias }
+      : null,
+  };
+}
+
+/** The alias comes from the secret adapter alone; one in the environment is not used, and still never printed. */
+function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => void): void {
+  const value = env[ALIAS];
+  if (value === undefined || value.trim() === "") return;
+  registerSecret(value);
+  warn(`${ALIAS} is set in the environment and is not used: it is resolved by the secret adapter alone`);
+}
+
+function isSame(one: Secret, other: Secret): boolean {
+  // Equal lengths for the comparison, whatever the secrets' own.
+  const digest = (secret: Secret) => createHash("sha256").update(secret.open()).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function aliasReused(): OpsError {
+  return new OpsError({
+    code: "SOCIAL_EDITORIALS_CRON_SECRET_REUSED",
+    message: `Cannot start: ${ALIAS} has the same value as TRIGGER_SECRET`,
+    hint: `Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker`,
+  });
+}
