@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../lib/platform/database.ts";
-import { createPace } from "../lib/platform/pace.ts";
+import type { CallRecord } from "../lib/platform/http.ts";
+import { createPace, noPace } from "../lib/platform/pace.ts";
 import { createProgress } from "../lib/platform/progress.ts";
 import { applicationClient } from "../lib/providers/application.ts";
 import { evolutionClient } from "../lib/providers/evolution.ts";
@@ -13,37 +14,38 @@ import type { WeeklyOptions, WeeklyWorld } from "../lib/weekly/world.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
-/** The flags of `opsctl weekly`. */
+/** The flags of `opsctl weekly`, checked. */
 export type WeeklyFlags = Pick<
   WeeklyOptions,
   "dryRun" | "tenantId" | "skipWhatsapp" | "skipEmail" | "skipEditorials" | "concurrency"
 > & { showProgress: boolean };
 
+/** Connections beyond those of the reports in flight: the listing of owners, and the drain's lock. */
+const SPARE_CONNECTIONS = 2;
+
 /**
- * Everything that a weekly run touches, opened from the configuration.
+ * Opens what a weekly run touches: configuration, database, clients; `close` ends it all.
  *
- * Errors: CONFIG_INVALID, SOCIAL_EDITORIALS_CRON_SECRET_REUSED, and those of `openDatabase`.
+ * Errors: those of `loadWeeklyConfig` and `openDatabase`, before anything is written.
  */
 export async function openWeeklyWorld(
   flags: WeeklyFlags,
   { env, log, stderr, interrupted }: CommandContext,
 ): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
-  const { showProgress, ...asked } = flags;
-  const config = await loadWeeklyConfig(env, asked, (message) => log.warn(message));
-  const { whatsapp, email, editorials } = config;
+  const config = await loadWeeklyConfig(env, flags, (message) => log.warn(message));
+  const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
   const database = await openDatabase(config.databaseUrl, {
-    // One connection more than reports in flight: the editorial drain keeps one for its lock.
-    max: asked.concurrency + 1,
+    max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",
   });
-  const onCall = (record: object) => log.debug("Called a peer", { ...record });
+  const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
   const emailPace = createPace();
-  const progress = createProgress({ stream: stderr, enabled: showProgress && stderr.isTerminal });
   const world: WeeklyWorld = {
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),
     application: applicationClient({
-      baseUrl: new URL(config.appBaseUrl),
+      baseUrl: new URL(appBaseUrl),
       triggerSecret: config.triggerSecret,
       editorialSecret: editorials?.secret ?? null,
       onCall,
@@ -54,31 +56,36 @@ export async function openWeeklyWorld(
     emailProvider:
       email &&
       resendClient({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, pace: emailPace, onCall }),
-    whatsappPace: createPace({ perMinute: whatsapp?.messagesPerMinute ?? undefined }),
+    whatsappPace: whatsapp?.messagesPerMinute
+      ? createPace({ perMinute: whatsapp.messagesPerMinute })
+      : noPace,
     emailPace,
     log,
     progress,
     interrupt: interrupted(),
     monotonicMs: () => performance.now(),
-    sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
     version: VERSION,
     runId: randomUUID(),
   };
   const options: WeeklyOptions = {
-    ...asked,
-    appBaseUrl: config.appBaseUrl,
+    ...flags,
+    appBaseUrl,
+    logDir,
     whatsappSenderTenantId: whatsapp?.senderTenantId ?? null,
     emailSenderTenantId: email?.senderTenantId ?? null,
     editorials: {
       enabled: editorials !== null,
       maxLlmCalls: editorials?.maxLlmCalls ?? 0,
-      secretPresent: (editorials?.secret ?? null) !== null,
+      secretPresent: editorials?.secret != null,
     },
-    logDir: config.logDir,
   };
-  const close = async () => {
-    progress.stop();
-    await database.close();
+  return {
+    world,
+    options,
+    close: async () => {
+      progress.stop();
+      await database.close();
+    },
   };
-  return { world, options, close };
 }

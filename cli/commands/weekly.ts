@@ -54,8 +54,8 @@ export const weekly = defineLeaf({
     const { world, options, close } = await openWeeklyWorld(flags, context);
     try {
       const summary = await runWeekly(world, options);
-      const { renderWeeklySummary } = await import("../weekly-text.ts");
-      return { exitCode: summary.exitCode, result: summary, text: renderWeeklySummary(summary) };
+      const { renderSummary } = await import("../../lib/weekly/summary-text.ts");
+      return { exitCode: summary.exitCode, result: summary, text: renderSummary(summary) };
     } finally {
       await close();
     }
