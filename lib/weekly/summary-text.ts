@@ -20,7 +20,7 @@ export function renderSummary(summary: WeeklySummary): string {
   if (error) lines.push("", `${error.code}: ${error.message}`, ...(error.hint ? [`  -> ${error.hint}`] : []));
   if (window !== null && status !== "refused") lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
-  return lines.join("\n");
+  return `${lines.join("\n")}\n`;
 }
 
 function counterLines(summary: WeeklySummary): string[] {
