@@ -7,14 +7,16 @@ import { codeOfCall, messageIdOf, type SendOutcome } from "./send-outcome.ts";
 /** One WhatsApp text; `number` is digits with country code. */
 export type WhatsappText = { instanceName: string; number: string; text: string };
 
+/** Whether an instance may send, or why not; `stopsChannel` when the gateway refuses us, whatever the instance. */
+export type InstanceCheck = { open: true } | { open: false; code: string; stopsChannel: boolean };
+
 /**
  * The messaging gateway.
  *
- * Shape: `isInstanceOpen` is false for every answer that does not say `open`; `sendText` sends once and never
- *        repeats.
+ * Shape: `checkInstance` says `open` only when the answer does; `sendText` sends once and never repeats.
  */
 export type EvolutionClient = {
-  isInstanceOpen(instanceName: string, signal?: AbortSignal): Promise<boolean>;
+  checkInstance(instanceName: string, signal?: AbortSignal): Promise<InstanceCheck>;
   sendText(message: WhatsappText, signal?: AbortSignal): Promise<SendOutcome>;
 };
 
@@ -38,12 +40,14 @@ export function evolutionClient(options: {
   const common = () => ({ peer: "gateway", headers: { apikey: adminKey.open() }, timeoutMs, onCall });
 
   return {
-    async isInstanceOpen(instanceName, signal) {
+    async checkInstance(instanceName, signal) {
       const url = peerUrl(baseUrl, ["instance", "connectionState", instanceName]);
       const result = await callPeer({ ...common(), method: "GET", url, signal });
-      return (
-        result.class === "answered" && member(member(result.answer.json, "instance"), "state") === "open"
-      );
+      if (result.class === "answered" && stateOf(result.answer) === "open") return { open: true };
+      // Key and licence are looked at before every route, so they are met here first.
+      const refusal = result.answer === null ? null : refusalOf(result.answer);
+      if (refusal?.stopsChannel) return { open: false, ...refusal };
+      return { open: false, code: "sem_instancia_gateway", stopsChannel: false };
     },
     async sendText({ instanceName, number, text }, signal) {
       const url = peerUrl(baseUrl, ["message", "sendText", instanceName]);
@@ -52,6 +56,10 @@ export function evolutionClient(options: {
       return outcomeOf(await callPeer({ ...common(), method: "POST", url, body, signal, definitive }));
     },
   };
+}
+
+function stateOf({ json }: PeerAnswer): unknown {
+  return member(member(json, "instance"), "state");
 }
 
 function outcomeOf(result: CallResult): SendOutcome {

@@ -4,13 +4,18 @@ import type { Connection, Scope, WindowBounds } from "./store.ts";
 /** A connection after its call: `code` is null when the application analysed it. */
 export type CollectedConnection = Connection & { code: string | null };
 
+/** The code of a connection that was not called: the claim's lease would not have outlasted the call. */
+export const LEASE_EXHAUSTED = "collection_lease_exhausted";
+
 /** The outcome of collecting one owner's connections; with a `refusal` the report must not be built. */
 export type Collected = { calls: number; connections: CollectedConnection[]; refusal: string | null };
 
 /** What collecting needs: the application, the right to go on, and how much of the claim's lease is left. */
 export type CollectWorld = {
   application: Pick<ApplicationClient, "analyzeWeek">;
-  /** Null when a further call may begin, else why not: another day, a stopped run. */
+  /** Why nothing new may begin, as far as this process knows. */
+  stopped(): string | null;
+  /** The same, with the database's clock asked anew: another day stops a run too. */
   refusal(): Promise<string | null>;
   leaseLeftMs(): number;
   signal: AbortSignal;
@@ -35,11 +40,11 @@ export async function collectSocial(
   const collected: CollectedConnection[] = [];
   let calls = 0;
   for (const connection of connections) {
-    // The claim itself has just vouched for the first call.
-    const refusal = calls === 0 ? null : await world.refusal();
+    // The claim itself has just vouched for the day of the first call.
+    const refusal = calls === 0 ? world.stopped() : await world.refusal();
     if (refusal !== null) return { calls, connections: collected, refusal };
     if (world.leaseLeftMs() < LEASE_NEEDED_MS) {
-      collected.push({ ...connection, code: "collection_lease_exhausted" });
+      collected.push({ ...connection, code: LEASE_EXHAUSTED });
       continue;
     }
     calls += 1;

@@ -1,9 +1,8 @@
 import { formatInstant } from "../time/instant.ts";
 import { isReportDay } from "../time/schedule-gate.ts";
-import { Temporal } from "../time/temporal.ts";
 import { writeHeartbeat } from "./heartbeat.ts";
-import type { Run } from "./run-state.ts";
-import { MONDAY_ENDED } from "./stop.ts";
+import { type Run, readClock } from "./run-state.ts";
+import { DATABASE_LOST, MONDAY_ENDED } from "./stop.ts";
 import { type EditorialSummary, everySocialCallFailed, isClean, type WeeklySummary } from "./summary.ts";
 
 /**
@@ -19,10 +18,12 @@ export async function concludeRun(
 ): Promise<WeeklySummary> {
   const { world, options, tally, stop } = run;
   if (everySocialCallFailed(tally)) tally.fail({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
+
+  const finishedAt = await readClock(run).catch(() => null);
+  if (finishedAt === null) stop.because(DATABASE_LOST);
+  else if (!isReportDay(finishedAt)) stop.because(MONDAY_ENDED);
   const succeeded = isClean(tally) && editorials.status !== "failed" && stop.reason() === null;
 
-  const now = await world.store.now().catch(() => null);
-  const finishedAt = now === null ? null : Temporal.Instant.from(now);
   const result = finish({
     finishedAt: finishedAt === null ? null : formatInstant(finishedAt),
     status: succeeded ? "success" : "failed",
@@ -38,13 +39,10 @@ export async function concludeRun(
   });
   if (!succeeded || !isWholeRun(run, editorials)) return result;
 
-  const problem =
-    finishedAt === null || !isReportDay(finishedAt)
-      ? MONDAY_ENDED.code
-      : await writeHeartbeat(options.logDir, result, formatInstant(finishedAt)).then(
-          () => null,
-          (error: NodeJS.ErrnoException) => error.code ?? error.name,
-        );
+  const problem = await writeHeartbeat(options.logDir, result, result.finishedAt!).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? error.name,
+  );
   if (problem === null) return { ...result, heartbeat: "written" };
 
   tally.fail({ step: "heartbeat", code: "HEARTBEAT_UNWRITABLE" });

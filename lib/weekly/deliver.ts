@@ -10,7 +10,7 @@ import type { DeliveryChannelName, DeliveryCounts, Tally } from "./summary.ts";
 /** A delivery that can be addressed, or the code of what is missing. */
 export type Prepared =
   | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
-  | { ready: false; code: string };
+  | { ready: false; code: string; stopsChannel?: boolean };
 
 /** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
 export type DeliveryChannel = {
@@ -173,13 +173,21 @@ async function attempt(
   leaseLeftMs: () => number,
 ): Promise<FinalOutcome> {
   const { stop } = world;
+  const ids = { channel: channel.name, deliveryId: delivery.id };
   const failed = (code: string): FinalOutcome => ({ status: "failed", code, stopsChannel: false });
-  const prepared = await channel.prepare(claim, report.payload, stop.abandon);
-  if (!prepared.ready) return failed(prepared.code);
+  const prepared = await channel
+    .prepare(claim, report.payload, stop.abandon)
+    .catch((error: unknown): Prepared => {
+      world.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
+      return { ready: false, code: "delivery_prepare_failed" };
+    });
+  if (!prepared.ready) {
+    return { status: "failed", code: prepared.code, stopsChannel: prepared.stopsChannel ?? false };
+  }
 
   for (let repeats = 0; ; repeats += 1) {
-    const stopped = stop.reason();
-    if (stopped) return failed(stopped.code);
+    const stopped = stop.reason()?.code ?? channel.stoppedCode;
+    if (stopped !== null) return failed(stopped);
     try {
       await repeatWhileLost(
         () => world.store.dispatchDelivery(delivery, channel.senderTenantId!, prepared.maskedHint),
@@ -190,17 +198,21 @@ async function attempt(
         stop.because(MONDAY_ENDED);
         return failed(MONDAY_ENDED.code);
       }
-      world.log.error("A delivery could not be dispatched", {
-        channel: channel.name,
-        deliveryId: delivery.id,
-        code: databaseCode(error),
-      });
+      world.log.error("A delivery could not be dispatched", { ...ids, code: databaseCode(error) });
       return failed("delivery_dispatch_failed");
     }
-    const outcome = await prepared.send(stop.abandon);
+    const outcome = await prepared.send(stop.abandon).catch((error: unknown): SendOutcome => {
+      world.log.error("A send broke off", { ...ids, cause: nameOf(error) });
+      return { status: "unknown", code: "delivery_send_broke_off" };
+    });
     if (outcome.status !== "throttled") return outcome;
     const fits = leaseLeftMs() > outcome.retryAfterMs + channel.sendTimeoutMs + SETTLE_MS;
     if (repeats === THROTTLED_REPEATS || !fits) return failed(outcome.code);
     await world.sleep(outcome.retryAfterMs, stop.signal).catch(() => {});
   }
+}
+
+// Never its message, which may quote what was to be sent.
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }

@@ -77,9 +77,9 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
 async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<string | null> {
   if (run.options.whatsappSenderTenantId === null) return "sender_tenant_missing";
   const { gateway, interrupt } = run.world;
-  const open =
-    instanceName !== null && gateway !== null && (await gateway.isInstanceOpen(instanceName, interrupt));
-  return open ? null : "sem_instancia_gateway";
+  if (instanceName === null || gateway === null) return "sem_instancia_gateway";
+  const instance = await gateway.checkInstance(instanceName, interrupt);
+  return instance.open ? null : instance.code;
 }
 
 function emailSenderProblem(run: Run, config: unknown): string | null {

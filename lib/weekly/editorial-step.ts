@@ -31,10 +31,13 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
     signal: run.stop.abandon,
     fail: tally.fail,
   };
+  // Kept aside: when the lock breaks at the very end, what the drain did is still to be told.
+  let drained = noEditorials("failed", null);
   try {
-    const result = await world.store.withDrainLock((confirm) =>
-      drainEditorials(drainWorld, maxLlmCalls, confirm),
-    );
+    const result = await world.store.withDrainLock(async (confirm) => {
+      drained = await drainEditorials(drainWorld, maxLlmCalls, confirm);
+      return drained;
+    });
     if (result !== "busy") return result;
     world.log.info("Another run drains the editorials", { code: "SOCIAL_EDITORIALS_BUSY" });
     return noEditorials("skipped", "SOCIAL_EDITORIALS_BUSY");
@@ -42,6 +45,6 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
     const code = "SOCIAL_EDITORIALS_LOCK_LOST";
     world.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
     tally.fail({ step: "editorials", code });
-    return noEditorials("failed", code);
+    return { ...drained, status: "failed", code: drained.code ?? code };
   }
 }

@@ -43,9 +43,9 @@ export async function drainEditorials(
   for (;;) {
     const left = maxLlmCalls - summary.llmCalls;
     if (left < EDITORIAL_BATCH_SIZE) return end("SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED");
-    const refusal = await world.refusal();
-    if (refusal !== null) return end(refusal);
     try {
+      const refusal = await world.refusal();
+      if (refusal !== null) return end(refusal);
       await confirm();
     } catch {
       return end("SOCIAL_EDITORIALS_LOCK_LOST");

@@ -10,17 +10,20 @@ const GRACE_MS = 20_000;
  * Shape: answers how to stop listening; a call that is ended is ambiguous, so its delivery becomes `unknown`.
  */
 export function stopOnInterrupt(run: Pick<Run, "world" | "stop">): () => void {
-  const { interrupt, log } = run.world;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const { interrupt, log, sleep } = run.world;
+  const ended = new AbortController();
   const stop = () => {
     log.warn("A signal asked the run to end: finishing what is in flight", { code: RUN_INTERRUPTED.code });
     run.stop.because(RUN_INTERRUPTED);
-    timer = setTimeout(() => run.stop.giveUp(), GRACE_MS);
+    sleep(GRACE_MS, ended.signal).then(
+      () => run.stop.giveUp(),
+      () => {},
+    );
   };
   if (interrupt.aborted) stop();
   else interrupt.addEventListener("abort", stop, { once: true });
   return () => {
     interrupt.removeEventListener("abort", stop);
-    clearTimeout(timer);
+    ended.abort();
   };
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { buildPayload } from "./build-payload.ts";
-import { collectSocial } from "./collect.ts";
+import { collectSocial, LEASE_EXHAUSTED } from "./collect.ts";
 import type { CompletedReport } from "./deliver.ts";
 import { evidenceOf } from "./evidence.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -20,7 +20,7 @@ export type ReportResult =
   | { outcome: "busy" | "ineligible" | "failed" };
 
 const REPORT_LEASE_MS = 20 * 60_000;
-/** How long persisting may wait for a database that is briefly away; well inside the lease. */
+/** How long reading and persisting may each wait for a database that is briefly away; well inside the lease. */
 const PERSIST_MS = 60_000;
 
 /**
@@ -91,6 +91,7 @@ async function build(
   const collected = await collectSocial(
     {
       application: world.application,
+      stopped: () => stop.reason()?.code ?? null,
       refusal: () => refusalToBegin(run),
       leaseLeftMs,
       signal: stop.abandon,
@@ -98,11 +99,13 @@ async function build(
     scope,
     window,
     claim.connections,
-  ); // 3, 4
+  ).catch((error: unknown) => {
+    throw new ReportFailure("report_collection_failed", error);
+  }); // 3, 4
   tally.social.calls += collected.calls;
   for (const { code } of collected.connections) {
     if (code === null) continue;
-    tally.social.failed += 1;
+    if (code !== LEASE_EXHAUSTED) tally.social.failed += 1;
     tally.fail({ step: "social", code, tenantId: scope.tenantId, reportId: report.id });
   }
   if (collected.refusal !== null && APPLICATION_REFUSES[collected.refusal]) {
@@ -113,7 +116,11 @@ async function build(
   if (cutShort !== undefined) throw new ReportFailure(cutShort);
 
   const analysed = collected.connections.filter(({ code }) => code === null).map(({ id }) => id);
-  const rows = await world.store.readEvidence(scope, window, analysed).catch((error: unknown) => {
+  const rows = await repeatWhileLost(() => world.store.readEvidence(scope, window, analysed), {
+    deadlineMs: world.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
+    ...world,
+    signal: stop.signal,
+  }).catch((error: unknown) => {
     throw new ReportFailure("report_evidence_failed", error);
   }); // 5
   const evidence = evidenceOf(rows);

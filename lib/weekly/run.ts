@@ -11,11 +11,11 @@ import { editorialStep } from "./editorial-step.ts";
 import { emailDeliveryChannel } from "./email-delivery.ts";
 import { stopOnInterrupt } from "./interrupt.ts";
 import { watchMidnight } from "./midnight.ts";
-import { databaseCode, isConnectionLoss } from "./refusals.ts";
+import { databaseCode, isConnectionLoss, repeatWhileLost } from "./refusals.ts";
 import { completeReport } from "./report.ts";
 import type { Run } from "./run-state.ts";
 import { forEachConcurrently, pagesOf } from "./scopes.ts";
-import { createStop } from "./stop.ts";
+import { createStop, DATABASE_LOST, SCOPES_UNREADABLE } from "./stop.ts";
 import type { Scope } from "./store.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./summary.ts";
 import { whatsappChannel } from "./whatsapp-delivery.ts";
@@ -139,7 +139,13 @@ function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions): DeliveryC
 async function reportEveryScope(run: Run): Promise<void> {
   const { store, log } = run.world;
   const afterEach = watchMidnight(run);
-  const scopes = pagesOf((after, limit) => store.listScopes(run.options.tenantId, after, limit));
+  const scopes = pagesOf((after, limit) =>
+    repeatWhileLost(() => store.listScopes(run.options.tenantId, after, limit), {
+      deadlineMs: run.world.monotonicMs() + RECONNECT_MS,
+      ...run.world,
+      signal: run.stop.signal,
+    }),
+  );
   try {
     await forEachConcurrently(untilStopped(run, scopes), run.options.concurrency, async (scope) => {
       if (run.stop.reason()) return;
@@ -149,11 +155,7 @@ async function reportEveryScope(run: Run): Promise<void> {
     });
   } catch (error) {
     log.error("The tenant owners could not be listed", { code: databaseCode(error) });
-    run.stop.because({
-      code: isConnectionLoss(error) ? "DATABASE_LOST" : "SCOPES_UNREADABLE",
-      message: "Stopped the run: the database no longer lists the tenant owners",
-      hint: "Look at the database, then run opsctl weekly again on the same Monday",
-    });
+    run.stop.because(isConnectionLoss(error) ? DATABASE_LOST : SCOPES_UNREADABLE);
   }
 }
 
@@ -190,11 +192,7 @@ async function endIfDatabaseIsGone(run: Run): Promise<void> {
     } catch (error) {
       if (!isConnectionLoss(error)) return;
       if (monotonicMs() > deadlineMs) {
-        run.stop.because({
-          code: "DATABASE_LOST",
-          message: `Stopped the run: the database has not answered for ${RECONNECT_MS / 1000} s`,
-          hint: "Look at the database, then run opsctl weekly again on the same Monday",
-        });
+        run.stop.because(DATABASE_LOST);
       }
       await sleep(500, run.stop.signal).catch(() => {});
     }

@@ -35,6 +35,20 @@ export const MONDAY_ENDED: StopReason = {
   hint: "What was not sent stays unsent: the week is closed. Start earlier, or raise the providers' rates",
 };
 
+/** A run whose database does not answer any more. */
+export const DATABASE_LOST: StopReason = {
+  code: "DATABASE_LOST",
+  message: "Stopped the run: the database does not answer any more",
+  hint: "Look at the database, then run opsctl weekly again on the same Monday",
+};
+
+/** A run that cannot know whom it has still to report to. */
+export const SCOPES_UNREADABLE: StopReason = {
+  code: "SCOPES_UNREADABLE",
+  message: "Stopped the run: the database no longer lists the tenant owners",
+  hint: "Look at the database, then run opsctl weekly again on the same Monday",
+};
+
 /** A run that was told to end. */
 export const RUN_INTERRUPTED: StopReason = {
   code: "RUN_INTERRUPTED",

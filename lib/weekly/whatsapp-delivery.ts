@@ -18,7 +18,8 @@ export type WhatsappSettings = {
 /**
  * WhatsApp as a delivery channel: the short text, sent by the newest instance of the configured sender tenant.
  *
- * Errors: recipient_phone_missing, message_too_long, sem_instancia_gateway, each before anything is sent.
+ * Errors: recipient_phone_missing, message_too_long, sem_instancia_gateway and the gateway's refusal of key or licence,
+ *         each before anything is sent.
  * Source: weekly report document, run flow 7 to 9; the recipient's own instance is never used.
  */
 export function whatsappChannel(
@@ -42,9 +43,9 @@ export function whatsappChannel(
       const text = renderWhatsappText(payload, { appBaseUrl });
       if (text === null) return { ready: false, code: "message_too_long" };
       const instanceName = instanceNameOf(claim.sender);
-      if (!gateway || !instanceName || !(await gateway.isInstanceOpen(instanceName, signal))) {
-        return { ready: false, code: "sem_instancia_gateway" };
-      }
+      if (!gateway || !instanceName) return { ready: false, code: "sem_instancia_gateway" };
+      const instance = await gateway.checkInstance(instanceName, signal);
+      if (!instance.open) return { ready: false, code: instance.code, stopsChannel: instance.stopsChannel };
       return {
         ready: true,
         maskedHint,

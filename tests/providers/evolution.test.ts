@@ -185,7 +185,9 @@ function throttled(retryAfterMs: number) {
   return { status: "throttled" as const, code: "gateway_http_429", retryAfterMs };
 }
 
-describe("evolutionClient().isInstanceOpen()", () => {
+const NOT_OPEN = { open: false as const, code: "sem_instancia_gateway", stopsChannel: false };
+
+describe("evolutionClient().checkInstance()", () => {
   test.each([
     ["open", true],
     ["close", false],
@@ -193,7 +195,7 @@ describe("evolutionClient().isInstanceOpen()", () => {
     [null, false],
   ])("the state %p is open: %p", async (state, expected) => {
     gateway.instances.set("ops", state);
-    expect(await client.isInstanceOpen("ops")).toBe(expected);
+    expect(await client.checkInstance("ops")).toEqual(expected ? { open: true } : NOT_OPEN);
     expect(gateway.ledger[0]).toMatchObject({ method: "GET", path: "/gw/instance/connectionState/ops" });
     expect(gateway.unexpected).toHaveLength(0);
   });
@@ -209,15 +211,24 @@ describe("evolutionClient().isInstanceOpen()", () => {
     ["break", "break_body"],
     ["huge", "huge"],
     ["not JSON", "not_json"],
-  ])("is false for an unreadable answer: %s", async (_row, scripted) => {
+  ])("is not open for an unreadable answer: %s", async (_row, scripted) => {
     gateway.routes.state.next(scripted);
-    expect(await client.isInstanceOpen("ops")).toBe(false);
+    expect(await client.checkInstance("ops")).toEqual(NOT_OPEN);
   });
 
-  test("is false for an instance that does not exist, a wrong key, and a gateway that is away", async () => {
-    expect(await client.isInstanceOpen("gone")).toBe(false);
-    expect(await client.isInstanceOpen("..")).toBe(false);
-    expect(await clientOf(gateway.url, "wrong").isInstanceOpen("ops")).toBe(false);
-    expect(await clientOf(`http://127.0.0.1:${await refusedPort()}`).isInstanceOpen("ops")).toBe(false);
+  test("is not open for an instance that does not exist, and for a gateway that is away", async () => {
+    expect(await client.checkInstance("gone")).toEqual(NOT_OPEN);
+    expect(await client.checkInstance("..")).toEqual(NOT_OPEN);
+    expect(await clientOf(`http://127.0.0.1:${await refusedPort()}`).checkInstance("ops")).toEqual(NOT_OPEN);
+  });
+
+  test("a refused key and a missing licence stop the channel", async () => {
+    const refused = { open: false, code: "gateway_unauthorized", stopsChannel: true };
+    expect(await clientOf(gateway.url, "wrong").checkInstance("ops")).toEqual(refused);
+    gateway.routes.state.next({
+      status: 503,
+      json: { error: "service not activated", code: "LICENSE_REQUIRED" },
+    });
+    expect(await client.checkInstance("ops")).toEqual({ ...refused, code: "gateway_license_required" });
   });
 });
