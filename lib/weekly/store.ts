@@ -154,7 +154,7 @@ export function weeklyStore(sql: postgres.Sql) {
           select ${scope.tenantId}::uuid as tenant_id, ${scope.userId}::uuid as user_id,
                  ${window.start}::text::timestamptz as window_start,
                  ${window.end}::text::timestamptz as window_end
-        ), sends as (
+        ), sends as materialized ( -- or the last event is looked for once per count
           select (
             select e.type from public.resend_email_events as e
             where e.provider_email_id = s.provider_email_id and e.tenant_id = b.tenant_id
