@@ -4,7 +4,7 @@ import type { Channel, ChannelName } from "./payload.ts";
 import { partialText, reasonText } from "./reason-text.ts";
 
 /** More figures than this are named in number and left to the full report. */
-const MAX_FIGURES = 16;
+const MAX_FIGURES = 14;
 
 /** One figure of a card; `known` is false where there is no data. */
 export type FigureView = { label: string; value: string; known: boolean };

@@ -22,6 +22,9 @@ export type EmailMetrics = {
 /** From here on providers start to distrust a sender, so it is named before anything pleasant. */
 const HIGH_BOUNCE_RATE = 0.05;
 
+/** The same for complaints: one in a thousand is where mailbox providers draw the line. */
+const HIGH_COMPLAINT_RATE = 0.001;
+
 /** Fewer sends than this, and one reader more or less moves a rate by more than a week does. */
 const MIN_SENDS_TO_COMPARE = 10;
 
@@ -35,12 +38,14 @@ export function emailInsights(metrics: EmailMetrics, previous?: EmailMetrics): I
   const { sends } = metrics;
   if (sends === null || sends <= 0) return [];
   if (metrics.noEvent === null) return [withoutEvents(sends)];
+  const isComplaintHigh = (metrics.complained ?? 0) >= HIGH_COMPLAINT_RATE * sends;
   return [
     bounces(metrics, sends),
-    complaints(metrics),
+    isComplaintHigh ? complaints(metrics) : null,
     opens(metrics, sends, previous),
-    clicks(metrics, previous),
+    clicks(metrics, sends, previous),
     deliveries(metrics, sends),
+    isComplaintHigh ? null : complaints(metrics),
   ].filter((insight) => insight !== null);
 }
 
@@ -79,17 +84,25 @@ function complaints({ complained }: EmailMetrics): Insight | null {
 
 function opens({ openRate }: EmailMetrics, sends: number, previous?: EmailMetrics): Insight | null {
   if (openRate === null) return null;
-  const cohort = formatCount(sends, "e-mail enviado", "e-mails enviados");
-  const text =
-    openRate === 0
-      ? `Nenhuma abertura registrada em ${cohort}`
-      : `${formatPercent(openRate)} de ${cohort} com abertura${comparison("openRate", openRate, sends, previous)}`;
+  const text = opensText(openRate, sends) + comparison("openRate", openRate, sends, previous);
   return rateInsight("email_opens", "openRate", openRate, text, previous);
 }
 
-function clicks({ clickRate, sends }: EmailMetrics, previous?: EmailMetrics): Insight | null {
-  if (clickRate === null || clickRate === 0 || sends === null) return null;
-  const text = `${formatPercent(clickRate)} dos envios receberam clique${comparison("clickRate", clickRate, sends, previous)}`;
+function opensText(openRate: number, sends: number): string {
+  if (sends === 1)
+    return openRate === 0 ? "O e-mail enviado ainda não foi aberto" : "O e-mail enviado foi aberto";
+  const cohort = `${formatNumber(sends)} e-mails enviados`;
+  if (openRate === 0) return `Nenhuma abertura registrada nos ${cohort}`;
+  return openRate === 1
+    ? `Todos os ${cohort} foram abertos`
+    : `${formatPercent(openRate)} dos ${cohort} foram abertos`;
+}
+
+function clicks({ clickRate }: EmailMetrics, sends: number, previous?: EmailMetrics): Insight | null {
+  if (clickRate === null || clickRate === 0) return null;
+  const share =
+    sends === 1 ? "O e-mail enviado recebeu" : `${formatPercent(clickRate)} dos e-mails receberam`;
+  const text = `${share} ao menos um clique${comparison("clickRate", clickRate, sends, previous)}`;
   return rateInsight("email_clicks", "clickRate", clickRate, text, previous);
 }
 
@@ -98,7 +111,7 @@ function deliveries({ deliveryRate }: EmailMetrics, sends: number): Insight | nu
   const text =
     deliveryRate === 1
       ? allDelivered(sends)
-      : `${formatPercent(deliveryRate)} dos envios com entrega confirmada`;
+      : `${formatPercent(deliveryRate)} dos e-mails tiveram entrega confirmada`;
   return { code: "email_deliveries", text, metric: "deliveryRate", value: deliveryRate };
 }
 

@@ -1,5 +1,5 @@
 import { type Html, html } from "../text/html.ts";
-import { BAR_COLOURS, STYLE } from "./email-style.ts";
+import { BAR_COLOURS, STYLE, TREND_COLOURS } from "./email-style.ts";
 import { SCORE_ABSENT_TEXT } from "./email-wording.ts";
 import type { ScoreTrend, ScoreView } from "./score-text.ts";
 
@@ -14,9 +14,9 @@ export function scoreHtml(view: ScoreView): Html {
   }
   const arrow = ARROWS[view.trend];
   return html`<p style="${STYLE.scoreLabel}">Score geral</p>
-<p style="${STYLE.score}" aria-label="${view.line}">${view.score}<span style="${STYLE.scoreOutOf}">/100</span></p>
+<p style="${STYLE.score}">${view.score}<span style="${STYLE.scoreOutOf}">/100</span></p>
 ${scoreBar(view.score, view.previous)}
-<p style="${STYLE.heroNote}">${arrow === "" ? null : html`<span aria-hidden="true">${arrow}</span>`}${view.change}</p>`;
+<p style="${STYLE.heroNote};font-weight:600;color:${TREND_COLOURS[view.trend]}">${arrow === "" ? null : html`<span aria-hidden="true">${arrow}</span>`}${view.change}</p>`;
 }
 
 /**
@@ -37,6 +37,7 @@ function scoreBar(score: number, previous: number | null): Html {
 <table role="presentation" aria-hidden="true" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td style="${STYLE.barScale}" align="left">0</td><td style="${STYLE.barScale}" align="right">100</td></tr></table>`;
 }
 
-function segmentCell({ width, colour }: { width: number; colour: string }): Html {
-  return html`<td width="${width}%" bgcolor="${colour}" style="width:${width}%;height:12px;line-height:12px;font-size:0;background-color:${colour}">&nbsp;</td>`;
+function segmentCell({ width, colour }: { width: number; colour: string }, index: number): Html {
+  const gap = index === 0 ? "" : `;border-left:2px solid ${BAR_COLOURS.gap}`;
+  return html`<td width="${width}%" bgcolor="${colour}" style="width:${width}%;height:12px;line-height:12px;font-size:0;background-color:${colour}${gap}">&nbsp;</td>`;
 }

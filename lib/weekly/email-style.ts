@@ -4,8 +4,17 @@ import { type Html, html } from "../text/html.ts";
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif";
 const BREAK = "overflow-wrap:anywhere;word-break:break-word";
 
-/** The colours that carry meaning in the score bar. */
-export const BAR_COLOURS = { score: "#5fd3bc", gain: "#d3f9c9", loss: "#f2b36b", track: "#2f6361" };
+/** The colours that carry meaning in the score bar; a gap parts them for eyes that do not tell them apart. */
+export const BAR_COLOURS = {
+  score: "#5fd3bc",
+  gain: "#d3f9c9",
+  loss: "#ec9a4a",
+  track: "#2f6361",
+  gap: "#0d3b3c",
+};
+
+/** The colour of the line that says where the score went. */
+export const TREND_COLOURS = { up: "#d3f9c9", down: "#ffd9ae", flat: "#d6ece8", unknown: "#d6ece8" };
 
 /** Inline styles, by what they are for; the classes beside them in the markup are for the dark scheme and for phones. */
 export const STYLE = {
@@ -34,11 +43,12 @@ export const STYLE = {
   card: "border:1px solid #dde4e8;border-radius:12px;padding:18px 20px",
   cardName: "margin:0;font-size:17px;line-height:24px;font-weight:700;color:#17252d",
   pill: "display:inline-block;padding:3px 10px;border-radius:12px;font-size:12px;line-height:18px;font-weight:600;white-space:nowrap",
-  figureLabel: `padding:8px 8px 8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;color:#51606b;text-align:left;font-weight:400;${BREAK}`,
+  figureLabel:
+    "padding:8px 8px 8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;font-weight:400;color:#51606b;text-align:left;word-break:break-word",
   figureValue:
-    "padding:8px 0;border-top:1px solid #e7ecef;font-size:15px;line-height:20px;font-weight:700;color:#17252d;text-align:right;white-space:nowrap",
+    "padding:8px 0;border-top:1px solid #e7ecef;font-size:15px;line-height:20px;font-weight:700;color:#17252d;text-align:right",
   figureAbsent:
-    "padding:8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;font-weight:400;font-style:italic;color:#51606b;text-align:right;white-space:nowrap",
+    "padding:8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;font-style:italic;color:#51606b;text-align:right",
   stepNumber:
     "width:28px;height:28px;border-radius:14px;background-color:#dff1ee;font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center",
   stepLabel: `padding:2px 0 2px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,

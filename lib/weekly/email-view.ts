@@ -10,9 +10,9 @@ import { type ScoreView, scoreView } from "./score-text.ts";
 
 // Gmail clips a message at 102 KB: lists and texts are bounded so that the largest report stays below.
 const MAX_INSIGHTS_PER_CHANNEL = 5;
-const MAX_INSIGHT_UNITS = 360;
-const MAX_STEPS = 6;
-const MAX_STEP_UNITS = 200;
+const MAX_INSIGHT_UNITS = 240;
+const MAX_STEPS = 5;
+const MAX_STEP_UNITS = 140;
 
 /** The insights of one channel. */
 export type ReadingView = { channel: string; items: string[]; more: number };
@@ -77,8 +77,9 @@ function coverageText(channels: Payload["channels"]): string {
   if (partial.length + missing.length === 0)
     return "Cobertura completa: todos os canais têm dados desta semana.";
   const parts = [
-    partial.length > 0 ? `dados incompletos de ${joinNames(partial)}` : "",
-    missing.length > 0 ? `sem dados de ${joinNames(missing)}` : "",
+    "Cobertura parcial.",
+    partial.length > 0 ? `Dados incompletos: ${joinNames(partial)}.` : "",
+    missing.length > 0 ? `Sem dados: ${joinNames(missing)}.` : "",
   ];
-  return `Cobertura parcial: ${parts.filter(Boolean).join("; ")}.`;
+  return parts.filter(Boolean).join(" ");
 }

@@ -6,7 +6,7 @@ import type { ChannelName } from "./payload.ts";
 /** What is shown where there is no figure; never a zero. */
 export const NO_FIGURE_TEXT = "sem dado";
 
-const MAX_NAME_UNITS = 48;
+const MAX_NAME_UNITS = 36;
 
 /** The e-mail figures, in the order of a message's life. Counts are by last known state, and the names say so. */
 const EMAIL_LABELS: Record<string, string> = {

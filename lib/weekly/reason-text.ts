@@ -3,7 +3,7 @@ import { truncate } from "../text/truncate.ts";
 import { CHANNEL_LABELS } from "./channel-label.ts";
 import type { ChannelName } from "./payload.ts";
 
-const MAX_REASON_UNITS = 240;
+const MAX_REASON_UNITS = 180;
 
 /** A call of the application that did not end well, whatever its status. */
 const FAILED_CALL = /^APP_(HTTP_\d{3}|TIMEOUT|UNREACHABLE)$/;
@@ -41,7 +41,7 @@ export function reasonText(channel: ChannelName, reason: string): string {
  * Shape: a code means that one of several connected accounts has no analysis; the figures are those of another.
  */
 export function partialText(channel: ChannelName, reason: string | null): string {
-  if (reason === null) return `Os dados do ${CHANNEL_LABELS[channel]} cobrem só uma parte desta semana.`;
+  if (reason === null) return "Os dados deste canal cobrem só uma parte da semana.";
   if (channel === "email") return reasonText(channel, reason);
   if (Object.hasOwn(REASONS, reason) || FAILED_CALL.test(reason)) {
     return `Uma das contas do ${CHANNEL_LABELS[channel]} ficou sem análise nesta semana; os números são de outra.`;
