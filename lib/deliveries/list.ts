@@ -1,0 +1,83 @@
+import type postgres from "postgres";
+import { OpsError } from "../platform/errors.ts";
+import { type Delivery, deliveryColumns } from "./delivery.ts";
+
+/** Which deliveries are asked for; what is absent does not restrict. */
+export type DeliveryFilter = {
+  state?: Delivery["state"] | undefined;
+  /** The first local date of the week, YYYY-MM-DD. */
+  week?: string | undefined;
+  tenantId?: string | undefined;
+  /** The id of the last delivery of an earlier answer: go on behind it. */
+  after?: string | undefined;
+};
+
+/** Deliveries in order, and where to go on when there are more of them. */
+export type DeliveryList = { deliveries: Delivery[]; more: boolean; next: string | null };
+
+const PAGE = 1_000;
+
+/**
+ * The deliveries that match, newest week first, then by tenant; `limit` of them at most.
+ *
+ * Shape:  read in pages, each by the key of the row before it, so that memory and locks stay small at any limit.
+ * Errors: DELIVERY_NOT_FOUND when there is no delivery `after`.
+ */
+export async function listDeliveries(
+  sql: postgres.Sql,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<DeliveryList> {
+  if (filter.after !== undefined) await requireDelivery(sql, filter.after);
+  const deliveries: Delivery[] = [];
+  let after = filter.after;
+  // One more than asked for, which only says that there is more.
+  while (deliveries.length <= limit) {
+    const size = Math.min(PAGE, limit + 1 - deliveries.length);
+    const page = await readPage(sql, { ...filter, after }, size);
+    deliveries.push(...page);
+    if (page.length < size) break;
+    after = page.at(-1)?.id;
+  }
+  const more = deliveries.length > limit;
+  const shown = deliveries.slice(0, limit);
+  return { deliveries: shown, more, next: more ? (shown.at(-1)?.id ?? null) : null };
+}
+
+async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number): Promise<Delivery[]> {
+  const { state = null, week = null, tenantId = null, after = null } = filter;
+  return await sql<Delivery[]>`
+    with after as (
+      select r.window_start, d.tenant_id, d.report_id, d.channel
+      from public.weekly_performance_deliveries as d
+      join public.weekly_performance_reports as r on r.id = d.report_id
+      where d.id = ${after}::uuid
+    )
+    select ${deliveryColumns(sql)}
+    from public.weekly_performance_deliveries as d
+    join public.weekly_performance_reports as r on r.id = d.report_id
+    left join after as a on true
+    where (${state}::text is null or d.status = ${state}::text)
+      and (${week}::text is null
+           or r.window_start = (${week}::text::date::timestamp at time zone 'America/Sao_Paulo'))
+      and (${tenantId}::uuid is null or d.tenant_id = ${tenantId}::uuid)
+      and (${after}::uuid is null or r.window_start < a.window_start
+           or (r.window_start = a.window_start
+               and (d.tenant_id, d.report_id, d.channel) > (a.tenant_id, a.report_id, a.channel)))
+    order by r.window_start desc, d.tenant_id, d.report_id, d.channel
+    limit ${size}`;
+}
+
+async function requireDelivery(sql: postgres.Sql, id: string): Promise<void> {
+  const [row] = await sql`select from public.weekly_performance_deliveries where id = ${id}::uuid`;
+  if (!row) throw deliveryNotFound(id);
+}
+
+/** The failure that there is no such delivery. */
+export function deliveryNotFound(id: string): OpsError {
+  return new OpsError({
+    code: "DELIVERY_NOT_FOUND",
+    message: `Cannot find delivery ${id}: the ledger has no such row`,
+    hint: "opsctl deliveries list shows the ids",
+  });
+}

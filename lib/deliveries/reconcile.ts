@@ -1,0 +1,68 @@
+import type postgres from "postgres";
+import { OpsError } from "../platform/errors.ts";
+import { deliveryNotFound } from "./list.ts";
+
+/** What a person found out about a delivery that was in doubt. */
+export type Finding = {
+  to: "sent" | "failed";
+  providerMessageId: string | null;
+  reason: string;
+  actor: string;
+};
+
+/** What the ledger says now; `code` is a remark on a sent delivery, the reason of a failed one. */
+export type Reconciled = { id: string; state: "sent" | "failed"; code: string | null };
+
+/**
+ * Takes a delivery out of `unknown`, on any day, with a record that stays.
+ *
+ * Errors: DELIVERY_NOT_FOUND, DELIVERY_NOT_UNKNOWN, RECONCILE_REASON_PRIVATE, RECONCILE_INVALID; nothing is changed
+ *         then.
+ */
+export async function reconcileDelivery(
+  sql: postgres.Sql,
+  id: string,
+  { to, providerMessageId, reason, actor }: Finding,
+): Promise<Reconciled> {
+  try {
+    const [row] = await sql<[{ state: Reconciled["state"]; code: string | null }]>`
+      select status as state, error_code as code
+      from public.reconcile_weekly_performance_delivery(
+        p_delivery_id => ${id}::uuid, p_status => ${to}::text,
+        p_provider_message_id => ${providerMessageId}::text, p_reason => ${reason}::text, p_actor => ${actor}::text)`;
+    return { id, ...row };
+  } catch (error) {
+    throw refusalOf(error, id);
+  }
+}
+
+const INVALID: Readonly<Record<string, string>> = {
+  weekly_performance_reconciliations_provider_id:
+    "sent needs the provider's message id, of 512 characters at most, and failed has none",
+  weekly_performance_reconciliations_reason: "the reason is blank or longer than 1000 characters",
+  weekly_performance_reconciliations_actor: "the actor is blank or longer than 200 characters",
+};
+
+function refusalOf(error: unknown, id: string): unknown {
+  const { code, constraint_name: constraint } = (error ?? {}) as Record<string, unknown>;
+  if (code === "OW021") return deliveryNotFound(id);
+  if (code === "OW030")
+    return new OpsError({
+      code: "DELIVERY_NOT_UNKNOWN",
+      message: `Cannot reconcile delivery ${id}: it is not in the state unknown`,
+      hint: `Only a delivery in doubt is reconciled; see opsctl deliveries show ${id}`,
+    });
+  if (constraint === "weekly_performance_reconciliations_privacy")
+    return new OpsError({
+      code: "RECONCILE_REASON_PRIVATE",
+      message: `Cannot reconcile delivery ${id}: the reason holds an e-mail address or a telephone number`,
+      hint: "The ledger keeps neither: name the provider's id or the mask instead",
+    });
+  const invalid = typeof constraint === "string" ? INVALID[constraint] : undefined;
+  if (invalid === undefined) return error;
+  return new OpsError({
+    code: "RECONCILE_INVALID",
+    message: `Cannot reconcile delivery ${id}: ${invalid}`,
+    hint: "opsctl deliveries reconcile --help has an example",
+  });
+}

@@ -1,0 +1,81 @@
+import { singleLine } from "../text/single-line.ts";
+import { renderTable } from "../text/table.ts";
+import type { Delivery } from "./delivery.ts";
+import type { DeliveryList } from "./list.ts";
+import type { Reconciled } from "./reconcile.ts";
+import type { DeliveryDetails } from "./show.ts";
+
+/** The list for people: a row for each delivery, and whether there are more. */
+export function renderDeliveryList({ deliveries, more, next }: DeliveryList): string {
+  if (deliveries.length === 0) return "No deliveries match.\n";
+  const table = renderTable(
+    [
+      "ID",
+      "WEEK",
+      "TENANT",
+      "CHANNEL",
+      "STATE",
+      "CODE",
+      "ATTEMPTS",
+      "HINT",
+      "DISPATCHED",
+      "SETTLED",
+      "RETRY UNTIL",
+    ],
+    deliveries.map((delivery) => [
+      delivery.id,
+      delivery.week,
+      delivery.tenantId,
+      delivery.channel,
+      delivery.state,
+      delivery.code,
+      String(delivery.attempts),
+      delivery.maskedHint,
+      delivery.dispatchedAt,
+      delivery.settledAt,
+      retry(delivery),
+    ]),
+  );
+  return more
+    ? `${table}There are more: raise --limit, narrow the list, or go on with --after ${next}\n`
+    : table;
+}
+
+/** One delivery for people: its fields, its history, and what can be done. */
+export function renderDelivery({ delivery, reconciliations, next }: DeliveryDetails): string {
+  const fields: [string, string | null][] = [
+    ["Delivery", delivery.id],
+    ["Week", delivery.week],
+    ["Tenant", delivery.tenantId],
+    ["User", delivery.userId],
+    ["Report", delivery.reportId],
+    ["Channel", delivery.channel],
+    ["State", delivery.state],
+    ["Code", delivery.code],
+    ["Attempts", String(delivery.attempts)],
+    ["Recipient", delivery.maskedHint],
+    ["Sender tenant", delivery.senderTenantId],
+    ["Provider id", delivery.providerMessageId],
+    ["Dispatched", delivery.dispatchedAt],
+    ["Settled", delivery.settledAt],
+    ["Retry until", retry(delivery)],
+  ];
+  const shown = fields.map(([name, value]) => `${name.padEnd(14)}${value ?? "-"}\n`).join("");
+  const history = reconciliations.map(
+    ({ at, actor, state, reason }) => `  ${at}  ${state} by ${singleLine(actor)}: ${singleLine(reason)}\n`,
+  );
+  return [
+    shown,
+    history.length === 0 ? "" : `\nReconciled:\n${history.join("")}`,
+    next.length === 0 ? "" : `\nNext:\n${next.map((line) => `  ${line}\n`).join("")}`,
+  ].join("");
+}
+
+/** What a reconciliation did, for people. */
+export function renderReconciled({ id, state, code }: Reconciled): string {
+  return `Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.\n`;
+}
+
+function retry({ state, retryableUntil }: Delivery): string | null {
+  return state === "failed" ? (retryableUntil ?? "closed") : null;
+}

@@ -1,0 +1,36 @@
+import type postgres from "postgres";
+import { type Delivery, deliveryColumns, instant } from "./delivery.ts";
+import { deliveryNotFound } from "./list.ts";
+import { nextSteps } from "./next-steps.ts";
+
+/** What a person decided about a delivery that was in doubt. */
+export type Reconciliation = {
+  state: "sent" | "failed";
+  providerMessageId: string | null;
+  reason: string;
+  actor: string;
+  at: string;
+};
+
+/** A delivery with its history and what to do about it, one line each. */
+export type DeliveryDetails = { delivery: Delivery; reconciliations: Reconciliation[]; next: string[] };
+
+/**
+ * One delivery with its reconciliations, oldest first.
+ *
+ * Errors: DELIVERY_NOT_FOUND.
+ */
+export async function showDelivery(sql: postgres.Sql, id: string): Promise<DeliveryDetails> {
+  const [delivery] = await sql<Delivery[]>`
+    select ${deliveryColumns(sql)}
+    from public.weekly_performance_deliveries as d
+    join public.weekly_performance_reports as r on r.id = d.report_id
+    where d.id = ${id}::uuid`;
+  if (!delivery) throw deliveryNotFound(id);
+  const reconciliations = await sql<Reconciliation[]>`
+    select c.status as state, c.provider_message_id as "providerMessageId", c.reason, c.actor,
+           ${instant(sql, sql`c.created_at`)} as at
+    from public.weekly_performance_reconciliations as c
+    where c.delivery_id = ${id}::uuid order by c.created_at, c.id`;
+  return { delivery, reconciliations: [...reconciliations], next: nextSteps(delivery) };
+}

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { renderDelivery } from "../../lib/deliveries/render.ts";
+import { showDelivery } from "../../lib/deliveries/show.ts";
+import { describeDeliveries, failedDelivery } from "./deliveries.ts";
+
+describeDeliveries("showDelivery()", (ledger) => {
+  const shown = async (id: string) => {
+    const details = await showDelivery(ledger.sql, id);
+    return { ...details, text: renderDelivery(details) };
+  };
+
+  test("tells how to look an unknown e-mail up, and how to reconcile it", async () => {
+    const { id } = await ledger.unknownDelivery("email");
+    const { delivery, text } = await shown(id);
+    expect(delivery).toMatchObject({ state: "unknown", code: "provider_timeout" });
+    expect(text).toContain(`tag delivery_id=${id}`);
+    expect(text).toContain(`weekly-performance-email/${id}`);
+    expect(text).toContain(
+      `opsctl deliveries reconcile ${id} --to sent --provider-message-id <id> --reason <text>`,
+    );
+    expect(text).toContain(`opsctl deliveries reconcile ${id} --to failed --reason <text>`);
+  });
+
+  test("tells how to look an unknown WhatsApp message up, and what not finding it proves", async () => {
+    const { id } = await ledger.unknownDelivery("whatsapp");
+    const { text } = await shown(id);
+    expect(text).toContain("POST /chat/findMessages/{instance}");
+    expect(text).toContain("2026-11-23T11:00:00Z");
+    expect(text).toContain("Not finding it proves nothing");
+  });
+
+  test("shows who reconciled it, oldest first, each on a line of its own", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    await ledger.reconcile(claim.id, "failed", null, "Not in the log", "ana");
+    const { report_id: report } = await ledger.delivery(claim.id);
+    const again = await ledger.claimDelivery(report, "email");
+    await ledger.dispatch(again, "f***@example.com");
+    await ledger.settle(again, "unknown", null, "provider_timeout");
+    await ledger.moveClock("2 days");
+    await ledger.reconcile(claim.id, "sent", "provider-id", "Found\n\u001b[31mby its tag", "rui\u202e");
+    const { reconciliations, next, text } = await shown(claim.id);
+    expect(reconciliations).toEqual([
+      {
+        state: "failed",
+        providerMessageId: null,
+        reason: "Not in the log",
+        actor: "ana",
+        at: "2026-11-23T11:00:00Z",
+      },
+      {
+        state: "sent",
+        providerMessageId: "provider-id",
+        reason: "Found\n\u001b[31mby its tag",
+        actor: "rui\u202e",
+        at: "2026-11-25T11:00:00Z",
+      },
+    ]);
+    expect(next).toEqual([]);
+    expect(text).toContain("  2026-11-23T11:00:00Z  failed by ana: Not in the log\n");
+    expect(text).toContain("  2026-11-25T11:00:00Z  sent by rui: Found [31mby its tag\n");
+  });
+
+  test("tells until when a failed delivery is tried again, or that its week is closed", async () => {
+    const { id } = await failedDelivery(ledger);
+    expect((await shown(id)).next).toEqual([
+      "Nothing was sent. Correct what recipient_phone_missing names and run opsctl weekly again before 2026-11-24T03:00:00Z.",
+    ]);
+    await ledger.moveClock("1 day");
+    const { next, text } = await shown(id);
+    expect(next).toEqual(["Nothing was sent. The week is closed: this delivery is not tried again."]);
+    expect(text).toContain("Retry until   closed\n");
+  });
+
+  test("tells who holds a running delivery", async () => {
+    const claim = await ledger.dispatchedDelivery("email");
+    expect((await shown(claim.id)).next).toEqual([
+      "A run holds this delivery until 2026-11-23T11:05:00Z; the next run after that decides about it.",
+    ]);
+  });
+
+  test("fails with DELIVERY_NOT_FOUND", async () => {
+    const id = crypto.randomUUID();
+    await expect(showDelivery(ledger.sql, id)).rejects.toMatchObject({
+      code: "DELIVERY_NOT_FOUND",
+      message: `Cannot find delivery ${id}: the ledger has no such row`,
+    });
+  });
+});
