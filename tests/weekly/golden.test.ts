@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import fc from "fast-check";
+import * as v from "valibot";
+import { renderEmail } from "../../lib/weekly/email-html.ts";
+import { payloadSchema } from "../../lib/weekly/payload.ts";
+import { renderWhatsappText } from "../../lib/weekly/whatsapp-text.ts";
+import { PAYLOADS } from "../fixtures/payloads.ts";
+
+// `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing it.
+const UPDATE = process.env.UPDATE_GOLDEN === "1";
+const FOLDER = new URL("../golden/weekly/", import.meta.url).pathname;
+const OPTIONS = { appBaseUrl: "https://app.example.com" };
+
+function partsOf(payload: (typeof PAYLOADS)[string]): Record<string, string> {
+  const { subject, html, text } = renderEmail(payload, OPTIONS);
+  const whatsapp = renderWhatsappText(payload, OPTIONS);
+  return {
+    "email.html": html,
+    "email.txt": `Subject: ${subject}\n\n${text}`,
+    "whatsapp.txt": `${whatsapp}\n`,
+  };
+}
+
+describe.each(Object.entries(PAYLOADS))("the texts of the report %s", (name, payload) => {
+  test("come from a payload that satisfies the schema", () => {
+    expect(v.safeParse(payloadSchema, payload).issues).toBeUndefined();
+  });
+
+  test.each(Object.entries(partsOf(payload)))("are the golden %s, byte for byte", async (part, rendered) => {
+    const file = Bun.file(`${FOLDER}${name}.${part}`);
+    if (UPDATE) await Bun.write(file, rendered);
+    expect(Buffer.from(rendered).equals(Buffer.from(await file.arrayBuffer()))).toBe(true);
+  });
+
+  test("do not depend on the order of the payload's keys", () => {
+    const expected = partsOf(payload);
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
+        expect(partsOf(shuffleKeys(payload, numbers))).toEqual(expected);
+      }),
+      { numRuns: name === "huge" ? 2 : 20 },
+    );
+  });
+});
+
+test("every golden file belongs to a report", async () => {
+  const expected = Object.keys(PAYLOADS).flatMap((name) =>
+    Object.keys(partsOf(PAYLOADS[name]!)).map((part) => `${name}.${part}`),
+  );
+  expect((await readdir(FOLDER)).toSorted()).toEqual(expected.toSorted());
+});
+
+/** The same value as a database might give it back: every object's keys in an order drawn from `numbers`. */
+function shuffleKeys<T>(value: T, numbers: Iterator<number>): T {
+  if (Array.isArray(value)) return value.map((item) => shuffleKeys(item, numbers)) as T;
+  if (value === null || typeof value !== "object") return value;
+  const drawn = Object.entries(value).map((entry) => ({ entry, order: numbers.next().value as number }));
+  const entries = drawn
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ entry: [key, item] }) => [key, shuffleKeys(item, numbers)]);
+  return Object.fromEntries(entries) as T;
+}
