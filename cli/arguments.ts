@@ -1,14 +1,8 @@
 import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
-import { OpsError } from "../lib/platform/errors.ts";
 import { parseUuid } from "../lib/platform/uuid.ts";
 import type { Leaf, ValueCheck } from "./command.ts";
 import { nearest } from "./nearest.ts";
-
-/** A misuse of the command line; `main.ts` adds the usage line. */
-export function usageError(message: string): OpsError {
-  return new OpsError({ code: "USAGE_INVALID", message });
-}
 
 /** Whether help is asked for, wherever it stands among the arguments of a command. */
 export function asksForHelp(rawArgs: readonly string[]): boolean {
@@ -18,30 +12,35 @@ export function asksForHelp(rawArgs: readonly string[]): boolean {
 }
 
 /**
- * The arguments of a command in a form that can only be read in one way: `--name=value` and, after `--`, the words.
+ * The arguments of a command in a form that can only be read in one way, `--name=value` and after `--` the words;
+ * or the first thing that is wrong with them.
  *
- * Shape:  Node's parser splits the line, every token is judged here: citty takes unknown options, missing values and
- *         stray words silently, and `--dryrun` must never become a real run.
- * Errors: USAGE_INVALID for the first thing that is wrong; values are not repeated.
+ * Shape: Node's parser splits the line, every token is judged here: citty takes unknown options, missing values and
+ *        stray words silently, and `--dryrun` must never become a real run. A problem repeats no value of an option.
  */
-export function strictArguments(rawArgs: readonly string[], leaf: Leaf): string[] {
+export function strictArguments(
+  words: readonly string[],
+  leaf: Leaf,
+): { rawArgs: string[] } | { problem: string } {
   const { tokens } = parseArgs({
-    args: [...rawArgs],
+    args: [...words],
     options: Object.fromEntries(namedArgs(leaf.args).map(([name, arg]) => [name, { type: typeOf(arg) }])),
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
   const given = new Map<string, string>();
-  const words: string[] = [];
+  const positionals: string[] = [];
   for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") addOption(given, token, leaf);
+    if (token.kind === "positional") positionals.push(token.value);
+    const problem = token.kind === "option" ? addOption(given, token, leaf) : undefined;
+    if (problem !== undefined) return { problem };
   }
-  requireOptions(given, leaf);
-  checkWords(words, leaf);
+  const problem =
+    missingOption(given, leaf) ?? positionalProblem(positionals, leaf) ?? leaf.checkTogether?.(given);
+  if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
-  return words.length === 0 ? options : [...options, "--", ...words];
+  return { rawArgs: positionals.length === 0 ? options : [...options, "--", ...positionals] };
 }
 
 /** Accepts a UUID. */
@@ -66,55 +65,58 @@ type OptionToken = {
   inlineValue?: boolean | undefined;
 };
 
-function addOption(given: Map<string, string>, token: OptionToken, leaf: Leaf): void {
+/** Adds the option to those given, a flag with an empty text; or says what is wrong with it. */
+function addOption(given: Map<string, string>, token: OptionToken, leaf: Leaf): string | undefined {
   const { name, rawName } = token;
   const arg = Object.hasOwn(leaf.args, name) && rawName.startsWith("--") ? leaf.args[name] : undefined;
-  if (arg === undefined || arg.type === "positional") throw unknownOption(rawName, leaf);
-  const value = arg.type === "boolean" ? flagValue(token) : optionValue(token, arg);
-  const problem = arg.type === "boolean" ? undefined : leaf.checks?.[name]?.(value);
-  if (problem !== undefined) throw usageError(`option ${rawName} ${problem}`);
+  if (arg === undefined || arg.type === "positional") return unknownOption(rawName, leaf);
+  const fault = arg.type === "boolean" ? flagFault(token) : valueFault(token, arg, leaf.checks?.[name]);
+  if (fault !== undefined) return `option ${rawName} ${fault}`;
+  const value = token.value ?? "";
   const before = given.get(name);
   if (before !== undefined && before !== value)
-    throw usageError(`option ${rawName} is given more than once, with different values`);
+    return `option ${rawName} is given more than once, with different values`;
   given.set(name, value);
+  return undefined;
 }
 
-/** A flag that is there; an empty text stands for it. */
-function flagValue({ rawName, value }: OptionToken): string {
-  if (value !== undefined) throw usageError(`option ${rawName} takes no value`);
-  return "";
+function flagFault({ value }: OptionToken): string | undefined {
+  return value === undefined ? undefined : "takes no value";
 }
 
-function optionValue({ rawName, value, inlineValue }: OptionToken, arg: ArgDef): string {
+function valueFault(
+  { value, inlineValue }: OptionToken,
+  arg: ArgDef,
+  check: ValueCheck | undefined,
+): string | undefined {
   // A value that looks like an option is the next option: whoever means it writes --name=-value.
   const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
-  if (isMissing || value.trim() === "") throw usageError(`option ${rawName} needs a value`);
+  if (isMissing || value.trim() === "") return "needs a value";
   if (arg.type === "enum" && !arg.options?.includes(value))
-    throw usageError(`option ${rawName} expects one of ${arg.options?.join(", ")}`);
-  return value;
+    return `expects one of ${arg.options?.join(", ")}`;
+  return check?.(value);
 }
 
-function requireOptions(given: ReadonlyMap<string, string>, { args }: Leaf): void {
+function missingOption(given: ReadonlyMap<string, string>, { args }: Leaf): string | undefined {
   const missing = namedArgs(args).find(([name, arg]) => arg.required && !given.has(name));
-  if (missing) throw usageError(`option --${missing[0]} is required`);
+  return missing && `option --${missing[0]} is required`;
 }
 
-function checkWords(words: readonly string[], leaf: Leaf): void {
-  const expected = Object.entries(leaf.args).filter(([, arg]) => arg.type === "positional");
-  if (words.length > expected.length)
-    throw usageError(`unexpected argument ${JSON.stringify(words[expected.length])}`);
-  for (const [index, [name]] of expected.entries()) {
+function positionalProblem(words: readonly string[], { args, checks }: Leaf): string | undefined {
+  const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
+  if (words.length > names.length) return `unexpected argument ${JSON.stringify(words[names.length])}`;
+  for (const [index, name] of names.entries()) {
     const word = words[index];
-    if (word === undefined || word.trim() === "") throw usageError(`argument <${name}> is missing`);
-    const problem = leaf.checks?.[name]?.(word);
-    if (problem !== undefined) throw usageError(`argument <${name}> ${problem}`);
+    if (word === undefined || word.trim() === "") return `argument <${name}> is missing`;
+    const fault = checks?.[name]?.(word);
+    if (fault !== undefined) return `argument <${name}> ${fault}`;
   }
+  return undefined;
 }
 
-function unknownOption(rawName: string, { args }: Leaf): OpsError {
-  const names = [...namedArgs(args).map(([name]) => `--${name}`), "--help"];
-  const near = nearest(rawName, names);
-  return usageError(`unknown option ${rawName}${near === undefined ? "" : `; did you mean ${near}?`}`);
+function unknownOption(rawName: string, { args }: Leaf): string {
+  const near = nearest(rawName, [...namedArgs(args).map(([name]) => `--${name}`), "--help"]);
+  return `unknown option ${rawName}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
 function namedArgs(args: ArgsDef): [string, ArgDef][] {

@@ -25,8 +25,8 @@ export type LeafParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
-  /** A check that concerns several arguments. */
-  checkTogether?: (args: ParsedArgs<T>) => string | undefined;
+  /** A check that concerns several options, given their values by name. */
+  checkTogether?: (given: ReadonlyMap<string, string>) => string | undefined;
   /** A sentence or two under the description in `--help`. */
   notes?: string;
   example: string;
@@ -36,9 +36,8 @@ export type LeafParts<T extends ArgsDef> = {
 };
 
 /** A command that does something. */
-export type Leaf = Omit<LeafParts<ArgsDef>, "run" | "failed" | "checkTogether"> & {
+export type Leaf = Omit<LeafParts<ArgsDef>, "run" | "failed"> & {
   citty: CommandDef<ArgsDef>;
-  checkTogether: ((args: ParsedArgs) => string | undefined) | undefined;
   failed: ((error: OpsError, exitCode: number, args: ParsedArgs) => Promise<object>) | undefined;
 };
 
@@ -60,5 +59,5 @@ export function defineLeaf<const T extends ArgsDef>(parts: LeafParts<T>): Leaf {
     run: ({ args, data }) => run(args, data as CommandContext),
   };
   // The frame treats all commands alike; the types of their own arguments end here.
-  return { checkTogether: undefined, failed: undefined, ...rest, citty } as unknown as Leaf;
+  return { failed: undefined, ...rest, citty } as unknown as Leaf;
 }

@@ -37,6 +37,17 @@ export function writeErr(text: string): void {
   }
 }
 
+/** Whether a terminal is at the descriptor; `node:tty` takes longer to load than a light command runs. */
+export async function isTerminal(fd: number): Promise<boolean> {
+  try {
+    if (!fstatSync(fd).isCharacterDevice()) return false;
+  } catch {
+    return false;
+  }
+  const { isatty } = await import("node:tty");
+  return isatty(fd);
+}
+
 function writeWhole(fd: number, text: string): void {
   const bytes = new TextEncoder().encode(text);
   for (let offset = 0; offset < bytes.length; ) {

@@ -1,13 +1,12 @@
 import process from "node:process";
-import { isatty } from "node:tty";
 import { type ParsedArgs, parseArgs, runCommand } from "citty";
-import { OpsError } from "../lib/platform/errors.ts";
+import type { OpsError } from "../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";
 import { redact, redactValues } from "../lib/platform/redact.ts";
 import type { CommandContext, Leaf, Outcome } from "./command.ts";
 import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
-import { writeErr, writeOut } from "./output.ts";
+import { isTerminal, writeErr, writeOut } from "./output.ts";
 
 const STDERR = 2;
 
@@ -20,10 +19,8 @@ const STDERR = 2;
 export async function runLeaf(name: string, leaf: Leaf, rawArgs: string[]): Promise<number> {
   const args = parseArgs(rawArgs, leaf.args);
   const isJson = args.json === true;
-  const stderr = standardError();
+  const stderr = await standardError();
   const log = commandLog(stderr);
-  const problem = leaf.checkTogether?.(args);
-  if (problem !== undefined) throw new OpsError({ code: "USAGE_INVALID", message: `${name}: ${problem}` });
 
   const fail = async (error: unknown): Promise<Outcome> => {
     const failure = asOpsError(error, `run opsctl ${name}`);
@@ -86,10 +83,10 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-function standardError(): CommandContext["stderr"] {
+async function standardError(): Promise<CommandContext["stderr"]> {
   return {
     write: writeErr,
-    isTerminal: isatty(STDERR) && process.env.TERM !== "dumb",
+    isTerminal: process.env.TERM !== "dumb" && (await isTerminal(STDERR)),
     get columns() {
       return process.stderr.columns;
     },

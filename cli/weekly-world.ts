@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../lib/platform/database.ts";
 import type { CallRecord } from "../lib/platform/http.ts";
@@ -8,7 +7,7 @@ import { applicationClient } from "../lib/providers/application.ts";
 import { evolutionClient } from "../lib/providers/evolution.ts";
 import { resendClient } from "../lib/providers/resend.ts";
 import { checkReadiness } from "../lib/schema/readiness.ts";
-import { loadWeeklyConfig } from "../lib/weekly/config.ts";
+import type { WeeklyConfig } from "../lib/weekly/config.ts";
 import { weeklyStore } from "../lib/weekly/store.ts";
 import type { WeeklyOptions, WeeklyWorld } from "../lib/weekly/world.ts";
 import type { CommandContext } from "./command.ts";
@@ -26,13 +25,13 @@ const SPARE_CONNECTIONS = 2;
 /**
  * Opens what a weekly run touches: configuration, database, clients; `close` ends it all.
  *
- * Errors: those of `loadWeeklyConfig` and `openDatabase`, before anything is written.
+ * Errors: those of `openDatabase`, before anything is written.
  */
 export async function openWeeklyWorld(
+  config: WeeklyConfig,
   flags: WeeklyFlags,
-  { env, log, stderr, interrupted }: CommandContext,
+  { log, stderr, interrupted }: CommandContext,
 ): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
-  const config = await loadWeeklyConfig(env, flags, (message) => log.warn(message));
   const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
@@ -66,7 +65,7 @@ export async function openWeeklyWorld(
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
     version: VERSION,
-    runId: randomUUID(),
+    runId: crypto.randomUUID(),
   };
   const options: WeeklyOptions = {
     ...flags,

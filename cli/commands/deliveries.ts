@@ -83,8 +83,8 @@ export const deliveriesReconcile = defineLeaf({
     json,
   },
   checks: { "delivery-id": aUuid },
-  checkTogether: (args) =>
-    args.to === "sent" && args["provider-message-id"] === undefined
+  checkTogether: (given) =>
+    given.get("to") === "sent" && !given.has("provider-message-id")
       ? "option --provider-message-id is required with --to sent"
       : undefined,
   example:
@@ -108,8 +108,8 @@ async function withDatabase(
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
-  const { openDatabase } = await import("../../lib/platform/database.ts");
   const url = await loadDatabaseUrl(env);
+  const { openDatabase } = await import("../../lib/platform/database.ts");
   const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
   try {
     return await use(database.sql);

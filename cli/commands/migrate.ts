@@ -24,9 +24,9 @@ export const migrate = defineLeaf({
 
   async run(args, { env, log }) {
     const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
+    const url = await loadDatabaseUrl(env);
     const { openDatabase } = await import("../../lib/platform/database.ts");
     const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
-    const url = await loadDatabaseUrl(env);
     const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
     try {
       const world = {

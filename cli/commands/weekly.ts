@@ -40,8 +40,7 @@ export const weekly = defineLeaf({
   example: "opsctl weekly --dry-run --json",
 
   async run(args, context) {
-    const { runWeekly } = await import("../../lib/weekly/run.ts");
-    const { openWeeklyWorld } = await import("../weekly-world.ts");
+    const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
     const flags = {
       dryRun: args["dry-run"] === true,
       tenantId: args.tenant?.toLowerCase() ?? null,
@@ -51,7 +50,10 @@ export const weekly = defineLeaf({
       concurrency: Number(args.concurrency),
       showProgress: args.json !== true,
     };
-    const { world, options, close } = await openWeeklyWorld(flags, context);
+    const config = await loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message));
+    const { openWeeklyWorld } = await import("../weekly-world.ts");
+    const { runWeekly } = await import("../../lib/weekly/run.ts");
+    const { world, options, close } = await openWeeklyWorld(config, flags, context);
     try {
       const summary = await runWeekly(world, options);
       const { renderSummary } = await import("../../lib/weekly/summary-text.ts");

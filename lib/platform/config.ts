@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { OpsError } from "./errors.ts";
 import type { Secret } from "./secret.ts";
-import { type Environment, secretAdapter } from "./secrets.ts";
+import { DEFAULT_SECRETS_DIR, type Environment, secretAdapter } from "./secrets.ts";
 import { parseUuid } from "./uuid.ts";
 
 /** What a variable may hold. The texts of `schema` are shown to people and must not quote the value. */
@@ -64,7 +64,7 @@ export async function loadConfig<V extends Variables>(variables: V, env: Environ
   const result = v.safeParse(schemaOf(variables, texts, env), openSecrets(texts));
   for (const issue of result.issues ?? []) {
     const name = String(v.getDotPath(issue));
-    problems.set(name, describe(issue.message, variables[name]?.rule));
+    problems.set(name, describe(issue.message, variables[name] as Variable<unknown>));
   }
   if (!result.success || problems.size > 0) throw configInvalid(variables, problems);
   const values = Object.entries(variables).map(([name, variable]) => {
@@ -165,7 +165,7 @@ export const postgresUrl: Rule<string> = {
       }),
     ),
   expected: "a postgres:// URL with special characters of the password percent-encoded",
-  example: "postgres://opsctl:…@db.example.com:5432/app?sslmode=verify-full",
+  example: "postgres://<user>:<password>@db.example.com:5432/app?sslmode=verify-full",
 };
 
 function parsed<T>(parse: (text: string) => T | undefined, problem: string): v.GenericSchema<string, T> {
@@ -205,7 +205,7 @@ async function readTexts(
     try {
       const text = variable.kind === "secret" ? await resolve(name, variable) : env[name];
       if (text !== undefined && (typeof text !== "string" || text.trim() !== "")) texts.set(name, text);
-      else if (isRequired(variable)) problems.set(name, describe("is missing", variable.rule));
+      else if (isRequired(variable)) problems.set(name, describe("is missing", variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
       problems.set(name, `${error.message} (${error.code})`);
@@ -233,9 +233,9 @@ function valueOfAbsent(variable: Variables[string]): unknown {
   return variable.kind === "plain" && "value" in variable.absent ? variable.absent.value : undefined;
 }
 
-function describe(problem: string, rule: Rule<unknown> | undefined): string {
-  if (rule === undefined || rule === anyText) return problem;
-  return `${problem}; expected ${rule.expected}, such as ${rule.example}`;
+function describe(problem: string, { kind, rule }: Variable<unknown>): string {
+  const form = rule === anyText ? "" : `; expected ${rule.expected}, such as ${rule.example}`;
+  return `${problem}${form}${kind === "secret" ? "; a secret, so best a file of this name with mode 0600" : ""}`;
 }
 
 function configInvalid(variables: Variables, problems: ReadonlyMap<string, string>): OpsError {
@@ -245,6 +245,6 @@ function configInvalid(variables: Variables, problems: ReadonlyMap<string, strin
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
-    hint: "Set them in the environment; secrets may also be files named after them in /etc/opsctl/secrets",
+    hint: `Set them in the environment; secrets as files in ${DEFAULT_SECRETS_DIR}, such as ${DEFAULT_SECRETS_DIR}/TRIGGER_SECRET`,
   });
 }

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import {
   absolutePath,
   exactlyOne,
@@ -84,7 +83,7 @@ export async function loadWeeklyConfig(
     env,
   );
   const alias = values[ALIAS] ?? null;
-  if (alias !== null && isSame(alias, values.TRIGGER_SECRET)) throw aliasReused();
+  if (alias !== null && (await isSame(alias, values.TRIGGER_SECRET))) throw aliasReused();
   return {
     databaseUrl: values.DATABASE_URL,
     appBaseUrl: values.APP_BASE_URL,
@@ -119,7 +118,8 @@ function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => v
   warn(`${ALIAS} is set in the environment and is not used: it is resolved by the secret adapter alone`);
 }
 
-function isSame(one: Secret, other: Secret): boolean {
+async function isSame(one: Secret, other: Secret): Promise<boolean> {
+  const { createHash, timingSafeEqual } = await import("node:crypto");
   // Equal lengths for the comparison, whatever the secrets' own.
   const digest = (secret: Secret) => createHash("sha256").update(secret.open()).digest();
   return timingSafeEqual(digest(one), digest(other));
