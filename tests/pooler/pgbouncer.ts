@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { PASSWORD, type PostgresServer } from "../postgres.ts";
+
+const NOBODY = 65534;
+
+/** A running PgBouncer in transaction mode in front of a test server. */
+export type Pooler = { url(database: string, user?: string): string; stop(): Promise<void> };
+
+/**
+ * Starts the machine's `pgbouncer` with `sessions` server sessions per database, so that clients share them.
+ *
+ * Errors: when the program is not installed; this run proves something or fails.
+ */
+export async function startPgbouncer(
+  server: PostgresServer,
+  logins: readonly string[],
+  sessions = 2,
+): Promise<Pooler> {
+  const home = mkdtempSync(join(tmpdir(), "opsctl-pgbouncer-"));
+  chmodSync(home, 0o755);
+  const port = await freePort();
+  writeFileSync(join(home, "users.txt"), logins.map((login) => `"${login}" "${PASSWORD}"\n`).join(""));
+  writeFileSync(
+    join(home, "pgbouncer.ini"),
+    [
+      "[databases]",
+      `* = host=127.0.0.1 port=${server.port}`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      "unix_socket_dir =",
+      "pool_mode = transaction",
+      `default_pool_size = ${sessions}`,
+      "auth_type = scram-sha-256",
+      `auth_file = ${join(home, "users.txt")}`,
+      "",
+    ].join("\n"),
+  );
+  // PgBouncer, like PostgreSQL, refuses to run as root.
+  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const child = spawn("pgbouncer", ["-q", join(home, "pgbouncer.ini")], { ...identity, stdio: "ignore" });
+  const failed = new Promise<never>((_, reject) => child.once("error", reject));
+  const url = (database: string, user = logins[0] ?? "postgres") =>
+    `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  await Promise.race([failed, reachable(url("postgres"), child)]);
+  return {
+    url,
+    async stop() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function reachable(url: string, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null)
+      throw new Error(`pgbouncer ended with ${child.exitCode} before it was reachable`);
+    const sql = postgres(url, { max: 1, prepare: false, fetch_types: false, connect_timeout: 5 });
+    try {
+      await sql`select 1`;
+      return;
+    } catch {
+      // Not listening yet: ask again.
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
