@@ -15,6 +15,8 @@ export const EXIT = {
 /** The exit status of every error code that is not a plain failure. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   USAGE_INVALID: EXIT.usage,
+  RECONCILE_INVALID: EXIT.usage,
+  RECONCILE_REASON_PRIVATE: EXIT.usage,
   CONFIG_INVALID: EXIT.notReady,
   SECRET_FILE_EXPOSED: EXIT.notReady,
   SECRET_FILE_UNREADABLE: EXIT.notReady,

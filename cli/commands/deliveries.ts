@@ -6,12 +6,24 @@
  *         message that was sent, its timeline entry; one transaction in the database's function.
  * Calls:  nothing but the database.
  * Env:    DATABASE_URL.
- * Exits:  0 done, 1 no such delivery or not reconcilable, 2 usage, 3 not ready.
+ * Exits:  0 done, 1 no such delivery or not reconcilable, 2 usage and a reason that names a recipient, 3 not ready.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, and
+ *         list:      `deliveries` (each `id`, `week`, `tenantId`, `userId`, `reportId`, `channel`, `state`, `code`,
+ *                    `attempts`, `maskedHint`, `senderTenantId`, `providerMessageId`, `leaseExpiresAt`,
+ *                    `dispatchedAt`, `settledAt`, `retryableUntil`), `more`, `next` (a value for `--after`, or null)
+ *         show:      `delivery` (as above), `reconciliations` (each `state`, `providerMessageId`, `reason`, `actor`,
+ *                    `at`), `next` (what to do, a line each)
+ *         reconcile: `delivery` with `id`, `state`, `code`
+ *         Instants are UTC; `retryableUntil` is null unless a failed delivery may still be tried again.
  */
 import { userInfo } from "node:os";
+import process from "node:process";
 import type postgres from "postgres";
-import { aMonday, aPositiveInteger, aUuid } from "../arguments.ts";
+import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+import { aMonday, aPositiveInteger, aUuid } from "../value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const deliveryId = {
@@ -19,36 +31,37 @@ const deliveryId = {
   required: true,
   description: "Id of the delivery, a UUID",
 } as const;
-const states = ["pending", "running", "sent", "failed", "unknown"];
 
 /** The command `deliveries list`; see the head of this file. */
 export const deliveriesList = defineLeaf({
   meta: { name: "list", description: "List deliveries, those of the newest week first" },
   notes: "Shows ids, states and masked hints; never a number or an address.",
   args: {
-    state: { type: "enum", options: states, description: "Only deliveries in this state" },
+    state: { type: "enum", options: [...DELIVERY_STATES], description: "Only deliveries in this state" },
     week: {
       type: "string",
       valueHint: "YYYY-MM-DD",
       description: "Only the week that begins on this Monday",
     },
     tenant: { type: "string", valueHint: "uuid", description: "Only deliveries of this tenant" },
-    limit: { type: "string", valueHint: "n", default: "50", description: "At most this many" },
+    limit: { type: "string", valueHint: "n", default: "100", description: "At most this many" },
+    after: {
+      type: "string",
+      valueHint: "uuid",
+      description: "Go on behind this delivery, the last one of an earlier list",
+    },
     json,
   },
-  checks: { week: aMonday, tenant: aUuid, limit: aPositiveInteger },
+  checks: { week: aMonday, tenant: aUuid, limit: aPositiveInteger, after: aUuid },
   example: "opsctl deliveries list --state unknown",
 
   run: (args, context) =>
     withDatabase(context, async (sql) => {
-      const { listDeliveries } = await import("../../lib/deliveries/run.ts");
-      const filter = {
-        state: args.state ?? null,
-        week: args.week ?? null,
-        tenantId: args.tenant?.toLowerCase() ?? null,
-        limit: Number(args.limit),
-      };
-      return await listDeliveries(sql, filter);
+      const { listDeliveries } = await import("../../lib/deliveries/list.ts");
+      const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
+      const { state, week, tenant: tenantId, after } = args;
+      const list = await listDeliveries(sql, { state, week, tenantId, after }, Number(args.limit));
+      return outcome("deliveries list", list, renderDeliveryList(list));
     }),
 });
 
@@ -61,8 +74,10 @@ export const deliveriesShow = defineLeaf({
 
   run: (args, context) =>
     withDatabase(context, async (sql) => {
-      const { showDelivery } = await import("../../lib/deliveries/run.ts");
-      return await showDelivery(sql, args["delivery-id"].toLowerCase());
+      const { showDelivery } = await import("../../lib/deliveries/show.ts");
+      const { renderDelivery } = await import("../../lib/deliveries/render.ts");
+      const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
+      return outcome("deliveries show", details, renderDelivery(details));
     }),
 });
 
@@ -84,24 +99,42 @@ export const deliveriesReconcile = defineLeaf({
   },
   checks: { "delivery-id": aUuid },
   checkTogether: (given) =>
-    given.get("to") === "sent" && !given.has("provider-message-id")
-      ? "option --provider-message-id is required with --to sent"
-      : undefined,
+    (given.get("to") === "sent") === given.has("provider-message-id")
+      ? undefined
+      : "option --provider-message-id goes with --to sent, which needs it, and with nothing else",
   example:
     'opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d --to failed --reason "not in the provider\'s log"',
 
   run: (args, context) =>
     withDatabase(context, async (sql) => {
-      const { reconcileDelivery } = await import("../../lib/deliveries/run.ts");
-      return await reconcileDelivery(sql, {
-        deliveryId: args["delivery-id"].toLowerCase(),
+      const { reconcileDelivery } = await import("../../lib/deliveries/reconcile.ts");
+      const { renderReconciled } = await import("../../lib/deliveries/render.ts");
+      const delivery = await reconcileDelivery(sql, args["delivery-id"].toLowerCase(), {
         to: args.to as "sent" | "failed",
         providerMessageId: args["provider-message-id"] ?? null,
         reason: args.reason,
-        actor: args.actor ?? userInfo().username,
+        actor: args.actor ?? loginName(),
       });
+      return outcome("deliveries reconcile", { delivery }, renderReconciled(delivery));
     }),
 });
+
+/** Who is logged in; a user id that has no name is as good. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
+function outcome(command: string, parts: object, text: string): Outcome {
+  return {
+    exitCode: EXIT.ok,
+    result: { command, status: "success", exitCode: EXIT.ok, ...parts, error: null },
+    text,
+  };
+}
 
 async function withDatabase(
   { env }: CommandContext,

@@ -8,6 +8,9 @@
  * Env:    DATABASE_URL, as the owner of the schema.
  * Exits:  0 up to date, 1 a migration failed, 2 usage, 3 not ready or a foreign history; `--status` exits 0 when
  *         everything is applied, else 3.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `applied` (names, by this run), `migrations` (each `version`, `name`,
+ *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `error`.
  */
 import { defineLeaf } from "../command.ts";
 import { EXIT } from "../exit-status.ts";
@@ -27,6 +30,7 @@ export const migrate = defineLeaf({
     const url = await loadDatabaseUrl(env);
     const { openDatabase } = await import("../../lib/platform/database.ts");
     const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
+    const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
     const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
     try {
       const world = {
@@ -42,7 +46,7 @@ export const migrate = defineLeaf({
       return {
         exitCode,
         result: { command: "migrate", status, exitCode, applied, migrations, error: null },
-        text: migrations.map(({ name, state }) => `${state.padEnd(8)} ${name}\n`).join(""),
+        text: args.status ? renderMigrations(migrations) : renderApplied(applied),
       };
     } finally {
       await database.close();
