@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { MIGRATIONS } from "../../lib/schema/migrations.ts";
+import { withUnmigrated } from "./unmigrated.ts";
+
+const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const ALL = MIGRATIONS.map((migration) => migration.name);
+
+async function migrate(url: string, ...args: string[]) {
+  const child = spawn(process.execPath, [MAIN, "migrate", ...args], {
+    env: { DATABASE_URL: url, PATH: process.env.PATH ?? "" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const exitCode = await new Promise((resolve) => child.once("close", resolve));
+  return { exitCode, stdout };
+}
+
+test("opsctl migrate applies everything once, and --status tells", async () => {
+  await withUnmigrated({}, async ({ url }) => {
+    const before = await migrate(url, "--status", "--json");
+    expect(before.exitCode).toBe(3);
+    expect(JSON.parse(before.stdout)).toMatchObject({
+      command: "migrate",
+      status: "not_ready",
+      applied: [],
+      migrations: ALL.map((name) => ({ name, state: "pending", appliedAt: null })),
+    });
+
+    const runs = await Promise.all([migrate(url, "--json"), migrate(url, "--json")]);
+    expect(runs.map((run) => run.exitCode)).toEqual([0, 0]);
+    expect(runs.flatMap((run) => JSON.parse(run.stdout).applied).toSorted()).toEqual(ALL);
+
+    expect(await migrate(url)).toEqual({
+      exitCode: 0,
+      stdout: "Nothing to apply: the database is up to date.\n",
+    });
+    const after = await migrate(url, "--status");
+    expect(after.exitCode).toBe(0);
+    expect(after.stdout).toMatch(/^MIGRATION +STATE +APPLIED AT\n0001_weekly_performance_clock +applied +20/);
+  });
+});
+
+test("opsctl migrate on a database without the application exits 3 and says what is missing", async () => {
+  await withUnmigrated({ appSchema: false }, async ({ url }) => {
+    const { exitCode, stdout } = await migrate(url, "--json");
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      command: "migrate",
+      status: "not_ready",
+      exitCode: 3,
+      error: { code: "DATABASE_SCHEMA_MISSING" },
+    });
+  });
+});
