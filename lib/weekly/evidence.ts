@@ -3,11 +3,21 @@ import type { AnalysisRow, EmailCounts, EvidenceRows } from "./store.ts";
 
 const finite = v.pipe(v.number(), v.finite());
 
+/** No analysis nests deeper; not every runtime can write what does. */
+const DEEPEST = 64;
+
+// Any JSON but for what `jsonb` holds and JSON texts of JavaScript cannot: 1e400 is read as infinite.
+const repeatable = v.custom<unknown>((value) => isRepeatable(value, 0));
+
 /** What the application's analysis row has to look like before a report repeats it. */
 const analysisSchema = v.object({
   coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
   reason: v.nullable(v.string()),
-  metrics: v.record(v.string(), v.nullable(finite)),
+  // A list would pass for a record of its indexes.
+  metrics: v.pipe(
+    v.custom<object>((value) => !Array.isArray(value)),
+    v.record(v.string(), v.nullable(finite)),
+  ),
   insights: v.array(
     v.object({
       code: v.string(),
@@ -17,8 +27,8 @@ const analysisSchema = v.object({
       previous: v.optional(v.nullable(finite)),
     }),
   ),
-  evidence: v.array(v.unknown()),
-  triggers: v.array(v.unknown()),
+  evidence: v.array(repeatable),
+  triggers: v.array(repeatable),
 });
 
 /** The content of an analysis, without what the database made up for the row (id, time). */
@@ -55,6 +65,12 @@ export function evidenceOf(rows: EvidenceRows): Evidence {
 export function parseAnalysis(row: AnalysisRow): v.InferOutput<typeof analysisSchema> | null {
   const result = v.safeParse(analysisSchema, row);
   return result.success ? result.output : null;
+}
+
+function isRepeatable(value: unknown, depth: number): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (value === null || typeof value !== "object") return true;
+  return depth < DEEPEST && Object.values(value).every((item) => isRepeatable(item, depth + 1));
 }
 
 /** A score outside 0 to 100 proves nothing. */

@@ -183,12 +183,13 @@ export function weeklyStore(sql: postgres.Sql) {
                     'coverageStatus', c.coverage_status, 'reason', c.reason, 'metrics', c.metrics,
                     'insights', c.insights, 'evidence', c.evidence, 'triggers', c.triggers,
                     'updatedAt', to_char(c.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
-                    order by c.channel, c.connection_id), '[]')
+                    order by c.connection_id), '[]')
            from public.social_channel_analyses as c
            where c.tenant_id = b.tenant_id and c.user_id = b.user_id
              and c.window_start = b.window_start and c.window_end = b.window_end
              and c.connection_id in (
-               select id::uuid from jsonb_array_elements_text(${JSON.stringify(connectionIds)}::text::jsonb) as id)
+               select wanted.id::uuid
+               from jsonb_array_elements_text(${JSON.stringify(connectionIds)}::text::jsonb) as wanted(id))
           ) as analyses,
           (select jsonb_build_object(
                     'sends', count(*), 'events', count(last_state),
