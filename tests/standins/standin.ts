@@ -64,6 +64,8 @@ export type Route = {
   next(...scripted: Scripted[]): void;
   /** Decides for every call that `next` does not; undefined is the usual work. */
   script: ((entry: LedgerEntry) => Scripted | undefined) | null;
+  /** The same for what `next` and `script` leave open, once the body has been read. */
+  scriptByBody: ((entry: LedgerEntry) => Scripted | undefined) | null;
 };
 
 /** How a route is declared; `work` takes the stand-in's latency and is awaited where a real peer would take its time. */
@@ -109,7 +111,12 @@ export async function startStandIn<Name extends string>(
   const routes = Object.fromEntries(
     names.map((name) => [
       name,
-      { calls: [], script: null, next: (...s: Scripted[]) => queues.get(name)!.push(...s) },
+      {
+        calls: [],
+        script: null,
+        scriptByBody: null,
+        next: (...s: Scripted[]) => queues.get(name)!.push(...s),
+      },
     ]),
   ) as unknown as Record<Name, Route>;
   const connections = new Map<Socket, number>();
@@ -156,7 +163,8 @@ export async function startStandIn<Name extends string>(
       name === undefined ? undefined : (queues.get(name)!.shift() ?? routes[name].script?.(entry));
     if (scripted === "drop_unread") return void request.socket.destroy();
     await readInto(entry, request);
-    const answer = await answerFor(entry, scripted, name, inside ?? "");
+    const byBody = name === undefined ? undefined : routes[name].scriptByBody?.(entry);
+    const answer = await answerFor(entry, scripted ?? byBody, name, inside ?? "");
     await give(request, response, entry, answer);
   }
 

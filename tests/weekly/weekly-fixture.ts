@@ -20,7 +20,11 @@ import type { WeeklyOptions, WeeklyWorld } from "../../lib/weekly/world.ts";
 import { sharedPostgres, type TestDatabase } from "../postgres.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../seed.ts";
 import { type AnalysisBody, type Application, startApplication } from "../standins/application.ts";
-import { type EmailProvider, type EmailProviderOptions, startEmailProvider } from "../standins/email-provider.ts";
+import {
+  type EmailProvider,
+  type EmailProviderOptions,
+  startEmailProvider,
+} from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 
 /** The secrets of the stand-ins; each is a canary that must never be seen in any output. */
@@ -29,6 +33,16 @@ export const SECRETS = {
   SOCIAL_EDITORIALS_CRON_SECRET: "canary-editorials-91bc",
   GATEWAY_ADMIN_KEY: "canary-gateway-key-44d0",
   EMAIL_API_KEY: "re_canary_email_key_5e11",
+};
+
+/** What one run sees otherwise than the fixture has it. */
+export type WorldChanges = Omit<Partial<WeeklyWorld>, "store"> & {
+  /** Single calls of the store, replaced. */
+  store?: Partial<Store>;
+  /** Single calls of the store, replaced by something that uses the real ones. */
+  wrapStore?: (store: Store) => Partial<Store>;
+  /** Another way to the same database. */
+  databaseUrl?: string;
 };
 
 /** Database, peers and a way to run. */
@@ -42,7 +56,7 @@ export type WeeklyFixture = {
   /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
   onAnalyze: (body: AnalysisBody) => Promise<void>;
   /** One run with these options, against the peers as they are now. */
-  run(options?: Partial<WeeklyOptions>, world?: Partial<WeeklyWorld> & { store?: Partial<Store> }): Promise<WeeklySummary>;
+  run(options?: Partial<WeeklyOptions>, world?: WorldChanges): Promise<WeeklySummary>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -70,11 +84,15 @@ export async function weeklyFixture(
     senders,
     logDir,
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
-    run: async (runOptions = {}, world = {}) => {
-      const database = await openDatabase(new Secret(db.url), { max: 10, applicationName: "opsctl-test" });
+    run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...world } = {}) => {
+      const database = await openDatabase(new Secret(databaseUrl), {
+        max: 10,
+        applicationName: "opsctl-test",
+      });
       const emailPace = createPace();
       const timeouts = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
-      const store = { ...weeklyStore(database.sql), ...world.store };
+      const real = weeklyStore(database.sql);
+      const store = { ...real, ...wrapStore?.(real), ...world.store };
       try {
         return await runWeekly(
           {
