@@ -1,15 +1,7 @@
 import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
-import { parseUuid } from "../lib/platform/uuid.ts";
 import type { Leaf, ValueCheck } from "./command.ts";
 import { nearest } from "./nearest.ts";
-
-/** Whether help is asked for, wherever it stands among the arguments of a command. */
-export function asksForHelp(rawArgs: readonly string[]): boolean {
-  const end = rawArgs.indexOf("--");
-  const options = end === -1 ? rawArgs : rawArgs.slice(0, end);
-  return options.includes("--help") || options.includes("-h");
-}
 
 /**
  * The arguments of a command in a form that can only be read in one way, `--name=value` and after `--` the words;
@@ -42,21 +34,6 @@ export function strictArguments(
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   return { rawArgs: positionals.length === 0 ? options : [...options, "--", ...positionals] };
 }
-
-/** Accepts a UUID. */
-export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "expects a UUID" : undefined);
-
-/** Accepts a whole number from 1, written in digits alone. */
-export const aPositiveInteger: ValueCheck = (value) =>
-  /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
-
-/** Accepts the date of a Monday, `YYYY-MM-DD`: a week is named after its first day. */
-export const aMonday: ValueCheck = (value) => {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : new Date(Number.NaN);
-  const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
-  if (!isReal) return "expects a date, YYYY-MM-DD";
-  return time.getUTCDay() === 1 ? undefined : "expects a Monday, the first day of the report's week";
-};
 
 type OptionToken = {
   name: string;

@@ -1,9 +1,6 @@
-import { asksForHelp, strictArguments } from "./arguments.ts";
 import type { Leaf } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
-import { renderLeafHelp, usageOf } from "./help.ts";
-import { misuse } from "./misuse.ts";
-import { writeOut } from "./output.ts";
+import { printHelp, renderLeafHelp, usageOf } from "./help.ts";
 
 /**
  * Shows the help of a command, or runs it when its arguments are right.
@@ -12,11 +9,22 @@ import { writeOut } from "./output.ts";
  */
 export async function callLeaf(path: string, leaf: Leaf, words: readonly string[]): Promise<number> {
   if (asksForHelp(words)) {
-    writeOut(renderLeafHelp(path, leaf));
+    printHelp(renderLeafHelp(path, leaf));
     return EXIT.ok;
   }
+  const { strictArguments } = await import("./arguments.ts");
   const checked = strictArguments(words, leaf);
-  if ("problem" in checked) throw misuse(checked.problem, path, usageOf(path, leaf));
+  if ("problem" in checked) {
+    const { misuse } = await import("./misuse.ts");
+    throw misuse(checked.problem, path, usageOf(path, leaf));
+  }
   const { runLeaf } = await import("./run-leaf.ts");
   return await runLeaf(path.slice("opsctl ".length), leaf, checked.rawArgs);
+}
+
+/** Whether help is asked for, wherever it stands among the arguments of a command. */
+function asksForHelp(rawArgs: readonly string[]): boolean {
+  const end = rawArgs.indexOf("--");
+  const options = end === -1 ? rawArgs : rawArgs.slice(0, end);
+  return options.includes("--help") || options.includes("-h");
 }

@@ -1,6 +1,15 @@
 import type { ArgDef } from "citty";
 import type { Group, Leaf } from "./command.ts";
 
+/**
+ * Prints help or version. Nothing was done, so nothing is lost where it cannot be written; and `node:fs`, which would
+ * tell, takes a third of the time that the whole command needs.
+ */
+export function printHelp(text: string): void {
+  // biome-ignore lint/suspicious/noConsole: see above
+  console.log(text.trimEnd());
+}
+
 /** The help of a group: its commands, without importing any of them. */
 export function renderGroupHelp(path: string, group: Group): string {
   const rows = Object.entries(group.commands).map(([name, { meta }]) => [name, meta.description] as const);

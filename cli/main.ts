@@ -1,8 +1,7 @@
 import process from "node:process";
 import type { Group } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
-import { renderGroupHelp } from "./help.ts";
-import { writeOut } from "./output.ts";
+import { printHelp, renderGroupHelp } from "./help.ts";
 import { root } from "./root.ts";
 
 /** How long what a finished command left open may keep the process alive. */
@@ -25,12 +24,12 @@ async function main(words: readonly string[]): Promise<number> {
 async function dispatch(path: string, group: Group, words: readonly string[]): Promise<number> {
   const [word, ...rest] = words;
   if (word === undefined || word === "--help" || word === "-h") {
-    writeOut(renderGroupHelp(path, group));
+    printHelp(renderGroupHelp(path, group));
     return EXIT.ok;
   }
   if (word === "--version" && group === root && rest.length === 0) {
     const { versionLine } = await import("./version.ts");
-    writeOut(`${await versionLine()}\n`);
+    printHelp(`${await versionLine()}\n`);
     return EXIT.ok;
   }
   const command = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;

@@ -11,9 +11,10 @@
  *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR.
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
-import { aPositiveInteger, aUuid } from "../arguments.ts";
+
 import { defineLeaf } from "../command.ts";
 import { statusWord } from "../exit-status.ts";
+import { aPositiveInteger, aUuid } from "../value-checks.ts";
 import { VERSION } from "../version.ts";
 
 /** The command; see the head of this file. */

@@ -1,5 +1,4 @@
-import type { Stats } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { OpsError } from "./errors.ts";
 import { Secret } from "./secret.ts";
@@ -37,7 +36,7 @@ export function secretAdapter(
       () => readSecretFile(name, env.CREDENTIALS_DIRECTORY, isSystemdCredential),
       () => readSecretFile(name, env.OPSCTL_SECRETS_DIR?.trim() || DEFAULT_SECRETS_DIR),
       () => runSecretCommand(name, env.OPSCTL_SECRETS_COMMAND, commandLimitMs),
-      async () => (fromEnvironment ? env[name] : undefined),
+      () => (fromEnvironment ? env[name] : undefined),
     ];
     for (const layer of layers) {
       const value = withoutTrailingNewline((await layer()) ?? "");
@@ -57,20 +56,20 @@ function isSystemdCredential(stats: Stats): boolean {
   return permissions(stats) === 0o440 && stats.uid === 0 && stats.gid === 0 && process.geteuid?.() !== 0;
 }
 
-async function readSecretFile(
+function readSecretFile(
   name: string,
   directory: string | undefined,
   isTrusted: (stats: Stats) => boolean = () => false,
-): Promise<string | undefined> {
+): string | undefined {
   if (!directory?.trim()) return undefined;
   const path = join(directory, name);
   try {
     // The file's own mode counts, not that of a link to it: vault agents and Kubernetes publish by symlink.
-    const stats = await stat(path);
+    const stats = statSync(path);
     if (!stats.isFile()) throw unreadable(name, path, "it is not a regular file");
     if ((permissions(stats) & 0o066) !== 0 && !isTrusted(stats)) throw exposed(name, path, stats);
     if (stats.size > MAX_BYTES) throw unreadable(name, path, `it has more than ${MAX_BYTES} bytes`);
-    return decode(name, await readFile(path));
+    return decode(name, readFileSync(path));
   } catch (error) {
     if (error instanceof OpsError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -1,0 +1,17 @@
+import { parseUuid } from "../lib/platform/uuid.ts";
+import type { ValueCheck } from "./command.ts";
+
+/** Accepts a UUID. */
+export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "expects a UUID" : undefined);
+
+/** Accepts a whole number from 1, written in digits alone. */
+export const aPositiveInteger: ValueCheck = (value) =>
+  /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
+
+/** Accepts the date of a Monday, `YYYY-MM-DD`: a week is named after its first day. */
+export const aMonday: ValueCheck = (value) => {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : new Date(Number.NaN);
+  const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
+  if (!isReal) return "expects a date, YYYY-MM-DD";
+  return time.getUTCDay() === 1 ? undefined : "expects a Monday, the first day of the report's week";
+};
