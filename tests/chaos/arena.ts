@@ -1,0 +1,116 @@
+/** A database on its Monday, the three peers, and processes of the real binary that work between them. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sharedPostgres, type TestDatabase } from "../postgres.ts";
+import { type SeededOwner, seedOwner, seedSenders, setClock, writeAnalysis } from "../seed.ts";
+import { type Application, startApplication } from "../standins/application.ts";
+import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
+import { type Gateway, startGateway } from "../standins/gateway.ts";
+import { buildGates } from "./gates.ts";
+import { type Ended, startWorker, type Worker } from "./worker.ts";
+
+const TRIGGER_SECRET = "trigger-of-chaos";
+const CRON_SECRET = "editorials-of-chaos";
+const ADMIN_KEY = "gateway-of-chaos";
+const API_KEY = "re_chaos";
+
+const FIRST_INSTANT = "2026-11-23T03:30:00Z";
+
+/** Everything that a disturbed run works with. */
+export type Arena = {
+  db: TestDatabase;
+  application: Application;
+  gateway: Gateway;
+  email: EmailProvider;
+  owners: SeededOwner[];
+  logDir: string;
+  /** Starts `opsctl weekly --json`; a process that is still there when the arena closes is ended. */
+  start(args?: string[]): Worker;
+  /** One run from its start to its end. */
+  run(args?: string[]): Promise<Ended>;
+  /** Moves the database's clock on by 21 minutes, past every lease. */
+  passLeases(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Settings of an arena. */
+export type ArenaOptions = { owners: number; latencyMs?: number; editorials?: boolean };
+
+/** Opens an arena; its owners are in key order and everything about them is in order. */
+export async function openArena({
+  owners: count,
+  latencyMs,
+  editorials = false,
+}: ArenaOptions): Promise<Arena> {
+  const db = await (await sharedPostgres()).createDatabase();
+  await buildGates(db.sql);
+  let minutes = 0;
+  const showTime = () => {
+    const shown = new Date(Date.parse(FIRST_INSTANT) + minutes * 60_000).toISOString();
+    return setClock(db.sql, shown, { ticking: true });
+  };
+  await showTime();
+  const senders = await seedSenders(db.sql);
+  const owners: SeededOwner[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const tenantId = `10000000-0000-4000-8000-${String(i).padStart(12, "0")}`;
+    owners.push(await seedOwner(db.sql, { tenantId }));
+  }
+
+  const application = await startApplication({
+    latencyMs,
+    triggerSecret: TRIGGER_SECRET,
+    cronSecret: CRON_SECRET,
+    onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
+  });
+  const gateway = await startGateway({ latencyMs, adminKey: ADMIN_KEY });
+  const email = await startEmailProvider({ latencyMs, apiKey: API_KEY });
+  const logDir = mkdtempSync(join(tmpdir(), "opsctl-chaos-"));
+  const env = {
+    DATABASE_URL: db.url,
+    APP_BASE_URL: application.url,
+    TRIGGER_SECRET,
+    WHATSAPP_REPORT_SENDER_TENANT_ID: senders.whatsappTenantId,
+    WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: senders.emailTenantId,
+    GATEWAY_URL: gateway.url,
+    GATEWAY_ADMIN_KEY: ADMIN_KEY,
+    EMAIL_API_URL: email.url,
+    EMAIL_API_KEY: API_KEY,
+    OPSCTL_LOG_DIR: logDir,
+    OPSCTL_SECRETS_DIR: logDir,
+    ...(editorials ? { SOCIAL_EDITORIALS_ENABLED: "1" } : {}),
+  };
+  if (editorials) {
+    writeFileSync(join(logDir, "SOCIAL_EDITORIALS_CRON_SECRET"), CRON_SECRET, { mode: 0o600 });
+  }
+
+  const running = new Set<Worker>();
+  const start = (args: string[] = []) => {
+    const worker = startWorker(["weekly", "--json", ...args], env);
+    running.add(worker);
+    void worker.ended.finally(() => running.delete(worker));
+    return worker;
+  };
+  return {
+    db,
+    application,
+    gateway,
+    email,
+    owners,
+    logDir,
+    start,
+    run: (args) => start(args).ended,
+    async passLeases() {
+      minutes += 21;
+      await showTime();
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const worker of running) worker.kill("SIGKILL");
+      await Promise.all([...running].map(({ ended }) => ended));
+      await Promise.all([application.stop(), gateway.stop(), email.stop()]);
+      await db.drop();
+      rmSync(logDir, { recursive: true, force: true });
+    },
+  };
+}

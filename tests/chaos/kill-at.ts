@@ -1,0 +1,40 @@
+/** One kill at one point, and the runs after it: nothing doubled, nothing lost. */
+import { expect } from "bun:test";
+import { openArena } from "./arena.ts";
+import type { KillPoint } from "./kill-points.ts";
+import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet } from "./ledger.ts";
+
+/** Kills a run at this point and lets others finish its work. */
+export async function killAt(point: KillPoint): Promise<void> {
+  await using arena = await openArena({ owners: 3, editorials: point.editorials ?? false });
+  const owner = arena.owners[1]!;
+  const armed = await point.arm(arena, owner);
+  const worker = arena.start(["--concurrency", "1"]);
+  const early = worker.ended.then(({ stdout, stderr }) => {
+    throw new Error(`The run ended before it reached the point: ${stdout}${stderr}`);
+  });
+  await Promise.race([armed.reached(), early]);
+  early.catch(() => {});
+  worker.kill("SIGKILL");
+  expect((await worker.ended).signal).toBe("SIGKILL");
+  await armed.afterKill();
+  await expectNothingDoubled(arena);
+
+  // The dead run's leases are still valid: whatever it held is left alone.
+  expectConsistent(await arena.run());
+  await expectNothingDoubled(arena);
+
+  await arena.passLeases();
+  expectConsistent(await arena.run());
+  const states = await expectNothingLost(arena);
+  const isUnknown = (channel: "whatsapp" | "email") => (point[channel]?.status === "unknown" ? 1 : 0);
+  expect(states["whatsapp unknown"] ?? 0).toBe(isUnknown("whatsapp"));
+  expect(states["email unknown"] ?? 0).toBe(isUnknown("email"));
+  expect(arena.gateway.accepted).toHaveLength(2 + (point.whatsapp?.taken ?? 1));
+  expect(arena.email.accepted).toHaveLength(2 + (point.email?.taken ?? 1));
+
+  expectQuiet(arena, await arena.run(), states);
+  expect(await expectNothingLost(arena)).toEqual(states);
+  const unexpected = [arena.application, arena.gateway, arena.email].flatMap((peer) => peer.unexpected);
+  expect(unexpected).toEqual([]);
+}

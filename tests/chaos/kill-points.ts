@@ -1,0 +1,190 @@
+/** Where a run is killed: every numbered step of its flow, before and after each write, during and after each call. */
+import type { SeededOwner } from "../seed.ts";
+import type { Route, Scripted } from "../standins/standin.ts";
+import type { Arena } from "./arena.ts";
+import { closeClockAtVerdict, closeGate, closeTable, type Gate, type WriteName } from "./gates.ts";
+import { until } from "./until.ts";
+
+/** What became of a delivery in the end, and how often its peer took it. */
+export type Fate = { status: "sent" | "unknown"; taken: 0 | 1 };
+
+/**
+ * A point of the run flow, for the second of three owners, one at a time.
+ *
+ * Shape: `arm` makes the first run stop there and answers how to know that it does, and what happens to the world
+ *        once the process is dead; `whatsapp` and `email` are the fates that follow, sent when left out.
+ */
+export type KillPoint = {
+  name: string;
+  arm(arena: Arena, owner: SeededOwner): Promise<Armed>;
+  whatsapp?: Fate;
+  email?: Fate;
+  editorials?: boolean;
+};
+
+/** A trap that waits for the run. */
+export type Armed = { reached(): Promise<void>; afterKill(): Promise<void> };
+
+const IN_DOUBT: Fate = { status: "unknown", taken: 1 };
+const NEVER_TAKEN: Fate = { status: "unknown", taken: 0 };
+
+/** All points, in the order of the run flow; the numbers are those of the requirement. */
+export const KILL_POINTS: KillPoint[] = [
+  { name: "0 the owners are being listed", arm: table("tenants") },
+  ...write("1-2 the claim", "report_claimed"),
+  { name: "3 the first analysis is running", arm: hangs(analysisRoute, 3) },
+  { name: "3 the second analysis is running", arm: hangs(analysisRoute, 4) },
+  {
+    name: "4 the second analysis is running, the first has failed",
+    arm: hangs(analysisRoute, 4, { 3: { status: 500 } }),
+  },
+  ...write("4 the application refuses, and the report fails", "report_failed", {
+    break: ({ application }) => plan(application.routes.analysis, { 3: { status: 401 } }),
+  }),
+  { name: "5 the evidence is being read", arm: table("resend_email_sends") },
+  ...write("6 the persisting", "report_completed"),
+  ...write("7-8 the WhatsApp claim", "whatsapp_claimed"),
+  { name: "8 the gateway is asked for its state", arm: hangs(({ gateway }) => gateway.routes.state, 2) },
+  ...write("9 the WhatsApp dispatch", "whatsapp_dispatched", { after: { whatsapp: NEVER_TAKEN } }),
+  {
+    name: "9 the gateway has not read the message",
+    arm: hangs(textRoute, 2),
+    whatsapp: NEVER_TAKEN,
+  },
+  {
+    name: "9 the gateway has taken the message",
+    arm: takesAndHangs("gateway"),
+    whatsapp: IN_DOUBT,
+  },
+  ...write("9 the timeline entry", "timeline_entry", { before: { whatsapp: IN_DOUBT } }),
+  ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: IN_DOUBT } }),
+  ...write("10 the e-mail claim", "email_claimed"),
+  ...write("10 the e-mail dispatch", "email_dispatched", { after: { email: NEVER_TAKEN } }),
+  { name: "11 the provider has not read the e-mail", arm: hangs(mailRoute, 2), email: NEVER_TAKEN },
+  {
+    name: "11 the provider has taken the e-mail",
+    arm: takesAndHangs("email"),
+    email: IN_DOUBT,
+  },
+  ...write("11 the e-mail confirmation", "email_sent", { before: { email: IN_DOUBT } }),
+  ...write("12 the phone is missing, and the delivery fails", "whatsapp_failed", { break: removePhone }),
+  ...write("12 the gateway refuses, and the delivery fails", "whatsapp_failed", {
+    break: (arena, { phone }) => {
+      const number = phone!.replace(/\D/g, "");
+      arena.gateway.absentNumbers.add(number);
+      return () => void arena.gateway.absentNumbers.delete(number);
+    },
+    before: { whatsapp: NEVER_TAKEN },
+  }),
+  ...write("12 the gateway drops the connection, and the delivery is unknown", "whatsapp_unknown", {
+    break: ({ gateway }) => plan(gateway.routes.send, { 2: { accept: "drop" } }),
+    before: { whatsapp: IN_DOUBT },
+    after: { whatsapp: IN_DOUBT },
+  }),
+  ...write("12 the provider refuses, and the delivery fails", "email_failed", {
+    break: ({ email }) => plan(email.routes.send, { 2: { status: 422 } }),
+    before: { email: NEVER_TAKEN },
+  }),
+  ...write("12 the provider answers 500, and the delivery is unknown", "email_unknown", {
+    break: ({ email }) => plan(email.routes.send, { 2: { accept: { status: 500 } } }),
+    before: { email: IN_DOUBT },
+    after: { email: IN_DOUBT },
+  }),
+  { name: "13 the first editorial call is running", arm: hangs(editorialRoute, 1), editorials: true },
+  { name: "14 the second editorial call is running", arm: hangs(editorialRoute, 2), editorials: true },
+  { name: "15 the verdict is being reached", arm: verdict, editorials: true },
+];
+
+type Fates = { whatsapp?: Fate; email?: Fate };
+type Mend = () => Promise<unknown> | unknown;
+type Break = (arena: Arena, owner: SeededOwner) => Promise<Mend> | Mend;
+
+/** Two points at one write: killed before it happened, and after it happened but before the run knew. */
+function write(
+  name: string,
+  gate: WriteName,
+  options: { before?: Fates; after?: Fates; break?: Break } = {},
+): KillPoint[] {
+  const armed = (end: (gate: Gate) => Promise<void>): KillPoint["arm"] => {
+    return async (arena, owner) => {
+      const mend = await options.break?.(arena, owner);
+      const held = await closeGate(arena.db.sql, gate, owner.tenantId);
+      const afterKill = async () => {
+        await end(held);
+        await mend?.();
+      };
+      return { reached: held.reached, afterKill };
+    };
+  };
+  return [
+    { name: `${name}: before the write`, arm: armed((held) => held.refuse()), ...options.before },
+    { name: `${name}: after the write`, arm: armed((held) => held.open()), ...options.after },
+  ];
+}
+
+function table(name: string): KillPoint["arm"] {
+  return async ({ db }) => {
+    const held = await closeTable(db.sql, name);
+    return { reached: held.reached, afterKill: held.refuse };
+  };
+}
+
+async function verdict({ db }: Arena): Promise<Armed> {
+  const held = await closeClockAtVerdict(db.sql);
+  return { reached: held.reached, afterKill: held.refuse };
+}
+
+async function removePhone({ db }: Arena, { userId, phone }: SeededOwner): Promise<Mend> {
+  await db.sql`update users set phone = null where id = ${userId}`;
+  return async () => await db.sql`update users set phone = ${phone} where id = ${userId}`;
+}
+
+function analysisRoute({ application }: Arena): Route {
+  return application.routes.analysis;
+}
+
+function editorialRoute({ application }: Arena): Route {
+  application.editorials.push({ truncated: true, nextCursor: "a", llmCalls: 3, failures: [] });
+  return application.routes.editorial;
+}
+
+function textRoute({ gateway }: Arena): Route {
+  return gateway.routes.send;
+}
+
+function mailRoute({ email }: Arena): Route {
+  return email.routes.send;
+}
+
+/** Scripts single calls of a route by their number, counted from now. */
+function plan(route: Route, scripted: Record<number, Scripted>): Mend {
+  const before = route.calls.length;
+  route.script = () => scripted[route.calls.length - before];
+  return () => {
+    route.script = null;
+  };
+}
+
+/** The n-th call of a route is never answered. */
+function hangs(
+  routeOf: (arena: Arena) => Route,
+  n: number,
+  earlier: Record<number, Scripted> = {},
+): KillPoint["arm"] {
+  return async (arena) => {
+    const route = routeOf(arena);
+    const mend = plan(route, { ...earlier, [n]: "hang" });
+    const reached = () => until("the call reaches its peer", () => route.calls.length >= n);
+    return { reached, afterKill: async () => void mend() };
+  };
+}
+
+/** The second message is taken and never answered. */
+function takesAndHangs(name: "gateway" | "email"): KillPoint["arm"] {
+  return async (arena) => {
+    const { routes, accepted } = arena[name];
+    const mend = plan(routes.send, { 2: { accept: "hang" } });
+    const reached = () => until(`${name} takes the message`, () => accepted.length >= 2);
+    return { reached, afterKill: async () => void mend() };
+  };
+}

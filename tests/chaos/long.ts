@@ -1,0 +1,33 @@
+/**
+ * The long form, `make chaos`: every kill point, many seeds of random kills, signals to runs that hang.
+ *
+ * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (20).
+ */
+import { describe, test } from "bun:test";
+import { runAtOnce } from "./four-at-once.ts";
+import { interruptBusyRun, interruptHangingSend } from "./interrupt.ts";
+import { killAt } from "./kill-at.ts";
+import { KILL_POINTS } from "./kill-points.ts";
+import { killAtRandom } from "./random-kills.ts";
+
+const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
+const rounds = Number(process.env.CHAOS_ROUNDS ?? (process.env.CHAOS_SEED === undefined ? 20 : 1));
+const seeds = Array.from({ length: rounds }, (_, i) => firstSeed + i);
+
+describe("random kills", () => {
+  test.each(seeds)("seed %d", async (seed) => {
+    const { kills, unknown } = await killAtRandom(seed, 30);
+    console.log(`CHAOS_SEED=${seed}: ${kills} processes killed, ${unknown} deliveries in doubt, none twice`);
+  });
+});
+
+describe("kills at every point of the run flow", () => {
+  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) => killAt(point));
+});
+
+describe("processes at once, and signals", () => {
+  test("eight processes over 300 owners", () => runAtOnce({ processes: 8, owners: 300 }));
+  test("SIGTERM in the middle of a run", () => interruptBusyRun("SIGTERM"));
+  test("SIGINT in the middle of a run", () => interruptBusyRun("SIGINT"));
+  test("SIGTERM while a provider is silent", () => interruptHangingSend());
+});

@@ -1,0 +1,23 @@
+/** The disturbances that every `make test` goes through; `make chaos` runs them longer and at random. */
+import { describe, setDefaultTimeout, test } from "bun:test";
+import { runAtOnce } from "./four-at-once.ts";
+import { interruptBusyRun } from "./interrupt.ts";
+import { killAt } from "./kill-at.ts";
+import { KILL_POINTS } from "./kill-points.ts";
+import { killAtRandom } from "./random-kills.ts";
+
+setDefaultTimeout(120_000);
+
+describe("opsctl weekly, killed at one point and run again, sends nothing twice and loses nothing", () => {
+  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) => killAt(point));
+});
+
+describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses nothing", () => {
+  test("four processes at once over 100 owners", () => runAtOnce({ processes: 4, owners: 100 }));
+
+  test("killed at random, with a fixed seed", async () => {
+    await killAtRandom(20261123, 12);
+  });
+
+  test("SIGTERM in the middle of a run", () => interruptBusyRun("SIGTERM"));
+});

@@ -1,0 +1,46 @@
+/** `opsctl` as a process of its own: started, watched, killed by its id, and its one line of result read. */
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { WeeklySummary } from "../../lib/weekly/summary.ts";
+
+/** The compiled binary under test. */
+export const OPSCTL = join(dirname(fileURLToPath(import.meta.url)), "../../dist/opsctl");
+
+/** How a process ended, with the summary of its `--json` line when it got that far. */
+export type Ended = {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  durationMs: number;
+  stdout: string;
+  stderr: string;
+  summary: WeeklySummary | null;
+};
+
+/** A running process. */
+export type Worker = { pid: number; kill(signal: NodeJS.Signals): void; ended: Promise<Ended> };
+
+/** Starts the binary with these variables and nothing else of the caller's environment. */
+export function startWorker(args: string[], env: Record<string, string>): Worker {
+  const startedMs = performance.now();
+  const child = spawn(OPSCTL, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const read = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      read[name] += text;
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (exitCode, signal) => {
+      const durationMs = performance.now() - startedMs;
+      resolve({ exitCode, signal, durationMs, ...read, summary: summaryIn(read.stdout) });
+    });
+  });
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  return { pid: child.pid!, kill, ended };
+}
+
+function summaryIn(stdout: string): WeeklySummary | null {
+  return stdout.endsWith("\n") ? JSON.parse(stdout) : null;
+}
