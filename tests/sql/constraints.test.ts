@@ -58,8 +58,8 @@ describeLedger("the tables", (ledger) => {
     const id = await ledger.completedReport(owner);
     const again = ledger.sql`
       insert into weekly_performance_reports
-        (tenant_id, user_id, window_start, window_end, schema_version, status)
-      select tenant_id, user_id, window_start, window_end, schema_version, 'failed'
+        (tenant_id, user_id, window_start, window_end, schema_version, status, attempts)
+      select tenant_id, user_id, window_start, window_end, schema_version, 'failed', 7
       from weekly_performance_reports where id = ${id}`;
     expect(await refusal(again)).toBe("23505 weekly_performance_reports_key");
     await ledger.claimDelivery(id);
