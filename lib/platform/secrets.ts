@@ -47,19 +47,24 @@ export function secretAdapter(
 }
 
 /**
+ * Whether a file in `$CREDENTIALS_DIRECTORY` is as systemd leaves it for the account `userId`, mode 0440 and all.
+ *
  * systemd keeps a credential root-owned with mode 0400 and lets the service's user in by an access list, whose mask
  * `stat` shows as the group's bits: 0440. Read by root itself no list is needed, and 0440 is what it says.
  *
  * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
  */
-function isSystemdCredential(stats: Stats): boolean {
-  return permissions(stats) === 0o440 && stats.uid === 0 && stats.gid === 0 && process.geteuid?.() !== 0;
+export function isSystemdCredential(
+  stats: Pick<Stats, "mode" | "uid" | "gid">,
+  userId: number | undefined,
+): boolean {
+  return permissions(stats) === 0o440 && stats.uid === 0 && stats.gid === 0 && userId !== 0;
 }
 
 function readSecretFile(
   name: string,
   directory: string | undefined,
-  isTrusted: (stats: Stats) => boolean = () => false,
+  isTrusted: (stats: Stats, userId: number | undefined) => boolean = () => false,
 ): string | undefined {
   if (!directory?.trim()) return undefined;
   const path = join(directory, name);
@@ -67,7 +72,8 @@ function readSecretFile(
     // The file's own mode counts, not that of a link to it: vault agents and Kubernetes publish by symlink.
     const stats = statSync(path);
     if (!stats.isFile()) throw unreadable(name, path, "it is not a regular file");
-    if ((permissions(stats) & 0o066) !== 0 && !isTrusted(stats)) throw exposed(name, path, stats);
+    if ((permissions(stats) & 0o066) !== 0 && !isTrusted(stats, process.geteuid?.()))
+      throw exposed(name, path, stats);
     if (stats.size > MAX_BYTES) throw unreadable(name, path, `it has more than ${MAX_BYTES} bytes`);
     return decode(name, readFileSync(path));
   } catch (error) {
@@ -140,7 +146,7 @@ function withoutTrailingNewline(value: string): string {
   return value.replace(/\r?\n$/, "");
 }
 
-function permissions(stats: Stats): number {
+function permissions(stats: Pick<Stats, "mode">): number {
   return stats.mode & 0o777;
 }
 

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeFileAtomic } from "../../lib/platform/atomic-file.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-atomic-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("writeFileAtomic()", () => {
+  test("replaces the file whole, with the mode asked for whatever the umask, and leaves nothing else", async () => {
+    const path = join(folder, "file");
+    writeFileSync(path, "old and longer");
+    chmodSync(path, 0o600);
+    const umask = process.umask(0o077);
+    try {
+      await writeFileAtomic(path, "new", { mode: 0o644 });
+    } finally {
+      process.umask(umask);
+    }
+    expect(readFileSync(path, "utf8")).toBe("new");
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test("gives the path a new file, so that who has the old one open still reads all of it", async () => {
+    const path = join(folder, "file");
+    writeFileSync(path, "old");
+    const before = statSync(path).ino;
+    await writeFileAtomic(path, "new", { mode: 0o644 });
+    expect(statSync(path).ino).not.toBe(before);
+  });
+
+  test("does not make a missing directory", async () => {
+    const failed = writeFileAtomic(join(folder, "missing", "file"), "x", { mode: 0o644 });
+    await expect(failed).rejects.toMatchObject({ code: "ENOENT" });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("leaves no temporary file behind when the rename fails", async () => {
+    mkdirSync(join(folder, "file", "inside"), { recursive: true });
+    const failed = writeFileAtomic(join(folder, "file"), "x", { mode: 0o644 });
+    await expect(failed).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+});
