@@ -1,68 +1,47 @@
-/**
- * The three ways in which opsctl runs, for tests that treat it as a black box.
- */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import process from "node:process";
+/** The compiled `opsctl`, for the tests that start it as a process of its own. */
+import { spawn } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-/** The folder of the sources. */
-export const ROOT = join(import.meta.dirname, "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const binary = join(root, "dist/opsctl");
+/** Whatever `make build` makes the binary from. */
+const SOURCES = ["cli", "lib", "sql", "Makefile", "package.json", "bun.lock"];
 
-/** How a run ended. */
-export type Ended = { status: number | null; stdout: string; stderr: string };
+let ready: Promise<string> | undefined;
 
-/** One way to run opsctl: the words before the arguments. */
-export type Runtime = { name: "binary" | "bun" | "deno"; command: () => string[] };
-
-/** The compiled program, the sources under Bun and the sources under Deno. */
-export const RUNTIMES: readonly Runtime[] = [
-  { name: "binary", command: () => [builtBinary()] },
-  { name: "bun", command: () => [process.execPath, join(ROOT, "cli/main.ts")] },
-  {
-    name: "deno",
-    command: () => [join(ROOT, "node_modules/.bin/deno"), "run", "-A", join(ROOT, "cli/main.ts")],
-  },
-];
-
-/** The variables that a program needs to start at all, and none of the tests' own. */
-export const BARE_ENV: Record<string, string> = {
-  PATH: process.env.PATH ?? "",
-  HOME: process.env.HOME ?? "/",
-  DENO_NO_UPDATE_CHECK: "1",
-};
-
-let built: string | undefined;
-
-/** The compiled program, built once with the flags of `make build` and kept apart from `dist`. */
-export function builtBinary(): string {
-  if (built !== undefined) return built;
-  const folder = mkdtempSync(join(tmpdir(), "opsctl-binary-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, "opsctl");
-  const dryRun = spawnSync("make", ["-n", "build"], { cwd: ROOT, encoding: "utf8" });
-  const line = dryRun.stdout.split("\n").find((text) => text.includes("--compile"));
-  if (line === undefined) throw new Error(`make -n build shows no compile command: ${dryRun.stderr}`);
-  const command = line.replace("--outfile dist/opsctl", `--outfile ${path}`);
-  const build = spawnSync("sh", ["-c", command], { cwd: ROOT, encoding: "utf8" });
-  if (build.status !== 0) throw new Error(`${command} failed: ${build.stderr}`);
-  built = path;
-  return path;
+/** The path of the binary, built by `make build` when a source is newer than it; at most once in this process. */
+export function opsctlBinary(): Promise<string> {
+  ready ??= isUpToDate() ? Promise.resolve(binary) : build();
+  return ready;
 }
 
-/** Runs opsctl to its end; `shell` is put behind the command, for redirections. */
-export function runOpsctl(
-  runtime: Runtime,
-  args: readonly string[],
-  options: { env?: Record<string, string>; cwd?: string; shell?: string } = {},
-): Ended {
-  const words = [...runtime.command(), ...args];
-  const env = { ...BARE_ENV, ...options.env };
-  const settings = { env, cwd: options.cwd ?? ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 } as const;
-  const ended =
-    options.shell === undefined
-      ? spawnSync(words[0] as string, words.slice(1), settings)
-      : spawnSync("bash", ["-c", `"$@" ${options.shell}`, "bash", ...words], settings);
-  return { status: ended.status, stdout: ended.stdout, stderr: ended.stderr };
+function isUpToDate(): boolean {
+  const builtMs = modifiedMs(binary);
+  return builtMs > Math.max(...SOURCES.flatMap(filesOf).map(modifiedMs));
+}
+
+function filesOf(name: string): string[] {
+  const path = join(root, name);
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true }).map((inside) => join(path, String(inside)));
+}
+
+function modifiedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+async function build(): Promise<string> {
+  // A make that runs these tests must not hand its own flags and job slots to this one.
+  const { MAKEFLAGS: _flags, MFLAGS: _old, MAKELEVEL: _level, ...env } = process.env;
+  const child = spawn("make", ["build"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += part));
+  const status = await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (status !== 0) throw new Error(`make build ended with ${status}: ${output}`);
+  return binary;
 }
