@@ -4,8 +4,8 @@ import type { SendOutcome } from "../providers/send-outcome.ts";
 import type { Payload } from "./payload.ts";
 import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
-import type { DeliveryClaim, Scope, Settled, Store } from "./store.ts";
-import type { DeliveryChannelName, DeliveryCounts, Tally } from "./summary.ts";
+import type { DeliveryChannelName, DeliveryClaim, Scope, Settled, Store } from "./store.ts";
+import type { DeliveryCounts, Tally } from "./summary.ts";
 
 /** A delivery that can be addressed, or the code of what is missing. */
 export type Prepared =

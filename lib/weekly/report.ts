@@ -8,8 +8,7 @@ import { type Payload, payloadSchema, SCHEMA_VERSION } from "./payload.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
 import { type Run, refusalToBegin } from "./run-state.ts";
 import { APPLICATION_REFUSES, MONDAY_ENDED } from "./stop.ts";
-import type { ReportClaim, Scope } from "./store.ts";
-import type { DeliveryChannelName } from "./summary.ts";
+import type { DeliveryChannelName, ReportClaim, Scope } from "./store.ts";
 
 /** A report that can be delivered, with what the ledger already says of its deliveries. */
 export type DeliverableReport = CompletedReport & { known: Partial<Record<DeliveryChannelName, string>> };

@@ -1,5 +1,7 @@
 import type postgres from "postgres";
-import type { DeliveryChannelName } from "./summary.ts";
+
+/** The two ways in which a report reaches its owner. */
+export type DeliveryChannelName = "whatsapp" | "email";
 
 /** A tenant owner who gets a report. */
 export type Scope = { tenantId: string; userId: string };

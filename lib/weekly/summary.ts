@@ -1,8 +1,3 @@
-import type { WindowBounds } from "./store.ts";
-
-/** The two ways in which a report reaches its owner. */
-export type DeliveryChannelName = "whatsapp" | "email";
-
 /** What became of one channel's deliveries; each is counted once. */
 export type DeliveryCounts = {
   sent: number;
@@ -169,9 +164,4 @@ export function noEditorials(status: EditorialSummary["status"], code: string | 
     reasonStopped: null,
     cursor: null,
   };
-}
-
-/** The window as the summary shows it. */
-export function summaryWindow(bounds: WindowBounds, week: string): WeeklySummary["window"] {
-  return { start: bounds.start, end: bounds.end, week };
 }
