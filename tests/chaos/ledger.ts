@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry } from "../standins/standin.ts";
 import type { Arena } from "./arena.ts";
+import { until } from "./until.ts";
 import type { Ended } from "./worker.ts";
 
 type DeliveryRow = {
@@ -20,9 +21,10 @@ export type States = Record<string, number>;
 /**
  * Nothing was sent twice, and each row tells the truth about its peer.
  *
- * Shape: holds at any instant, also right after a kill; answers the deliveries by state.
+ * Shape: holds between any two runs, also right after a kill; answers the deliveries by state.
  */
 export async function expectNothingDoubled(arena: Arena): Promise<States> {
+  await sessionsEnded(arena);
   const rows = await deliveryRows(arena);
   const taken = takenIds(arena);
   const states: States = {};
@@ -101,6 +103,16 @@ export function expectConsistent({ summary, exitCode }: Ended): void {
 /** Whether the success heartbeat exists. */
 export function hasHeartbeat({ logDir }: Arena): boolean {
   return existsSync(join(logDir, "weekly_performance_reports.success"));
+}
+
+/** The database may still be at a statement of a process that is dead. */
+async function sessionsEnded({ db }: Arena): Promise<void> {
+  await until("no session of a dead process is left", async () => {
+    const [row] = await db.sql`
+      select count(*)::int as sessions from pg_stat_activity
+      where datname = current_database() and application_name like 'opsctl%'`;
+    return row!.sessions === 0;
+  });
 }
 
 async function deliveryRows({ db }: Arena): Promise<DeliveryRow[]> {

@@ -12,7 +12,7 @@ const CONCURRENCY = 4;
 const MOST_ROUNDS = 50;
 
 /**
- * Rounds of one to three processes, each killed after a random number of calls; every third round may live.
+ * Rounds of one to three processes, each killed after a random number of calls; every fourth round may live.
  *
  * Shape: answers how many processes were killed and how many deliveries are in doubt, for the log.
  */
@@ -24,7 +24,7 @@ export async function killAtRandom(
   await using arena = await openArena({ owners, latencyMs: 2, editorials: true });
   let kills = 0;
   for (let round = 1; ; round += 1) {
-    const mayLive = round % 3 === 0;
+    const mayLive = round % 4 === 0;
     const workers = Array.from({ length: 1 + random.below(3) }, () =>
       arena.start(["--concurrency", String(CONCURRENCY)]),
     );
