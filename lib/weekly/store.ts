@@ -180,7 +180,8 @@ export function weeklyStore(sql: postgres.Sql) {
            where a.tenant_id = b.tenant_id and a.user_id = b.user_id
              and a.window_start = previous.window_start and a.window_end = previous.window_end
           ) as previous_score,
-          (select coalesce(jsonb_agg(jsonb_build_object(
+          -- As text: to gather jsonb again takes the square of its keys.
+          (select coalesce(json_agg(json_build_object(
                     'id', c.id, 'connectionId', c.connection_id, 'channel', c.channel,
                     'coverageStatus', c.coverage_status, 'reason', c.reason, 'metrics', c.metrics,
                     'insights', c.insights, 'evidence', c.evidence, 'triggers', c.triggers,
