@@ -1,0 +1,27 @@
+import type postgres from "postgres";
+
+/**
+ * Everything that is in the schema `public`, to be compared before and after: each row of each table with the version
+ * of the row itself, sequences, and the objects of the catalog.
+ *
+ * Shape: a row that is updated to the same values, or deleted and written anew, is a difference too.
+ */
+export async function databaseSnapshot(sql: postgres.Sql): Promise<Record<string, string[]>> {
+  const relations = await sql<{ name: string; kind: string }[]>`
+    select c.relname as name, c.relkind::text as kind from pg_class as c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'S', 'v', 'm')
+    order by 1`;
+  const snapshot: Record<string, string[]> = {};
+  for (const { name, kind } of relations) {
+    const version = kind === "r" ? sql`x.xmin::text || ' ' || x.ctid::text || ' ' ||` : sql``;
+    const rows = await sql<
+      { row: string }[]
+    >`select ${version} to_jsonb(x)::text as row from ${sql(name)} as x`;
+    snapshot[`${kind} ${name}`] = rows.map(({ row }) => row).sort();
+  }
+  const functions = await sql<{ row: string }[]>`
+    select p.oid::regprocedure || ' ' || p.xmin || ' ' || coalesce(p.proacl::text, '') as row from pg_proc as p
+    where p.pronamespace = 'public'::regnamespace order by 1`;
+  snapshot.functions = functions.map(({ row }) => row);
+  return snapshot;
+}

@@ -1,0 +1,38 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { seedOwner } from "../seed.ts";
+import { closedDoor } from "./door.ts";
+import { RUNTIMES } from "./opsctl.ts";
+import { childrenOf, listeningSockets } from "./process-facts.ts";
+import { openWorld } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+describe.concurrent.each([...RUNTIMES])("opsctl weekly as a process, %s", (runtime) => {
+  test("listens nowhere, starts nothing, and ends by itself", async () => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    const analyze = world.onAnalyze;
+    const door = closedDoor();
+    world.onAnalyze = (body) => door.pass().then(() => analyze(body));
+
+    const running = await world.start(["weekly", "--json"], { runtime });
+    await door.reachedBy(running);
+    const midway = { listening: listeningSockets(running.pid), children: childrenOf(running.pid) };
+    door.open();
+    const { exitCode, summary } = await running.ended;
+
+    expect(midway).toEqual({ listening: 0, children: [] });
+    expect({ exitCode, status: summary.status }).toEqual({ exitCode: 0, status: "success" });
+    const sessions = await world.db.sql`
+      select pid from pg_stat_activity
+      where datname = current_database() and application_name like 'opsctl%'`;
+    expect([...sessions]).toEqual([]);
+  });
+});
+
+test("listeningSockets() sees a process that listens", () => {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const listening = listeningSockets(process.pid);
+  server.stop(true);
+  expect(listening).toBeGreaterThan(listeningSockets(process.pid));
+});
