@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { metricsSchema } from "./payload.ts";
 import type { AnalysisRow, EmailCounts, EvidenceRows } from "./store.ts";
 
 const finite = v.pipe(v.number(), v.finite());
@@ -13,11 +14,7 @@ const repeatable = v.custom<unknown>((value) => isRepeatable(value, 0));
 const analysisSchema = v.object({
   coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
   reason: v.nullable(v.string()),
-  // A list would pass for a record of its indexes.
-  metrics: v.pipe(
-    v.custom<object>((value) => !Array.isArray(value)),
-    v.record(v.string(), v.nullable(finite)),
-  ),
+  metrics: metricsSchema,
   insights: v.array(
     v.object({
       code: v.string(),

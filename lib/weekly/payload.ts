@@ -14,6 +14,12 @@ const instant = v.pipe(v.string(), v.isoTimestamp(), v.endsWith("Z"));
 const finite = v.pipe(v.number(), v.finite());
 const score = v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100)));
 
+/** Figures by name, null for absence; a list would pass for a record of its indexes. */
+export const metricsSchema = v.pipe(
+  v.custom<object>((value) => !Array.isArray(value)),
+  v.record(v.string(), v.nullable(finite)),
+);
+
 const insightSchema = v.strictObject({
   code: v.string(),
   text: v.string(),
@@ -36,7 +42,7 @@ const channelSchema = v.pipe(
     status: v.picklist(["available", "unavailable"]),
     coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
     reason: v.nullable(v.string()),
-    metrics: v.nullable(v.record(v.string(), v.nullable(finite))),
+    metrics: v.nullable(metricsSchema),
     insights: v.array(insightSchema),
     evidence: v.array(evidenceSchema),
   }),

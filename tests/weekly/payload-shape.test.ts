@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import * as v from "valibot";
+import { buildPayload } from "../../lib/weekly/build-payload.ts";
+import type { CollectedConnection } from "../../lib/weekly/collect.ts";
+import type { Evidence } from "../../lib/weekly/evidence.ts";
+import { type Payload, payloadSchema } from "../../lib/weekly/payload.ts";
+import type { EvidenceRows } from "../../lib/weekly/store.ts";
+import { type SeededOwner, seedOwner, WEEK, writeAnalysis } from "../seed.ts";
+import { type StoredReport, storedReport } from "./stored-report.ts";
+import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
+
+const TOP_LEVEL = [
+  "schemaVersion",
+  "tenantId",
+  "userId",
+  "windowStart",
+  "windowEnd",
+  "generatedAt",
+  "coverageStatus",
+  "accountScore",
+  "channels",
+  "missingChannels",
+  "activationActions",
+  "provenance",
+];
+const CHANNEL = ["status", "coverageStatus", "reason", "metrics", "insights", "evidence"];
+
+let weekly: WeeklyFixture;
+let full: SeededOwner;
+let empty: SeededOwner;
+let mixed: SeededOwner;
+const reports = new Map<SeededOwner, StoredReport>();
+
+beforeAll(async () => {
+  weekly = await weeklyFixture();
+  const { sql } = weekly.db;
+  full = await seedOwner(sql, { networks: ["linkedin", "instagram", "instagram", "tiktok"] });
+  empty = await seedOwner(sql, { networks: [], sends: [] });
+  mixed = await seedOwner(sql, { networks: ["instagram", "linkedin"], sends: [[]] });
+  const previous = { windowStart: "2026-11-09T03:00:00Z", windowEnd: WEEK.start };
+  await writeAnalysis(sql, { ...full, connectionId: full.connections[0]!.id, ...previous }, { score: 70.1 });
+  weekly.onAnalyze = (body) => {
+    if (body.connectionId === mixed.connections[0]!.id) throw new Error("the application breaks off");
+    return writeAnalysis(sql, body, { score: body.userId === full.userId ? 71.3 : null });
+  };
+  const summary = await weekly.run();
+  expect(summary).toMatchObject({ status: "success", reports: { completed: 3, partialCoverage: 3 } });
+  for (const owner of [full, empty, mixed]) reports.set(owner, await storedReport(sql, owner));
+}, 120_000);
+afterAll(() => weekly[Symbol.asyncDispose]());
+
+const payloadOf = (owner: SeededOwner) => reports.get(owner)!.payload;
+
+describe("a stored payload", () => {
+  test("has the twelve keys, the five channels, and six keys in each channel", () => {
+    for (const { payload } of reports.values()) {
+      expect(Object.keys(payload).toSorted()).toEqual(TOP_LEVEL.toSorted());
+      expect(Object.keys(payload.channels).toSorted()).toEqual(
+        ["email", "instagram", "linkedin", "blog", "tiktok"].toSorted(),
+      );
+      for (const channel of Object.values(payload.channels))
+        expect(Object.keys(channel).toSorted()).toEqual(CHANNEL.toSorted());
+      expect(Object.keys(payload.provenance).toSorted()).toEqual(
+        ["fingerprint", "sources", "analysisTriggers", "worker"].toSorted(),
+      );
+    }
+  });
+
+  test("is partial in V1 whatever the owner has, and names what is missing in the channels' order", () => {
+    expect(
+      [...reports.values()].map(({ coverage_status, payload }) => [coverage_status, payload.coverageStatus]),
+    )
+      // One row a report.
+      .toEqual([
+        ["partial", "partial"],
+        ["partial", "partial"],
+        ["partial", "partial"],
+      ]);
+    expect(payloadOf(full).missingChannels).toEqual(["blog", "tiktok"]);
+    expect(payloadOf(empty).missingChannels).toEqual(["email", "instagram", "linkedin", "blog", "tiktok"]);
+    expect(payloadOf(mixed).missingChannels).toEqual(["instagram", "blog", "tiktok"]);
+  });
+
+  test("says why each channel is missing", () => {
+    const reasons = ({ channels }: Payload) => Object.values(channels).map(({ reason }) => reason);
+    const inOrder = (owner: SeededOwner) => reasons(v.parse(payloadSchema, payloadOf(owner)));
+    expect(inOrder(full)).toEqual([null, null, null, "not_integrated", "not_integrated"]);
+    expect(inOrder(empty)).toEqual([
+      "no_sends_in_window",
+      "not_connected",
+      "not_connected",
+      "not_integrated",
+      "not_integrated",
+    ]);
+    expect(inOrder(mixed)).toEqual([
+      "no_events_in_window",
+      "APP_UNREACHABLE",
+      null,
+      "not_integrated",
+      "not_integrated",
+    ]);
+  });
+
+  test("keeps absence null and a score with its exact change", () => {
+    expect(payloadOf(full).accountScore).toMatchObject({ score: 71.3, previousScore: 70.1, delta: 1.2 });
+    expect(payloadOf(full).accountScore.sourceId).toMatch(/^[0-9a-f-]{36}$/);
+    const nothing = { score: null, previousScore: null, delta: null };
+    expect(payloadOf(empty).accountScore).toEqual({ ...nothing, sourceId: null });
+    expect(payloadOf(mixed).accountScore).toMatchObject(nothing);
+  });
+
+  test("traces every channel, each connection and the triggers", () => {
+    const sources = (owner: SeededOwner) =>
+      payloadOf(owner).provenance.sources.map(({ channel, status, code }) => [channel, status, code]);
+    expect(sources(full)).toEqual([
+      ["email", "ok", undefined],
+      ["instagram", "ok", undefined],
+      ["instagram", "ok", undefined],
+      ["linkedin", "ok", undefined],
+      ["blog", "not_integrated", undefined],
+      ["tiktok", "not_integrated", undefined],
+    ]);
+    expect(sources(empty)).toEqual([
+      ["email", "missing", "no_sends_in_window"],
+      ["instagram", "missing", "not_connected"],
+      ["linkedin", "missing", "not_connected"],
+      ["blog", "not_integrated", undefined],
+      ["tiktok", "not_integrated", undefined],
+    ]);
+    expect(sources(mixed)[1]).toEqual(["instagram", "failed", "APP_UNREACHABLE"]);
+    expect(payloadOf(full).provenance.analysisTriggers).toEqual(["weekly", "weekly", "weekly"]);
+    expect(payloadOf(mixed).provenance.analysisTriggers).toEqual(["weekly"]);
+  });
+
+  test("goes through jsonb unchanged", () => {
+    for (const { payload } of reports.values()) {
+      const parsed = v.parse(payloadSchema, payload);
+      expect(parsed).toEqual(payload);
+      expect(JSON.stringify(v.parse(payloadSchema, JSON.parse(JSON.stringify(payload))))).toBe(
+        JSON.stringify(parsed),
+      );
+    }
+  });
+
+  test("carries the fingerprint of its evidence, as SQL computes it too", async () => {
+    for (const { id, fingerprint, evidence, payload } of reports.values()) {
+      expect(payload.provenance.fingerprint).toBe(fingerprint);
+      expect(createHash("sha256").update(evidence, "utf8").digest("hex")).toBe(fingerprint);
+      expect(canonicalize(JSON.parse(evidence))).toBe(evidence);
+      const [row] = await weekly.db.sql`
+        select encode(sha256(convert_to(evidence, 'UTF8')), 'hex') = fingerprint as matches
+        from weekly_performance_reports where id = ${id}`;
+      expect(row!.matches).toBe(true);
+    }
+  });
+
+  test("can be built again from its evidence and its provenance", () => {
+    for (const { evidence, fingerprint, payload } of reports.values()) {
+      expect(rebuilt(JSON.parse(evidence), fingerprint, payload)).toEqual(payload);
+    }
+  });
+});
+
+/** The payload once more, from nothing but the evidence text and what the provenance says of rows and calls. */
+function rebuilt(evidence: Evidence, fingerprint: string, stored: Payload): Payload {
+  const { sources, worker } = stored.provenance;
+  const own = sources.filter(({ connectionId }) => connectionId !== undefined);
+  const connections = own.map(
+    ({ connectionId, channel, status, code }): CollectedConnection => ({
+      id: connectionId!,
+      network: channel as "instagram",
+      code: status === "failed" ? code! : null,
+    }),
+  );
+  const analyses = evidence.analyses.map((analysis) => {
+    const source = own.find(({ connectionId }) => connectionId === analysis.connectionId)!;
+    const row = { id: source.analysisId!, updatedAt: source.updatedAt! };
+    return { ...row, ...analysis } as EvidenceRows["analyses"][number];
+  });
+  const { score, previousScore, sourceId } = stored.accountScore;
+  return buildPayload({
+    scope: { tenantId: stored.tenantId, userId: stored.userId },
+    window: { start: stored.windowStart, end: stored.windowEnd },
+    generatedAt: stored.generatedAt,
+    connections,
+    rows: {
+      readAt: stored.generatedAt,
+      score: sourceId === null ? null : { id: sourceId, score },
+      previousScore,
+      analyses,
+      email: evidence.email ?? ({ sends: 0 } as EvidenceRows["email"]),
+    },
+    evidence,
+    fingerprint,
+    version: worker.version,
+  });
+}
+
+describe("payloadSchema", () => {
+  const valid = () => structuredClone(payloadOf(full)) as Payload & Record<string, unknown>;
+  const spoilt: [string, (payload: ReturnType<typeof valid>) => void][] = [
+    ["a key more", (p) => Object.assign(p, { benchmark: 1 })],
+    ["a key less", (p) => Reflect.deleteProperty(p, "missingChannels")],
+    ["a sixth channel", (p) => Object.assign(p.channels, { youtube: p.channels.blog })],
+    ["a hidden channel", (p) => Reflect.deleteProperty(p.channels, "tiktok")],
+    ["a key more in a channel", (p) => Object.assign(p.channels.blog, { score: 0 })],
+    ["another version", (p) => Object.assign(p, { schemaVersion: 2 })],
+    ["a version as text", (p) => Object.assign(p, { schemaVersion: "1" })],
+    ["an instant with an offset", (p) => Object.assign(p, { windowStart: "2026-11-16T00:00:00-03:00" })],
+    ["an instant without zone", (p) => Object.assign(p, { windowStart: "2026-11-16T03:00:00" })],
+    ["a score beyond 100", (p) => Object.assign(p.accountScore, { score: 100.01 })],
+    ["an unavailable channel with metrics", (p) => Object.assign(p.channels.blog, { metrics: { posts: 0 } })],
+    ["an unavailable channel without a reason", (p) => Object.assign(p.channels.blog, { reason: null })],
+    ["an available channel without metrics", (p) => Object.assign(p.channels.email, { metrics: null })],
+    ["a metric as text", (p) => Object.assign(p.channels.email.metrics!, { sends: "1" })],
+    ["a metric beyond all numbers", (p) => Object.assign(p.channels.email.metrics!, { sends: Infinity })],
+    ["a list of metrics", (p) => Object.assign(p.channels.email, { metrics: [1] })],
+    ["a fingerprint in capitals", (p) => Object.assign(p.provenance, { fingerprint: "A".repeat(64) })],
+    ["an unknown missing channel", (p) => Object.assign(p, { missingChannels: ["youtube"] })],
+  ];
+
+  test("accepts what is stored", () => {
+    expect(v.is(payloadSchema, valid())).toBe(true);
+  });
+
+  test.each(spoilt)("refuses %s", (_what, spoil) => {
+    const payload = valid();
+    spoil(payload);
+    expect(v.is(payloadSchema, payload)).toBe(false);
+  });
+});
