@@ -1,0 +1,80 @@
+/** What the demo runs on, and how it is taken down: a PostgreSQL of its own, three stand-ins, a folder, the binary. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the sources. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** How a command ended; `stdout` only when it was captured. */
+export type Ended = { exitCode: number | null; stdout: string };
+
+/** Everything that has to end when the demo does. */
+export type Stage = {
+  logDir: string;
+  secretsDir: string;
+  /** Adds something to be stopped; the last added is stopped first. */
+  onClose(stop: () => Promise<unknown>): void;
+  /** A secret file that only its owner may read. */
+  secret(name: string, value: string): void;
+  /** Runs the real binary on the caller's terminal, or captures what it prints. */
+  opsctl(args: string[], env: Record<string, string>, options?: { capture?: boolean }): Promise<Ended>;
+  close(): Promise<void>;
+};
+
+/** Sets up the folder; nothing runs yet. */
+export function openStage(): Stage {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-demo-"));
+  const [logDir, secretsDir] = [join(folder, "log"), join(folder, "secrets")];
+  mkdirSync(logDir);
+  mkdirSync(secretsDir);
+  const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  const running = new Set<ChildProcess>();
+  let closing: Promise<void> | undefined;
+
+  async function closeAll(): Promise<void> {
+    for (const child of running) child.kill("SIGTERM");
+    for (const stop of stops.reverse()) {
+      await stop().catch((error: unknown) => console.error("While cleaning up:", error));
+    }
+  }
+
+  return {
+    logDir,
+    secretsDir,
+    onClose: (stop) => void stops.push(stop),
+    secret: (name, value) => writeFileSync(join(secretsDir, name), `${value}\n`, { mode: 0o600 }),
+    async opsctl(args, env, { capture = false } = {}) {
+      const child = spawn(join(ROOT, "dist/opsctl"), args, {
+        env: { ...terminalEnv(), ...env },
+        stdio: ["ignore", capture ? "pipe" : "inherit", "inherit"],
+      });
+      running.add(child);
+      let stdout = "";
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        stdout += text;
+      });
+      try {
+        const exitCode = await new Promise<number | null>((resolve, reject) => {
+          child.once("error", reject);
+          child.once("close", resolve);
+        });
+        return { exitCode, stdout };
+      } finally {
+        running.delete(child);
+      }
+    },
+    close() {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
+}
+
+function terminalEnv(): Record<string, string> {
+  const names = ["TERM", "NO_COLOR", "COLUMNS"];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]!]] : [])));
+}
