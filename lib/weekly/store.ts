@@ -175,7 +175,7 @@ export function weeklyStore(sql: postgres.Sql) {
            from public.social_account_scores as a
            where a.tenant_id = b.tenant_id and a.user_id = b.user_id
              and a.window_start = b.window_start and a.window_end = b.window_end) as score,
-          (select a.score::float8
+          (select to_jsonb(a.score)
            from public.social_account_scores as a, public.weekly_performance_window(b.window_start) as previous
            where a.tenant_id = b.tenant_id and a.user_id = b.user_id
              and a.window_start = previous.window_start and a.window_end = previous.window_end
