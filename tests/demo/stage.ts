@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 /** The folder of the sources. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
+const GRACE_MS = 3_000;
+
 /** How a command ended; `stdout` only when it was captured. */
 export type Ended = { exitCode: number | null; stdout: string };
 
@@ -36,7 +38,7 @@ export function openStage(): Stage {
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
-    for (const child of running) child.kill("SIGTERM");
+    await Promise.all([...running].map(endChild));
     for (const stop of stops.reverse()) {
       await stop().catch((error: unknown) => console.error("While cleaning up:", error));
     }
@@ -72,6 +74,15 @@ export function openStage(): Stage {
       return closing;
     },
   };
+}
+
+/** Gives a process a moment to end by itself, then ends it. */
+async function endChild(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+  await ended;
+  clearTimeout(timer);
 }
 
 function terminalEnv(): Record<string, string> {
