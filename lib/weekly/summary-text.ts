@@ -20,6 +20,8 @@ export function renderSummary(summary: WeeklySummary): string {
   if (error) lines.push("", `${error.code}: ${error.message}`, ...(error.hint ? [`  -> ${error.hint}`] : []));
   if (window !== null && status !== "refused") lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
+  const inDoubt = summary.whatsapp.unknown + summary.email.unknown;
+  if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
   return `${lines.join("\n")}\n`;
 }
 
@@ -56,6 +58,11 @@ function counterLines(summary: WeeklySummary): string[] {
 
 function dryEditorials({ editorials }: WeeklySummary): string {
   return editorials.status === "disabled" ? "disabled" : "secret and budget in place";
+}
+
+function inDoubtLine(count: number): string {
+  const messages = count === 1 ? "1 message may have been sent" : `${count} messages may have been sent`;
+  return `${messages}, so opsctl leaves it to you: opsctl deliveries list --state unknown`;
 }
 
 function row(label: string, text: string): string {
