@@ -30,7 +30,10 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
   ] as const) {
     if (code !== null) tally.fail({ step, code });
   }
+  const editorials = editorialReadiness(run);
+  if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
 
+  // Last: only the first failures are named, and what concerns everybody comes before what concerns one.
   for await (const owner of pagesOf((after, limit) => store.listRecipients(options.tenantId, after, limit))) {
     if (world.interrupt.aborted) break;
     const { tenantId } = owner;
@@ -49,8 +52,6 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
     world.progress.advance(1);
   }
 
-  const editorials = editorialReadiness(run);
-  if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
   const interrupted = world.interrupt.aborted;
   if (interrupted) tally.fail({ step: "run", code: "RUN_INTERRUPTED" });
   const ready = tally.failures.length === 0;

@@ -88,12 +88,12 @@ async function reportOf(change: Partial<Variant> = {}): Promise<StoredReport & {
   weekly.onAnalyze = analyse(db.sql, variant);
   for (const [name, value] of Object.entries(variant.settings))
     await db.sql.unsafe(`alter database ${db.name} set ${name} = '${value}'`);
-  const hostZone = process.env["TZ"]!;
-  process.env["TZ"] = variant.hostZone;
+  const hostZone = process.env.TZ!;
+  process.env.TZ = variant.hostZone;
   try {
     expect(await weekly.run()).toMatchObject({ status: "success", reports: { completed: 1 } });
   } finally {
-    process.env["TZ"] = hostZone;
+    process.env.TZ = hostZone;
   }
   const report = await storedReport(db.sql, OWNER);
   const made = new Set(["analysisId", "rowId", "sourceId"]);
