@@ -82,6 +82,7 @@ describe("runWeekly() with a messaging instance that cannot send", () => {
       await db.sql`
       insert into messaging_instances (tenant_id, instance_name) values (${weekly.senders.whatsappTenantId}, 'ops')`;
       gateway.instances.set("ops", "open");
+      gateway.routes.state.script = null;
       expect((await weekly.run()).whatsapp.sent).toBe(1);
       expect(gateway.accepted.map(({ instance }) => instance)).toEqual(["ops"]);
     },
