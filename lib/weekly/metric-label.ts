@@ -89,7 +89,7 @@ export function metricName(channel: ChannelName, key: string): MetricName {
  *        stays a number, so that nothing is multiplied by a hundred by mistake.
  */
 export function metricValue(key: string, value: number | null): string {
-  if (typeof value !== "number" || !Number.isFinite(value)) return NO_FIGURE_TEXT;
+  if (value === null || !Number.isFinite(value)) return NO_FIGURE_TEXT;
   const isFraction = /(^|_)(rate|ctr)$/.test(snakeCase(key)) && Math.abs(value) <= 1;
   return isFraction ? formatPercent(value) : formatNumber(value);
 }

@@ -2,25 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import fc from "fast-check";
 import * as v from "valibot";
-import { renderEmail } from "../../lib/weekly/email-html.ts";
 import { payloadSchema } from "../../lib/weekly/payload.ts";
-import { renderWhatsappText } from "../../lib/weekly/whatsapp-text.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
+import { hashOfAllParts, partsOf } from "./golden-parts.ts";
 
 // `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing it.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../golden/weekly/", import.meta.url).pathname;
-const OPTIONS = { appBaseUrl: "https://app.example.com" };
-
-function partsOf(payload: (typeof PAYLOADS)[string]): Record<string, string> {
-  const { subject, html, text } = renderEmail(payload, OPTIONS);
-  const whatsapp = renderWhatsappText(payload, OPTIONS);
-  return {
-    "email.html": html,
-    "email.txt": `Subject: ${subject}\n\n${text}`,
-    "whatsapp.txt": `${whatsapp}\n`,
-  };
-}
 
 describe.each(Object.entries(PAYLOADS))("the texts of the report %s", (name, payload) => {
   test("come from a payload that satisfies the schema", () => {
@@ -49,6 +37,17 @@ test("every golden file belongs to a report", async () => {
     Object.keys(partsOf(PAYLOADS[name]!)).map((part) => `${name}.${part}`),
   );
   expect((await readdir(FOLDER)).toSorted()).toEqual(expected.toSorted());
+});
+
+test("the texts are the same on Deno, in another zone and language", async () => {
+  const root = new URL("../../", import.meta.url).pathname;
+  const child = Bun.spawn([`${root}node_modules/.bin/deno`, "run", "-A", "tests/weekly/golden-parts.ts"], {
+    cwd: root,
+    env: { ...process.env, TZ: "Asia/Tokyo", LANG: "de_DE.UTF-8" },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  expect(await new Response(child.stdout).text()).toBe(hashOfAllParts());
 });
 
 /** The same value as a database might give it back: every object's keys in an order drawn from `numbers`. */
