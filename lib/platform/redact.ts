@@ -44,13 +44,15 @@ export function redactValues(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactValues(item)]));
 }
 
+// Each begins where a word begins (lookbehind) or has a bounded length: tried at every character of a long text, an
+// open-ended one would take the square of its length.
 const RULES: readonly (readonly [RegExp, string])[] = [
   // scheme://user:password@host; greedy, because an unescaped @ may be part of the password.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, `$1${REDACTED}@`],
+  [/(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#"'<>]*@/gi, `$1${REDACTED}@`],
   [/([?&][\w-]*(?:key|token|secret|password|passwd|signature)=)[^&\s"'<>#]+/gi, `$1${REDACTED}`],
   [/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[^\s"',]+/gi, `$1${REDACTED}`],
   [/\b(bearer\s+)[\w.~+/=-]{16,}/gi, `$1${REDACTED}`],
-  [/([a-z0-9])[a-z0-9._%+'-]*@([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi, "$1***@$2"],
+  [/(?<![a-z0-9._%+'-])([a-z0-9._%+'-])[a-z0-9._%+'-]*@([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi, "$1***@$2"],
   // Only what can be nothing but a phone number: with a plus, or Brazil's prefix and length standing alone.
   [/\+\d[\d ().-]{6,18}(\d{4})(?!\d)/g, "***$1"],
   [/(?<![\w-])55\d{6,7}(\d{4})(?![\w-])/g, "***$1"],
