@@ -17,13 +17,14 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(LOCAL_BUN):
-	@mkdir -p .tools
-	@if command -v npm >/dev/null; then npm install --silent --no-save --no-audit --no-fund --prefix .tools bun@$(BUN_VERSION); \
+	@mkdir -p .tools && echo "Installing Bun $(BUN_VERSION) into .tools"
+	@if command -v npm >/dev/null; then npm install --loglevel=error --no-save --no-audit --no-fund --prefix .tools bun@$(BUN_VERSION); \
 	elif command -v bun >/dev/null; then cd .tools && { [ -f package.json ] || echo '{}' > package.json; } && bun add --exact --trust bun@$(BUN_VERSION); \
 	else echo "opsctl: neither npm nor bun found; install Node.js with npm, or Bun, then run make again" >&2; exit 1; fi
 	@$(LOCAL_BUN) --version >/dev/null 2>&1 || node .tools/node_modules/bun/install.js
 
 node_modules/.installed: package.json bun.lock | $(if $(findstring .tools,$(BUN)),$(LOCAL_BUN))
+	@echo "Installing the packages of bun.lock"
 	@$(BUN) install --frozen-lockfile --silent
 	@touch $@
 
