@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { seedOwner } from "../seed.ts";
+import { type SeededOwner, seedOwner } from "../seed.ts";
 import type { AnalysisBody } from "../standins/application.ts";
 import { storedReport } from "./stored-report.ts";
 import { weeklyFixture } from "./weekly-fixture.ts";
@@ -80,7 +80,7 @@ const READABLE: Record<string, { content: Content; metrics: object }> = {
 async function runWith(contents: Record<string, Content>) {
   const weekly = await weeklyFixture();
   const { db } = weekly;
-  const owners = [];
+  const owners: (SeededOwner & { name: string; content: Content })[] = [];
   for (const name of Object.keys(contents)) {
     const owner = await seedOwner(db.sql, { networks: ["instagram"], sends: [] });
     owners.push({ ...owner, name, content: contents[name]! });
@@ -120,7 +120,8 @@ describe("an analysis that is not what the application promised", () => {
       [...reports].map(([name, { payload }]) => {
         const { status, coverageStatus, reason, metrics } = payload.channels.instagram;
         const source = payload.provenance.sources.find(({ channel }) => channel === "instagram")!;
-        return [name, { status, coverageStatus, reason, metrics, source: [source.status, source.code] }];
+        const sourceSays: unknown[] = [source.status, source.code];
+        return [name, { status, coverageStatus, reason, metrics, source: sourceSays } as unknown];
       }),
     );
     const unavailable = {
@@ -128,9 +129,11 @@ describe("an analysis that is not what the application promised", () => {
       coverageStatus: "unavailable",
       reason: "analysis_malformed",
       metrics: null,
-      source: ["missing", "analysis_malformed"],
+      source: ["missing", "analysis_malformed"] as unknown[],
     };
-    expect(channels).toEqual(Object.fromEntries(Object.keys(MALFORMED).map((name) => [name, unavailable])));
+    expect(channels).toEqual(
+      Object.fromEntries(Object.keys(MALFORMED).map((name) => [name, unavailable as unknown])),
+    );
   });
 });
 

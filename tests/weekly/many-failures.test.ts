@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { createTally, FAILURES_SHOWN } from "../../lib/weekly/summary.ts";
+import { weeklyFixture } from "./weekly-fixture.ts";
+
+test("150 owners without a phone: all are counted, a hundred failures are named", async () => {
+  await using weekly = await weeklyFixture();
+  await weekly.db.sql`
+    with t as (insert into tenants (name) select 'Tenant ' || i from generate_series(1, 150) as i returning id),
+      w as (insert into credit_wallets (tenant_id, status) select id, 'active' from t)
+    insert into users (tenant_id, role) select id, 'owner' from t`;
+
+  const summary = await weekly.run({ skipEmail: true });
+
+  expect(summary).toMatchObject({
+    status: "failed",
+    exitCode: 1,
+    reports: { scopes: 150, completed: 150, failed: 0 },
+    whatsapp: { failed: 150, sent: 0 },
+    email: { skipped: 150, failed: 0 },
+    failuresTruncated: true,
+    heartbeat: "kept",
+  });
+  expect(summary.failures).toHaveLength(100);
+  const rows = await weekly.db.sql`
+    select channel, status, error_code, count(*)::int as n
+    from weekly_performance_deliveries group by 1, 2, 3 order by 1`;
+  expect([...rows]).toEqual([
+    { channel: "whatsapp", status: "failed", error_code: "recipient_phone_missing", n: 150 },
+  ]);
+});
+
+test("createTally() keeps a bounded number of failures however many there are", () => {
+  const tally = createTally();
+  for (let i = 0; i < FAILURES_SHOWN; i += 1) tally.fail({ step: "social", code: `code_${i}` });
+  expect(tally.failuresTruncated).toBe(false);
+  for (let i = 0; i < 1_000_000; i += 1) tally.fail({ step: "social", code: "later" });
+  expect(tally.failures).toHaveLength(FAILURES_SHOWN);
+  expect(tally.failures.at(-1)!.code).toBe(`code_${FAILURES_SHOWN - 1}`);
+  expect(tally.failuresTruncated).toBe(true);
+});
