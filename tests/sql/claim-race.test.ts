@@ -4,23 +4,13 @@ import { type Claim, describeLedger, type Ledger } from "./ledger.ts";
 
 type TakeClaim = (sql?: postgres.ISql) => Promise<Claim>;
 
-/** Waits until as many sessions wait for a lock of this database, asking the server itself. */
-async function untilWaiting(ledger: Ledger, count: number): Promise<void> {
-  for (;;) {
-    const [row] = await ledger.sql`
-      select count(*)::int as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    if (row!.waiting >= count) return;
-  }
-}
-
 /** One session claims and keeps its transaction open; the second has to wait for it. */
 async function holdAndRace(ledger: Ledger, take: TakeClaim): Promise<{ first: Claim; second: Claim }> {
   let second: Promise<Claim> | undefined;
   const first = (await ledger.sql.begin(async (tx) => {
     const claim = await take(tx);
     second = take();
-    await untilWaiting(ledger, 1);
+    await ledger.untilWaiting();
     return claim;
   })) as Claim;
   return { first, second: await second! };
@@ -65,7 +55,7 @@ describeLedger("two sessions claim one report", (ledger) => {
     const rolledBack = ledger.sql.begin(async (tx) => {
       await ledger.claimReport(owner, { sql: tx });
       second = ledger.claimReport(owner);
-      await untilWaiting(ledger, 1);
+      await ledger.untilWaiting();
       throw new Error("rolled back");
     });
     await expect(rolledBack).rejects.toThrow("rolled back");
@@ -87,7 +77,7 @@ describeLedger("two sessions claim one report", (ledger) => {
     await ledger.sql.begin(async (tx) => {
       await tx`select from weekly_performance_reports where id = ${claim.id} for update`;
       second = ledger.claimReport(owner);
-      await untilWaiting(ledger, 1);
+      await ledger.untilWaiting();
       await tx`
         update weekly_performance_reports
         set status = 'completed', payload = '{}', evidence = '', fingerprint = repeat('0', 64),
@@ -134,7 +124,7 @@ describeLedger("two sessions claim one delivery", (ledger) => {
           ${claim.id}, ${claim.token}, ${crypto.randomUUID()}, '4321')`;
       await ledger.moveClock("5 minutes");
       second = ledger.claimDelivery(report);
-      await untilWaiting(ledger, 1);
+      await ledger.untilWaiting();
     });
     expect(await second!).toMatchObject({ outcome: "unknown", token: null });
   });

@@ -93,6 +93,16 @@ export class Ledger {
     await this.setClock(await shifted(this.sql, row!.now, offset));
   }
 
+  /** Returns as soon as a session of this database waits for a lock, by the server's own word. */
+  async untilWaiting(): Promise<void> {
+    for (;;) {
+      const [row] = await this.sql`
+        select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      if (row!.waiting > 0) return;
+    }
+  }
+
   async newOwner({ wallet = "active" } = {}): Promise<Owner> {
     const [row] = await this.sql<Owner[]>`
         with t as (insert into tenants (name) values ('Tenant') returning id),

@@ -111,13 +111,17 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
       expect(await refusal(ledger.sql.unsafe(attempt))).toBe("OW031 reconciliations_are_append_only");
   });
 
-  test("two operators at once: one decides, the other is told", async () => {
+  test("two operators at once: the first decides, the second waits and is told", async () => {
     const claim = await ledger.unknownDelivery("email");
-    const answers = await Promise.allSettled([
-      ledger.reconcile(claim.id, "sent", "provider-id"),
-      ledger.reconcile(claim.id, "failed", null),
-    ]);
-    expect(answers.map((answer) => answer.status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect((await recordsOf(claim.id)).length).toBe(1);
+    let second: Promise<string> | undefined;
+    await ledger.sql.begin(async (tx) => {
+      await tx`
+        select public.reconcile_weekly_performance_delivery(${claim.id}, 'failed', null, 'Not found', 'ana')`;
+      second = refusal(ledger.reconcile(claim.id, "sent", "provider-id", "Found", "rui"));
+      await ledger.untilWaiting();
+    });
+    expect(await second!).toBe("OW030 delivery_not_unknown");
+    expect((await recordsOf(claim.id)).map((row) => row.actor)).toEqual(["ana"]);
+    expect(await ledger.delivery(claim.id)).toMatchObject({ status: "failed" });
   });
 });
