@@ -92,7 +92,7 @@ async function populate(stage: Stage, db: TestDatabase): Promise<Scene> {
     async run(args, options) {
       showCommand(args);
       const ended = await stage.opsctl(args, env, options);
-      if (!options?.capture) showExit(ended.exitCode);
+      if (!options?.capture && ended.exitCode !== null) showExit(ended.exitCode);
       return ended;
     },
   };

@@ -1,0 +1,66 @@
+/**
+ * `make bench`: figures, and their ratios to baselines that were measured in the same run.
+ *
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`; several with commas) runs parts of it. The
+ * exit status says whether it could be measured, not how fast it was.
+ */
+import { availableParallelism, loadavg } from "node:os";
+import process from "node:process";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { type Figure, renderFigures } from "./figure.ts";
+import { rateFigures } from "./provider-limit.ts";
+import { startupFigures } from "./startup.ts";
+import { memoryFigures } from "./weekly-memory.ts";
+import { countRoundTrips, roundTripFigure, speedFigures } from "./weekly-speed.ts";
+
+type Part = (server: PostgresServer) => Promise<Figure[]>;
+
+const PARTS: Record<string, Part> = {
+  startup: () => startupFigures(),
+  roundtrips: async (server) => [roundTripFigure(await countRoundTrips(server))],
+  async speed(server) {
+    const roundTrips = await countRoundTrips(server);
+    return [...(await speedFigures(server, roundTrips, 8)), ...(await speedFigures(server, roundTrips, 32))];
+  },
+  rate: rateFigures,
+  memory: memoryFigures,
+};
+
+const chosen = process.argv[2] ? process.argv[2].split(",") : Object.keys(PARTS);
+const unknown = chosen.filter((name) => !(name in PARTS));
+if (unknown.length > 0) {
+  console.error(`No such part: ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}`);
+  process.exit(2);
+}
+
+console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
+const server = await startPostgres();
+const stop = async (status: number) => {
+  await server.stop();
+  process.exit(status);
+};
+for (const [signal, status] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const) {
+  process.on(signal, () => void stop(status));
+}
+try {
+  for (const name of chosen) {
+    const figures = await PARTS[name]!(server);
+    console.log(`\n${name}\n${renderFigures(figures)}`);
+  }
+  console.log(NOTES());
+} catch (error) {
+  console.error(error);
+  await stop(1);
+}
+await stop(0);
+
+function NOTES(): string {
+  return [
+    "PostgreSQL runs without fsync, as in the tests; peers are processes on loopback. Only ratios of one run count:",
+    "other work on the machine slows both sides, and differences under about 20 % are noise. Load at the end:",
+    `${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores.`,
+  ].join("\n");
+}

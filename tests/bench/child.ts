@@ -1,0 +1,86 @@
+/** Processes that the benchmark starts, and what they cost. */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the sources. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** The compiled binary that is measured. */
+export const OPSCTL = join(ROOT, "dist/opsctl");
+
+/** A finished process; `peakBytes` is its largest resident memory, as seen until shortly before its end. */
+export type Cost = {
+  exitCode: number;
+  durationMs: number;
+  stdout: string;
+  stderr: string;
+  peakBytes: number;
+};
+
+/** Runs a program to its end and watches its memory now and then. */
+export async function run(command: string[], env: Record<string, string>): Promise<Cost> {
+  const startedMs = performance.now();
+  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  let peakBytes = 0;
+  const watch = setInterval(() => {
+    peakBytes = Math.max(peakBytes, peakOf(child.pid) ?? 0);
+  }, 20);
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const exitCode = await child.exited;
+  clearInterval(watch);
+  return { exitCode, durationMs: performance.now() - startedMs, stdout, stderr, peakBytes };
+}
+
+/** How long a program takes from its start to its end. */
+export function timeOf(command: string[], env: Record<string, string>): number {
+  const startedMs = performance.now();
+  Bun.spawnSync(command, { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  return performance.now() - startedMs;
+}
+
+/** The peak memory of a program that lives a few milliseconds: looked at without a pause until it is gone. */
+export async function peakOfShortRun(command: string[], env: Record<string, string>): Promise<number> {
+  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  let peakBytes = 0;
+  for (let seen = peakOf(child.pid); seen !== null; seen = peakOf(child.pid)) peakBytes = seen;
+  await child.exited;
+  return peakBytes;
+}
+
+/**
+ * The largest resident memory of a process so far; null once it has ended.
+ *
+ * Shape: read from /proc, because what the system reports of a finished child (`ru_maxrss`) begins with the memory of
+ *        the process that started it.
+ */
+function peakOf(pid: number): number | null {
+  try {
+    const kib = /^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kib === undefined ? null : Number(kib) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** A script of this folder as a helper process; its first line of output is its answer. */
+export async function startScript(
+  name: string,
+  args: string[],
+): Promise<{ answer: string; stop(): Promise<void> }> {
+  const child = Bun.spawn([process.execPath, join(ROOT, "tests/bench", name), ...args], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const reader = child.stdout.getReader();
+  const { value } = await reader.read();
+  return {
+    answer: new TextDecoder().decode(value).trim(),
+    async stop() {
+      child.stdin.end();
+      await child.exited;
+    },
+  };
+}

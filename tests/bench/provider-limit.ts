@@ -1,0 +1,44 @@
+/** How much of a provider's published rate a run uses, and whether it ever asks for more. */
+import type { PostgresServer } from "../postgres.ts";
+import { startEmailProvider } from "../standins/email-provider.ts";
+import { startScript } from "./child.ts";
+import type { Figure } from "./figure.ts";
+import { manyOwners } from "./many-owners.ts";
+import { weeklyRun } from "./weekly-run.ts";
+
+const PER_SECOND = 5;
+const OWNERS = 100;
+
+/** The rate from the first to the last accepted e-mail, and the refusals for rate. */
+export async function rateFigures(server: PostgresServer): Promise<Figure[]> {
+  const peers = await startScript("fast-peers.ts", ["5"]);
+  const email = await startEmailProvider({
+    apiKey: "bench-email",
+    latencyMs: 5,
+    rate: { count: PER_SECOND, seconds: 1 },
+  });
+  const data = await manyOwners(server, OWNERS);
+  try {
+    await weeklyRun(data, peers.answer, 8, { emailUrl: email.url });
+    const times = email.accepted.map(({ at }) => at.getTime());
+    const perSecond = (times.length - 1) / ((Math.max(...times) - Math.min(...times)) / 1000);
+    return [
+      {
+        measure: "e-mails under a published limit",
+        value: `${perSecond.toFixed(2)}/s`,
+        baseline: `${PER_SECOND}/s`,
+        ratio: perSecond / PER_SECOND,
+        goal: { atLeast: 0.95 },
+      },
+      {
+        measure: "  refusals for rate (429)",
+        value: `${email.refusedForRate}`,
+        ratio: email.refusedForRate,
+        goal: { atMost: 0 },
+      },
+    ];
+  } finally {
+    await Promise.all([peers.stop(), email.stop()]);
+    await data.db.drop();
+  }
+}

@@ -1,0 +1,72 @@
+/** How long and how much memory light commands take, against a compiled program that only says hello. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { refusedPort } from "../standins/raw-peer.ts";
+import { OPSCTL, peakOfShortRun, ROOT, timeOf } from "./child.ts";
+import { type Figure, median } from "./figure.ts";
+
+const RUNS = 60;
+const MEMORY_RUNS = 7;
+const MIB = 1_048_576;
+
+type Command = { name: string; words: string[]; env: Record<string, string> };
+
+/** Times and memory; the commands take turns, so that a noisy moment meets them all. */
+export async function startupFigures(): Promise<Figure[]> {
+  const hello = { name: "hello", words: [compileHello()], env: {} };
+  const version = { name: "opsctl --version", words: [OPSCTL, "--version"], env: {} };
+  const help = { name: "opsctl --help", words: [OPSCTL, "--help"], env: {} };
+  const database = {
+    name: "opsctl migrate --status, database refused",
+    words: [OPSCTL, "migrate", "--status"],
+    env: { DATABASE_URL: `postgres://nobody:none@127.0.0.1:${await refusedPort()}/none` },
+  };
+  const times = timesOf([hello, version, help, database]);
+  const time = (command: Command, atMost: number): Figure => ({
+    measure: `start of ${command.name}`,
+    value: `${times.get(command)!.toFixed(1)} ms`,
+    baseline: `${times.get(hello)!.toFixed(1)} ms`,
+    ratio: times.get(command)! / times.get(hello)!,
+    goal: { atMost },
+  });
+  const helloPeak = await peakOf(hello);
+  const versionPeak = await peakOf(version);
+  const memory: Figure = {
+    measure: "memory of opsctl --version",
+    value: `${(versionPeak / MIB).toFixed(1)} MiB`,
+    baseline: `${(helloPeak / MIB).toFixed(1)} MiB`,
+    ratio: versionPeak / helloPeak,
+    goal: { atMost: 1.4 },
+  };
+  return [time(version, 1.6), time(help, 1.6), time(database, 2.5), memory];
+}
+
+/** The baseline, compiled in this run with the flags of `make build` as far as they make a program faster. */
+function compileHello(): string {
+  const folder = join(ROOT, ".bench");
+  mkdirSync(folder, { recursive: true });
+  const [source, program] = [join(folder, "hello.ts"), join(folder, "hello")];
+  writeFileSync(source, 'console.log("hello");\n');
+  const flags = ["--compile", "--minify", "--bytecode", "--format=esm"];
+  const { exitCode, stderr } = Bun.spawnSync(
+    [process.execPath, "build", ...flags, source, "--outfile", program],
+    { cwd: folder },
+  );
+  if (exitCode !== 0) throw new Error(`The baseline could not be compiled: ${stderr}`);
+  return program;
+}
+
+function timesOf(commands: Command[]): Map<Command, number> {
+  const times = new Map<Command, number[]>(commands.map((command) => [command, []]));
+  for (let i = 0; i < RUNS; i += 1) {
+    for (const command of commands) times.get(command)!.push(timeOf(command.words, command.env));
+  }
+  return new Map([...times].map(([command, all]) => [command, median(all)]));
+}
+
+async function peakOf({ words, env }: Command): Promise<number> {
+  const peaks: number[] = [];
+  for (let i = 0; i < MEMORY_RUNS; i += 1) peaks.push(await peakOfShortRun(words, env));
+  return median(peaks);
+}
