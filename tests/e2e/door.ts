@@ -5,17 +5,19 @@ export type Door = {
   /** To be awaited in the way of the run. */
   pass(): Promise<void>;
   open(): void;
-  /** Waits until the process stands before the door; fails when it ends without having come. */
+  /** Waits until as many as were expected stand before the door; fails when the process ends before that. */
   reachedBy(process: Running): Promise<void>;
 };
 
-/** A closed door. */
-export function closedDoor(): Door {
+/** A closed door at which so many will come to stand. */
+export function closedDoor(expected = 1): Door {
   const reached = Promise.withResolvers<void>();
+  let waiting = 0;
   const opened = Promise.withResolvers<void>();
   return {
     async pass() {
-      reached.resolve();
+      waiting += 1;
+      if (waiting === expected) reached.resolve();
       await opened.promise;
     },
     open: opened.resolve,

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sharedPostgres, type TestDatabase } from "../postgres.ts";
+import { type PostgresServer, sharedPostgres, type TestDatabase } from "../postgres.ts";
 import { newLogin } from "../roles.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../seed.ts";
 import { type AnalysisBody, type Application, startApplication } from "../standins/application.ts";
@@ -59,6 +59,8 @@ export type WorldOptions = {
   ticking?: boolean;
   migrated?: boolean;
   editorials?: boolean;
+  /** The server to make the database on; the one that all tests share unless told otherwise. */
+  server?: PostgresServer;
 };
 
 let login: Promise<string> | undefined;
@@ -81,8 +83,8 @@ async function makeLogin(): Promise<string> {
 /** Opens a world: senders seeded, owners not. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = MONDAY, ticking = false, migrated = true, editorials = false } = options;
-  const server = await sharedPostgres();
-  const user = await serviceLogin();
+  const server = options.server ?? (await sharedPostgres());
+  const user = options.server ? "postgres" : await serviceLogin();
   const db = await server.createDatabase({ migrated });
   if (migrated) await setClock(db.sql, clock, { ticking });
   const senders = await seedSenders(db.sql);
@@ -136,7 +138,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       for (const process of running) process.kill("SIGKILL");
       await Promise.all([...running].map(({ ended }) => ended));
       await Promise.all([application.stop(), gateway.stop(), email.stop()]);
-      await db.drop();
+      // A server of the test's own goes away with all that is in it.
+      if (!options.server) await db.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,161 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PASSWORD, sharedPostgres } from "../postgres.ts";
+import { seedOwner } from "../seed.ts";
+import { refusedPort, startDropper } from "../standins/raw-peer.ts";
+import { databaseSnapshot } from "./database-snapshot.ts";
+import { RUNTIMES } from "./opsctl.ts";
+import { openWorld, serviceLogin, type World } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
+  `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;
+
+type Case = { name: string; code: string; hint: RegExp; spoil: (world: World) => Promise<unknown> };
+
+/** Databases that cannot be reached, or not as this login. */
+const OUT_OF_REACH: Case[] = [
+  {
+    name: "is down",
+    code: "DATABASE_UNREACHABLE",
+    hint: /host, port/,
+    spoil: async (world) => world.secret("DATABASE_URL", url({ user: "u", port: await refusedPort() })),
+  },
+  {
+    name: "has another password",
+    code: "DATABASE_AUTH_FAILED",
+    hint: /user and password/,
+    async spoil(world) {
+      const { port } = await sharedPostgres();
+      const [user, database] = [await serviceLogin(), world.db.name];
+      world.secret("DATABASE_URL", url({ user, port, database, password: "canary-of-a-wrong-password" }));
+    },
+  },
+  {
+    name: "does not exist",
+    code: "DATABASE_NOT_FOUND",
+    hint: /database name/,
+    async spoil(world) {
+      const { port } = await sharedPostgres();
+      world.secret("DATABASE_URL", url({ user: await serviceLogin(), port, database: "no_such_database" }));
+    },
+  },
+];
+
+const sqlOf = (statement: string) => (world: World) => world.db.sql.unsafe(statement).simple();
+
+/** Databases that are there, and lack something. */
+const INCOMPLETE: Case[] = [
+  {
+    name: "lacks the list function",
+    code: "DATABASE_NOT_MIGRATED",
+    hint: /opsctl migrate/,
+    spoil: sqlOf("drop function list_weekly_performance_report_scopes cascade"),
+  },
+  {
+    name: "lacks the persist function",
+    code: "DATABASE_NOT_MIGRATED",
+    hint: /opsctl migrate/,
+    spoil: sqlOf("drop function persist_weekly_performance_report cascade"),
+  },
+  {
+    name: "lacks a column",
+    code: "DATABASE_SCHEMA_MISSING",
+    hint: /application's own migrations/,
+    spoil: sqlOf("alter table users rename column phone to telephone"),
+  },
+  {
+    name: "lacks a table",
+    code: "DATABASE_SCHEMA_MISSING",
+    hint: /application's own migrations/,
+    spoil: sqlOf("drop table resend_email_events"),
+  },
+  {
+    name: "lacks a grant",
+    code: "DATABASE_GRANT_MISSING",
+    hint: /^grant select on public\.resend_email_events to service_role;$/,
+    spoil: sqlOf("revoke select on resend_email_events from service_role"),
+  },
+  {
+    name: "lacks the right to call a function",
+    code: "DATABASE_GRANT_MISSING",
+    hint: /^grant execute on function public\.claim_weekly_performance_report\(.*\) to service_role;$/,
+    spoil: sqlOf("revoke execute on function claim_weekly_performance_report from service_role"),
+  },
+  {
+    name: "hides rows by row security",
+    code: "DATABASE_ROW_SECURITY",
+    hint: /bypassrls/,
+    spoil: sqlOf("alter table users enable row level security"),
+  },
+];
+
+async function expectNotReady(world: World, { code, hint }: Case, runtime?: (typeof RUNTIMES)[number]) {
+  const before = await databaseSnapshot(world.db.sql);
+  for (const mode of [[], ["--dry-run"]]) {
+    const ended = await world.weekly(["--json", ...mode], runtime ? { runtime } : {});
+    expect(ended.exitCode, ended.stdout).toBe(3);
+    expect(ended.summary).toMatchObject({
+      status: "not_ready",
+      exitCode: 3,
+      dryRun: mode.length > 0,
+      heartbeat: "kept",
+      error: { code, hint: expect.stringMatching(hint) },
+    });
+    expect(ended.stdout + ended.stderr).not.toContain("canary");
+    expect(ended.stdout + ended.stderr).not.toContain("postgres://");
+  }
+  expect(await databaseSnapshot(world.db.sql)).toEqual(before);
+  expect(world.requests()).toEqual([]);
+  expect(world.heartbeat.isOld()).toBe(true);
+}
+
+describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime) => {
+  test.each(OUT_OF_REACH)("because it $name", async (unready) => {
+    await using world = await openWorld();
+    await unready.spoil(world);
+    await expectNotReady(world, unready, runtime);
+  });
+});
+
+describe.concurrent("a database that is not ready", () => {
+  test.each(INCOMPLETE)("because it $name", async (unready) => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    await unready.spoil(world);
+    await expectNotReady(world, unready);
+  });
+
+  test("because a peer that is no database drops the connection", async () => {
+    await using world = await openWorld();
+    const peer = await startDropper();
+    world.secret("DATABASE_URL", url({ user: "u", port: peer.port }));
+    const { exitCode, summary } = await world.weekly(["--json"]);
+    await peer.stop();
+    expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_UNREACHABLE" });
+  });
+
+  test("is told to a person with the line that mends it", async () => {
+    await using world = await openWorld();
+    await sqlOf("revoke select on resend_email_events from service_role")(world);
+    const { exitCode, stdout } = await world.weekly();
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain("NOT READY: nothing was written or sent");
+    expect(stdout).toContain("DATABASE_GRANT_MISSING");
+    expect(stdout).toContain("grant select on public.resend_email_events to service_role;");
+  });
+
+  test("an owner of the schema without membership may run, and a stranger may not", async () => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    world.secret("DATABASE_URL", world.db.url);
+    expect((await world.weekly(["--json"])).exitCode).toBe(0);
+    const { newLogin } = await import("../roles.ts");
+    const stranger = await newLogin(world.db.sql);
+    const { port } = await sharedPostgres();
+    world.secret("DATABASE_URL", url({ user: stranger, port, database: world.db.name }));
+    const { exitCode, summary } = await world.weekly(["--json"]);
+    expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_GRANT_MISSING" });
+    await world.db.sql.unsafe(`drop role ${stranger}`);
+  });
+});

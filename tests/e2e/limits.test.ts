@@ -1,0 +1,119 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startPostgres } from "../postgres.ts";
+import { seedOwner } from "../seed.ts";
+import { startSilentPeer } from "../standins/raw-peer.ts";
+import { closedDoor } from "./door.ts";
+import { RUNTIMES } from "./opsctl.ts";
+import { openWorld } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+// Each of these ends by a limit of the program's own: that the process ends at all is what is seen here.
+describe.concurrent("what never answers", () => {
+  test("a vault's client is given up, and its children with it", async () => {
+    await using world = await openWorld();
+    const empty = join(world.folder, "no-secrets");
+    mkdirSync(empty);
+    const pidFile = join(world.folder, "pid");
+    const path = join(world.folder, "vault-client");
+    const hang = `#!/bin/sh\n[ "$1" = TRIGGER_SECRET ] || exec cat "${world.secretsDir}/$1"\nsleep 100000 &\necho $! > ${pidFile}\necho half-a-canary\nwait\n`;
+    writeFileSync(path, hang, { mode: 0o700 });
+
+    const ended = await world.weekly(["--json"], {
+      env: { OPSCTL_SECRETS_COMMAND: path, OPSCTL_SECRETS_DIR: empty, PATH: process.env.PATH },
+    });
+
+    expect(ended.exitCode, ended.stdout).toBe(3);
+    expect(ended.summary.error?.message).toContain("TRIGGER_SECRET");
+    expect(ended.summary.error?.message).toContain("SECRET_COMMAND_FAILED");
+    expect(ended.stdout + ended.stderr).not.toContain("canary");
+    const child = Number(readFileSync(pidFile, "utf8"));
+    expect(isRunning(child)).toBe(false);
+    expect(world.requests()).toEqual([]);
+  });
+
+  test.each([...RUNTIMES])("a database that accepts and is silent is out of reach (%s)", async (runtime) => {
+    await using world = await openWorld();
+    const silent = await startSilentPeer();
+    world.secret("DATABASE_URL", `postgres://u:canary-password@127.0.0.1:${silent.port}/app`);
+
+    const ended = await world.weekly(["--json"], { runtime });
+    await silent.stop();
+
+    expect(ended.exitCode, ended.stdout).toBe(3);
+    expect(ended.summary.error?.code).toBe("DATABASE_UNREACHABLE");
+    expect(silent.connections).toBeGreaterThan(0);
+    expect(ended.stdout + ended.stderr).not.toContain("canary");
+  });
+
+  test("a gateway that is silent when a signal comes leaves the delivery unknown", async () => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    const sending = Promise.withResolvers<void>();
+    world.gateway.routes.send.script = () => {
+      sending.resolve();
+      return { accept: "hang" };
+    };
+
+    const running = await world.start(["weekly", "--json"]);
+    await sending.promise;
+    running.kill("SIGTERM");
+    const { exitCode, summary } = await running.ended;
+
+    expect(exitCode).toBe(1);
+    expect(summary).toMatchObject({
+      error: { code: "RUN_INTERRUPTED" },
+      whatsapp: { unknown: 1 },
+      email: { sent: 0, skipped: 1 },
+      heartbeat: "kept",
+    });
+    world.gateway.routes.send.script = null;
+    const next = await world.weekly(["--json"]);
+    expect(next.summary).toMatchObject({
+      exitCode: 1,
+      whatsapp: { sent: 0, unknown: 1 },
+      email: { sent: 1 },
+    });
+    expect(world.gateway.routes.send.calls).toHaveLength(1);
+  });
+
+  test("a database that goes away for good ends the run", async () => {
+    const server = await startPostgres();
+    let isStopped = false;
+    await using world = await openWorld({ server });
+    await using _ = { [Symbol.asyncDispose]: async () => void (isStopped || (await server.stop())) };
+    for (let i = 0; i < 3; i += 1) await seedOwner(world.db.sql);
+    const door = closedDoor();
+    world.onAnalyze = () => door.pass();
+
+    const running = await world.start(["weekly", "--json"]);
+    await door.reachedBy(running);
+    await world.db.sql.end({ timeout: 1 });
+    await server.stop();
+    isStopped = true;
+    door.open();
+    const ended = await running.ended;
+
+    expect(ended.exitCode).toBe(1);
+    expect(ended.summary).toMatchObject({
+      status: "failed",
+      exitCode: 1,
+      error: { code: "DATABASE_LOST" },
+      reports: { scopes: 3, completed: 0, failed: 3 },
+      whatsapp: { sent: 0 },
+      heartbeat: "kept",
+    });
+    expect(world.heartbeat.isOld()).toBe(true);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    // A process that has ended and waits to be reaped counts as ended.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,201 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { WeeklySummary } from "../../lib/weekly/summary.ts";
+import { seedOwner } from "../seed.ts";
+import type { Scripted } from "../standins/standin.ts";
+import { openWorld, type World } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+const HTML = {
+  status: 200,
+  text: "<html><body>Welcome</body></html>",
+  headers: { "content-type": "text/html" },
+};
+const always = (scripted: Scripted) => () => scripted;
+const clean = { sent: 1, failed: 0, unknown: 0, skipped: 0 };
+
+type Case = {
+  name: string;
+  prepare: (world: World) => unknown;
+  exitCode: number;
+  /** What the summary says, and the codes of its failures, each once. */
+  says: object;
+  codes: string[];
+};
+
+const CASES: Case[] = [
+  {
+    name: "an application that answers a page with 200 has analysed: its body is not used",
+    prepare: ({ application }) => {
+      application.routes.analysis.script = always(HTML);
+    },
+    exitCode: 0,
+    says: { status: "success", social: { calls: 2, failed: 0 }, heartbeat: "written", whatsapp: clean },
+    codes: [],
+  },
+  {
+    name: "an application that answers every call with a page and 500",
+    prepare: ({ application }) => {
+      application.routes.analysis.script = always({ ...HTML, status: 500 });
+    },
+    exitCode: 1,
+    says: { social: { calls: 2, failed: 2 }, heartbeat: "kept", whatsapp: clean, email: clean },
+    codes: ["APP_HTTP_500", "SOCIAL_ALL_CALLS_FAILED"],
+  },
+  {
+    name: "an application that refuses the secret",
+    prepare: (world) => world.secret("TRIGGER_SECRET", "canary-of-another-trigger"),
+    exitCode: 1,
+    says: {
+      error: { code: "APP_HTTP_401" },
+      reports: { completed: 0, failed: 1 },
+      whatsapp: { sent: 0, failed: 0 },
+      editorials: { status: "skipped" },
+      heartbeat: "kept",
+    },
+    codes: ["APP_HTTP_401", "SOCIAL_ALL_CALLS_FAILED"],
+  },
+  {
+    name: "an application that says it is not Monday",
+    prepare: ({ application }) => {
+      application.outsideMonday = true;
+    },
+    exitCode: 1,
+    says: { error: { code: "APP_HTTP_409" }, reports: { completed: 0, failed: 1 }, heartbeat: "kept" },
+    codes: ["APP_HTTP_409", "SOCIAL_ALL_CALLS_FAILED"],
+  },
+  {
+    name: "an application that is not there",
+    prepare: ({ application }) => application.stop(),
+    exitCode: 1,
+    says: { social: { calls: 2, failed: 2 }, whatsapp: clean, email: clean },
+    codes: ["APP_UNREACHABLE", "WORKER_UNREACHABLE", "SOCIAL_ALL_CALLS_FAILED"],
+  },
+  {
+    name: "a gateway that answers 200 with nonsense",
+    prepare: ({ gateway }) => gateway.routes.send.next({ status: 200, json: { ok: "yes", id: 7 } }),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, unknown: 1 }, email: clean, heartbeat: "kept" },
+    codes: ["gateway_answer_without_id"],
+  },
+  {
+    name: "a gateway that answers 200 with a page",
+    prepare: ({ gateway }) => gateway.routes.send.next(HTML),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, unknown: 1 }, email: clean },
+    codes: ["gateway_answer_unreadable"],
+  },
+  {
+    name: "a gateway that answers 500",
+    prepare: ({ gateway }) => gateway.routes.send.next({ ...HTML, status: 500 }),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, unknown: 1 }, email: clean },
+    codes: ["gateway_http_500"],
+  },
+  {
+    name: "a gateway that refuses the key",
+    prepare: (world) => world.secret("GATEWAY_ADMIN_KEY", "canary-of-another-key"),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
+    codes: ["gateway_unauthorized"],
+  },
+  {
+    name: "a gateway whose state is a page",
+    prepare: ({ gateway }) => gateway.routes.state.next(HTML),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
+    codes: ["sem_instancia_gateway"],
+  },
+  {
+    name: "a gateway that is not there",
+    prepare: ({ gateway }) => gateway.stop(),
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
+    codes: ["sem_instancia_gateway"],
+  },
+  {
+    name: "an e-mail provider that answers 422",
+    prepare: ({ email }) =>
+      email.routes.send.next({ status: 422, json: { name: "validation_error", message: "no" } }),
+    exitCode: 1,
+    says: { whatsapp: clean, email: { sent: 0, failed: 1 } },
+    codes: ["validation_error"],
+  },
+  {
+    name: "an e-mail provider that answers 409",
+    prepare: ({ email }) =>
+      email.routes.send.next({ status: 409, json: { name: "concurrent_idempotent_requests", message: "" } }),
+    exitCode: 1,
+    says: { whatsapp: clean, email: { sent: 0, unknown: 1 } },
+    codes: ["concurrent_idempotent_requests"],
+  },
+  {
+    name: "an e-mail provider that answers 200 with a page",
+    prepare: ({ email }) => email.routes.send.next(HTML),
+    exitCode: 1,
+    says: { whatsapp: clean, email: { sent: 0, unknown: 1 } },
+    codes: ["email_answer_unreadable"],
+  },
+  {
+    name: "an e-mail provider that is not there",
+    prepare: ({ email }) => email.stop(),
+    exitCode: 1,
+    says: { whatsapp: clean, email: { sent: 0, failed: 1 } },
+    codes: ["email_unreachable"],
+  },
+  {
+    name: "a provider that asks to wait",
+    prepare: ({ email }) =>
+      email.routes.send.next({
+        status: 429,
+        json: { name: "rate_limit_exceeded", message: "" },
+        headers: { "retry-after": "1" },
+      }),
+    exitCode: 0,
+    says: { status: "success", email: clean, heartbeat: "written" },
+    codes: [],
+  },
+];
+
+const codesOf = ({ failures }: WeeklySummary) => [...new Set(failures.map(({ code }) => code))];
+
+describe.concurrent("opsctl weekly with", () => {
+  test.each(CASES)("$name", async ({ prepare, exitCode, says, codes }) => {
+    await using world = await openWorld({ editorials: true });
+    await seedOwner(world.db.sql);
+    await prepare(world);
+
+    const ended = await world.weekly(["--json"]);
+
+    expect(ended.exitCode, ended.stdout).toBe(exitCode);
+    expect(ended.summary).toMatchObject({ exitCode, ...says });
+    expect(codesOf(ended.summary)).toEqual(codes);
+    expect(world.heartbeat.isOld()).toBe(exitCode !== 0);
+    expect(ended.stdout + ended.stderr).not.toContain("<html");
+  });
+});
+
+describe.concurrent("the run after", () => {
+  test("a refusal of the application: it resumes what was left", async () => {
+    await using world = await openWorld();
+    for (let i = 0; i < 3; i += 1) await seedOwner(world.db.sql);
+    world.application.outsideMonday = true;
+    const refused = await world.weekly(["--json", "--concurrency", "1"]);
+    expect(world.application.ledger).toHaveLength(1);
+    expect(refused.summary.reports).toMatchObject({ scopes: 3, completed: 0, failed: 1 });
+    world.application.outsideMonday = false;
+    const resumed = await world.weekly(["--json"]);
+    expect(resumed.summary).toMatchObject({ exitCode: 0, reports: { completed: 3 }, heartbeat: "written" });
+  });
+
+  test("corrected data: what failed is sent, what was sent is not sent again", async () => {
+    await using world = await openWorld();
+    const { userId } = await seedOwner(world.db.sql, { phone: null });
+    const first = await world.weekly(["--json"]);
+    expect(first.summary).toMatchObject({ exitCode: 1, whatsapp: { failed: 1 }, email: { sent: 1 } });
+    await world.db.sql`update users set phone = '11 97777-1234' where id = ${userId}`;
+    const second = await world.weekly(["--json"]);
+    expect(second.summary).toMatchObject({ exitCode: 0, whatsapp: { sent: 1 }, email: { reused: 1 } });
+    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, openSync } from "node:fs";
+import { opsctlBinary } from "../binary.ts";
+import { seedOwner } from "../seed.ts";
+import { closedDoor, type Door } from "./door.ts";
+import { RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
+import { openWorld, type World } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+const OWNERS = 12;
+
+async function seedOwners(world: World): Promise<void> {
+  for (let i = 0; i < OWNERS; i += 1) await seedOwner(world.db.sql);
+}
+
+/** Stops the run in its middle, with all that it has in flight waiting for the application. */
+function holdAnalysis(world: World, inFlight = 1): Door {
+  const analyze = world.onAnalyze;
+  const door = closedDoor(inFlight);
+  let calls = 0;
+  world.onAnalyze = async (body) => {
+    calls += 1;
+    if (calls > 6) await door.pass();
+    await analyze(body);
+  };
+  return door;
+}
+
+const CASES: [RuntimeName, NodeJS.Signals][] = RUNTIMES.flatMap((runtime) =>
+  (["SIGTERM", "SIGINT"] as const).map((signal): [RuntimeName, NodeJS.Signals] => [runtime, signal]),
+);
+
+describe.concurrent("a signal in the middle of opsctl weekly", () => {
+  test.each(CASES)(
+    "%s, %s: begins nothing new, finishes what is in flight, and says so",
+    async (runtime, signal) => {
+      await using world = await openWorld({ editorials: true });
+      await seedOwners(world);
+      const door = holdAnalysis(world, 2);
+
+      const running = await world.start(["weekly", "--json", "--concurrency", "2"], { runtime });
+      await door.reachedBy(running);
+      const callsBefore = world.application.ledger.length;
+      running.kill(signal);
+      await logged(running, "RUN_INTERRUPTED");
+      door.open();
+      const ended = await running.ended;
+
+      expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
+      expect(ended.summary).toMatchObject({
+        status: "failed",
+        exitCode: 1,
+        error: { code: "RUN_INTERRUPTED" },
+        editorials: { status: "skipped" },
+        heartbeat: "kept",
+      });
+      expect(world.heartbeat.isOld()).toBe(true);
+      expect(world.application.ledger.length).toBe(callsBefore);
+      const open = await world.db.sql`
+      select status from weekly_performance_reports where status = 'running'
+      union all select status from weekly_performance_deliveries where status in ('running', 'unknown')`;
+      expect([...open]).toEqual([]);
+
+      const next = await world.weekly(["--json"], { runtime });
+      expect(next.exitCode, next.stdout).toBe(0);
+      expect(next.summary.heartbeat).toBe("written");
+      expect(new Set(world.gateway.accepted.map(({ number }) => number)).size).toBe(OWNERS);
+      expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([OWNERS, OWNERS]);
+    },
+  );
+
+  test("a second one ends the process at once", async () => {
+    await using world = await openWorld();
+    await seedOwners(world);
+    const door = holdAnalysis(world);
+    const running = await world.start(["weekly", "--json"]);
+    await door.reachedBy(running);
+    running.kill("SIGTERM");
+    await logged(running, "RUN_INTERRUPTED");
+    running.kill("SIGTERM");
+    const { exitCode } = await running.ended;
+    door.open();
+    expect(exitCode).not.toBe(0);
+    expect(world.heartbeat.isOld()).toBe(true);
+  });
+});
+
+/** Waits until the log of a process has this text. */
+async function logged(
+  { child }: { child: { stderr: NodeJS.ReadableStream | null } },
+  text: string,
+): Promise<void> {
+  let log = "";
+  await new Promise<void>((resolve) => {
+    child.stderr!.on("data", (part) => {
+      log += part;
+      if (log.includes(text)) resolve();
+    });
+  });
+}
+
+describe.concurrent.each([...RUNTIMES])("standard output that takes nothing, %s", (runtime) => {
+  test("because the disk is full: the run is done, and its end is no success", async () => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    const full = openSync("/dev/full", "w");
+
+    const running = await world.start(["weekly", "--json"], { runtime, stdout: full });
+    closeSync(full);
+    const { exitCode, stderr } = await running.ended;
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("OUTPUT_FAILED");
+    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+  });
+});
+
+describe.concurrent("standard output of the binary", () => {
+  test("that was closed before the start: the run is done, and its end is no success", async () => {
+    await using world = await openWorld();
+    await seedOwner(world.db.sql);
+    const script = 'exec "$0" weekly --json >&-';
+    const { ended } = startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: world.env });
+    const { exitCode, stderr } = await ended;
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toContain("OUTPUT_FAILED");
+    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+  });
+
+  test("whose reader goes away in the middle of the run does not end the run", async () => {
+    await using world = await openWorld();
+    await seedOwners(world);
+    const door = holdAnalysis(world);
+    const running = await world.start(["weekly", "--json"]);
+    await door.reachedBy(running);
+    running.child.stdout!.destroy();
+    door.open();
+    const { signal } = await running.ended;
+    expect(signal).toBe(null);
+    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([OWNERS, OWNERS]);
+  });
+});
