@@ -1,8 +1,13 @@
+import { Buffer } from "node:buffer";
 import { EventEmitter } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { DatabaseAddress } from "./database-url.ts";
+
+/** The message ReadyForQuery, `Z` and its length, which one byte follows: `I` when no transaction is open. */
+const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
+const READY_LENGTH = READY_FOR_QUERY.length + 1;
 
 /** PostgreSQL's request to go on with TLS: length 8 and the code 80877103. */
 const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
@@ -36,27 +41,30 @@ export async function connectDatabase(
  *
  * Shape: however the connection breaks, `error` and `close` come at once and together. On a socket they come apart:
  *        a query begun between them is never answered. After a bare `close` while connecting, the driver connects
- *        again without pause and without end. A cancelled statement's own connection counts as broken.
+ *        again without pause and without end. Inside a transaction only `error` comes, then and after each further
+ *        write: after a `close` the driver's own rollback or commit would write to nothing and end the process.
+ *        A cancelled statement's own connection counts as broken.
  */
 export class DriverStream extends EventEmitter {
   readonly #socket: Socket | undefined;
   readonly #onLoss: () => void;
+  readonly #transaction = new TransactionStatus();
   #isClosedByDriver = false;
-  #isOver = false;
+  #fault: Error | undefined;
 
   constructor(connection: Socket | Error, onLoss: () => void = () => {}) {
     super();
     this.#onLoss = onLoss;
     if (connection instanceof Error) {
-      this.write = () => {
-        process.nextTick(() => this.#break(connection));
-        return true;
-      };
+      this.#fault = connection;
       return;
     }
     this.#socket = connection;
     const closed = () => this.#break(failure("CONNECTION_CLOSED", "the server closed the connection"));
-    connection.on("data", (bytes) => this.emit("data", bytes));
+    connection.on("data", (bytes: Buffer) => {
+      this.#transaction.read(bytes);
+      this.emit("data", bytes);
+    });
     connection.on("drain", () => this.emit("drain"));
     connection
       .on("error", (error) => this.#break(error))
@@ -65,11 +73,15 @@ export class DriverStream extends EventEmitter {
   }
 
   get readyState(): string {
-    return this.#isOver ? "closed" : (this.#socket?.readyState ?? "closed");
+    return this.#fault === undefined ? (this.#socket?.readyState ?? "closed") : "closed";
   }
 
   write(bytes: Uint8Array, done?: () => void): boolean {
-    return this.#socket?.write(bytes, done) ?? true;
+    const fault = this.#fault;
+    if (fault === undefined) return this.#socket?.write(bytes, done) ?? true;
+    // Later, because the driver notes the statement as written only when this returns.
+    process.nextTick(() => this.#tell(fault));
+    return true;
   }
 
   end(bytes: Uint8Array): void {
@@ -95,12 +107,29 @@ export class DriverStream extends EventEmitter {
   }
 
   #break(error: Error): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#fault !== undefined) return;
+    this.#fault = error;
     this.#socket?.destroy();
     if (!this.#isClosedByDriver) this.#onLoss();
+    this.#tell(error);
+  }
+
+  #tell(error: Error): void {
     if (this.listenerCount("error") > 0) this.emit("error", error);
-    this.emit("close");
+    if (!this.#transaction.isOpen || this.#isClosedByDriver) this.emit("close");
+  }
+}
+
+/** Whether a transaction is open, as the server says in the last message of each of its answers. */
+class TransactionStatus {
+  isOpen = false;
+  #tail: Uint8Array = new Uint8Array(0);
+
+  read(bytes: Buffer): void {
+    const tail = Buffer.concat([this.#tail, bytes.subarray(-READY_LENGTH)]).subarray(-READY_LENGTH);
+    this.#tail = tail;
+    const isReady = tail.length === READY_LENGTH && READY_FOR_QUERY.every((byte, at) => tail[at] === byte);
+    if (isReady) this.isOpen = tail.at(-1) !== "I".charCodeAt(0);
   }
 }
 

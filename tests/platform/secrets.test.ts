@@ -106,7 +106,7 @@ describe("secretAdapter() reads files", () => {
       });
       const refused = found(env);
       await expect(refused).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
-      const { message } = await refused.catch((error: Error) => error as Error);
+      const message = await refused.then(String, (error: Error) => error.message);
       expect(message).toContain(NAME);
       expect(message).toContain(mode.toString(8).padStart(4, "0"));
       expect(message).not.toContain("canary");

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "bun:test";
+import { type DatabaseAddress, parseDatabaseUrl } from "../../lib/platform/database-url.ts";
+
+function parsed(text: string): DatabaseAddress {
+  const address = parseDatabaseUrl(text);
+  if (typeof address === "string") throw new Error(address);
+  return address;
+}
+
+describe("parseDatabaseUrl()", () => {
+  test("takes the URL apart and undoes percent-encoding", () => {
+    expect(parsed("postgres://us%40er:p%40ss%2Fw%3A%25@db.example.com:6543/my%20db")).toEqual({
+      host: "db.example.com",
+      port: 6543,
+      socketPath: undefined,
+      user: "us@er",
+      password: "p@ss/w:%",
+      database: "my db",
+      tls: "prefer",
+      rootCertificate: undefined,
+      startup: {},
+    });
+  });
+
+  test("has libpq's defaults where the URL says nothing", () => {
+    expect(parsed("postgresql://")).toMatchObject({
+      host: "localhost",
+      port: 5432,
+      user: undefined,
+      password: "",
+    });
+  });
+
+  test("knows Unix sockets and IPv6", () => {
+    expect(parsed("postgres://u@%2Fvar%2Frun%2Fpostgresql/db").socketPath).toBe(
+      "/var/run/postgresql/.s.PGSQL.5432",
+    );
+    expect(parsed("postgres:///db?host=/tmp&user=u").socketPath).toBe("/tmp/.s.PGSQL.5432");
+    expect(parsed("postgres://u@[::1]:5433/db")).toMatchObject({ host: "::1", port: 5433 });
+  });
+
+  test.each([
+    ["postgres://db.example.com/d", "prefer"],
+    ["postgres://127.0.0.1/d", "disable"],
+    ["postgres://localhost/d", "disable"],
+    ["postgres://[::1]/d", "disable"],
+    ["postgres:///d?host=/tmp", "disable"],
+    ["postgres://localhost/d?sslmode=require", "require"],
+    ["postgres://db/d?sslmode=disable", "disable"],
+    ["postgres://db/d?sslmode=allow", "prefer"],
+    ["postgres://db/d?sslmode=verify-ca", "verify-ca"],
+    ["postgres://db/d?sslmode=verify-full", "verify-full"],
+    ["postgres://db/d?sslmode=require&sslrootcert=/ca.pem", "verify-ca"],
+    ["postgres://db/d?sslrootcert=system", "verify-full"],
+    ["postgres://db/d?ssl=true", "require"],
+  ] as const)("%s is %s", (text, tls) => {
+    expect(parsed(text).tls).toBe(tls);
+  });
+
+  test("keeps parameters of other clients to itself and hands settings to the server", () => {
+    const query = "pgbouncer=true&connect_timeout=5&application_name=x&options=-c%20a%3Db&search_path=app";
+    expect(parsed(`postgres://db/d?${query}`).startup).toEqual({ options: "-c a=b", search_path: "app" });
+  });
+
+  test.each([
+    ["mysql://u:canary@h/d", "is not a postgres:// URL"],
+    ["canary", "is not a postgres:// URL"],
+    ["postgres:canary", "is not a postgres:// URL"],
+    ["postgres://u:canary@h:port/d", "is not a valid postgres:// URL"],
+    ["postgres://u:canary%zz@h/d", "is not a valid postgres:// URL"],
+    ["postgres://u:canary@h1,h2/d", "names several hosts, where one is supported"],
+    ["postgres://u:canary@h/d?sslmode=canary", "has an sslmode that is not known"],
+    ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
+  ])("says what is wrong with %s without quoting it", (text, problem) => {
+    expect(parseDatabaseUrl(text)).toBe(problem);
+  });
+});

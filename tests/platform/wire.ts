@@ -1,0 +1,73 @@
+/** Servers and proxies on loopback that behave badly, for the tests of the database connection. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A listening server; `connections` counts those it has had. */
+export type Listening = AsyncDisposable & { port: number; connections: () => number };
+
+/** A proxy in front of PostgreSQL. */
+export type Proxy = Listening & {
+  /** Breaks every connection; while `refusing`, new ones are closed as soon as they come. */
+  cut(options?: { refusing: boolean }): void;
+  mend(): void;
+};
+
+/** Listens on a free port and hands every connection to `serve`. */
+export async function listen(serve: (socket: Socket) => void): Promise<Listening> {
+  const open = new Set<Socket>();
+  let count = 0;
+  const server: Server = createServer((socket) => {
+    count += 1;
+    open.add(socket);
+    socket.on("error", () => {}).on("close", () => open.delete(socket));
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    connections: () => count,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Passes everything on to `port`; `rewrite` may change what the server says. */
+export async function proxyTo(port: number, rewrite = (bytes: Buffer) => bytes): Promise<Proxy> {
+  const pairs = new Set<Socket>();
+  let refusing = false;
+  const listening = await listen((socket) => {
+    if (refusing) {
+      socket.end();
+      return;
+    }
+    const upstream = connect(port, "127.0.0.1");
+    pairs.add(socket);
+    upstream.on("error", () => {}).on("data", (bytes: Buffer) => socket.write(rewrite(bytes)));
+    upstream.on("close", () => socket.destroy());
+    socket.on("data", (bytes) => upstream.write(bytes));
+    socket.on("close", () => {
+      pairs.delete(socket);
+      upstream.destroy();
+    });
+  });
+  return Object.assign(listening, {
+    cut(options = { refusing: false }) {
+      refusing = options.refusing;
+      for (const socket of pairs) socket.destroy();
+    },
+    mend() {
+      refusing = false;
+    },
+  });
+}
+
+/** Announces another process id than the backend's, as a pooler does. */
+export function announceOtherProcess(bytes: Buffer): Buffer {
+  const backendKeyData = Buffer.from([0x4b, 0, 0, 0, 12]);
+  const at = bytes.indexOf(backendKeyData);
+  if (at === -1) return bytes;
+  const changed = Buffer.from(bytes);
+  changed.writeUInt32BE(0x7fff_fff0, at + backendKeyData.length);
+  return changed;
+}
