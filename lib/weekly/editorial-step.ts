@@ -44,7 +44,7 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
   } catch (error) {
     const code = "SOCIAL_EDITORIALS_LOCK_LOST";
     world.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
-    tally.fail({ step: "editorials", code });
+    if (drained.code === null) tally.fail({ step: "editorials", code });
     return { ...drained, status: "failed", code: drained.code ?? code };
   }
 }
