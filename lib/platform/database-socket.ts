@@ -91,6 +91,8 @@ export class DriverStream extends EventEmitter {
 
   destroy(): void {
     this.#isClosedByDriver = true;
+    // One that broke inside a transaction has not been closed for the driver yet, whose timers still run.
+    if (this.#fault !== undefined) this.emit("close");
     this.#socket?.destroy();
   }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { type Database, openDatabase } from "../../lib/platform/database.ts";
 import { classifyDatabaseError } from "../../lib/platform/database-error.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
@@ -251,5 +253,24 @@ describe("a lost connection", () => {
     }
     expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
     await db.close();
+  });
+});
+
+test("under Deno the same holds", async () => {
+  const deno = join(import.meta.dirname, "../../node_modules/deno/deno");
+  const probe = join(import.meta.dirname, "database-probe.ts");
+  const child = spawn(deno, ["run", "-A", probe, database.url], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(JSON.parse(output)).toEqual({
+    seen: ["DATABASE_LOST", "ok"],
+    transaction: "DATABASE_LOST",
+    afterwards: "ok",
+    hungUp: "DATABASE_UNREACHABLE",
+    tries: 1,
+    never: "DATABASE_UNREACHABLE",
   });
 });
