@@ -43,6 +43,7 @@ export type CompletedReport = { id: string; scope: Scope; payload: Payload };
 
 const LEASE_MS = 5 * 60_000;
 const THROTTLED_REPEATS = 3;
+const CLAIM_MS = 20_000;
 /** What settling may take after the last send of a claim. */
 const SETTLE_MS = 10_000;
 
@@ -102,7 +103,12 @@ async function deliverOnce(
   const claimedAtMs = world.monotonicMs();
   let claim: DeliveryClaim;
   try {
-    claim = await channel.claim(report.id, report.scope, channel.senderTenantId!);
+    // Repeated after a lost answer, a claim that did take place is found busy: nothing is sent twice.
+    claim = await repeatWhileLost(() => channel.claim(report.id, report.scope, channel.senderTenantId!), {
+      deadlineMs: claimedAtMs + CLAIM_MS,
+      ...world,
+      signal: world.stop.signal,
+    });
   } catch (error) {
     if (isOutsideReportDay(error)) {
       world.stop.because(MONDAY_ENDED);

@@ -19,6 +19,7 @@ export type ReportResult =
   | { outcome: "busy" | "ineligible" | "failed" };
 
 const REPORT_LEASE_MS = 20 * 60_000;
+const CLAIM_MS = 20_000;
 /** How long reading and persisting may each wait for a database that is briefly away; well inside the lease. */
 const PERSIST_MS = 60_000;
 
@@ -33,7 +34,12 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
   const claimedAtMs = monotonicMs();
   let claim: ReportClaim;
   try {
-    claim = await store.claimReport(scope, run.window, SCHEMA_VERSION); // 1, 2
+    // Repeated after a lost answer, a claim that did take place is found busy: nothing is done twice.
+    claim = await repeatWhileLost(() => store.claimReport(scope, run.window, SCHEMA_VERSION), {
+      deadlineMs: claimedAtMs + CLAIM_MS,
+      ...run.world,
+      signal: run.stop.signal,
+    }); // 1, 2
   } catch (error) {
     if (isOutsideReportDay(error)) {
       run.stop.because(MONDAY_ENDED);

@@ -1,0 +1,88 @@
+/** A relay in front of a database that can be cut, closed, and made to lose the answer to a statement. */
+import { Buffer } from "node:buffer";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A running relay. */
+export type TcpProxy = {
+  port: number;
+  /** How often an answer was lost by `loseAnswerTo`. */
+  lost: number;
+  /** Cuts every connection; new ones are still taken. */
+  cut(): void;
+  /** Cuts every connection and refuses new ones, until `open`. */
+  close(): void;
+  open(): void;
+  /**
+   * The next statement that names `text` is carried out, and its answer never arrives: the connection breaks in its
+   * place. Works on a statement's first use of a connection, while its text is sent.
+   */
+  loseAnswerTo(text: string): void;
+  stop(): Promise<void>;
+};
+
+/** The end of a successful answer: the command's tag, then "ready, no transaction open", so it is committed. */
+const COMMITTED = Buffer.from("SELECT 1\0Z\0\0\0\x05I", "latin1");
+
+/** Starts a relay to a port of this machine. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let closed = false;
+  let wanted: string | null = null;
+
+  const server = createServer((client) => {
+    if (closed) return void client.destroy();
+    const upstream = connect(targetPort, "127.0.0.1");
+    let losing = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on("data", (bytes: Buffer) => {
+      if (wanted !== null && bytes.includes(wanted)) {
+        losing = true;
+        wanted = null;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes: Buffer) => {
+      if (losing && bytes.includes(COMMITTED)) {
+        proxy.lost += 1;
+        client.destroy();
+        return;
+      }
+      client.write(bytes);
+    });
+  });
+
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const proxy: TcpProxy = {
+    port: 0,
+    lost: 0,
+    cut,
+    close() {
+      closed = true;
+      cut();
+    },
+    open() {
+      closed = false;
+    },
+    loseAnswerTo(text) {
+      wanted = text;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cut();
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  proxy.port = (server.address() as AddressInfo).port;
+  return proxy;
+}
