@@ -1,0 +1,136 @@
+/** Who may import whom, so that an arrow that points upwards fails the build. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** What features share, and what each of these may use of the others. */
+const SHARED: Record<string, string[]> = {
+  platform: [],
+  text: [],
+  time: ["platform"],
+  providers: ["platform", "text"],
+  schema: ["platform"],
+  dedup: ["platform"],
+};
+
+type Source = { path: string; text: string; imports: string[] };
+
+function sourcesIn(folder: string): Source[] {
+  return readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => join(folder, String(name)))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), "utf8");
+      return { path, text, imports: importsOf(path, text) };
+    });
+}
+
+/** What a file imports, statically, for types, again for others, or late: packages as they are, files from the root. */
+function importsOf(path: string, text: string): string[] {
+  const patterns = [/\b(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"/g, /\bimport\s*\(?\s*"([^"]+)"/g];
+  const names = patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name as string));
+  return names.map((name) => (name.startsWith(".") ? relative(ROOT, join(ROOT, dirname(path), name)) : name));
+}
+
+/** `weekly` for `lib/weekly/run.ts`. */
+function featureOf(path: string): string | undefined {
+  return /^lib\/([^/]+)\//.exec(path)?.[1];
+}
+
+const lib = sourcesIn("lib");
+const cli = sourcesIn("cli");
+const all = [...lib, ...cli];
+const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+function offenders(sources: Source[], isForbidden: (name: string, source: Source) => boolean): string[] {
+  return sources.flatMap((source) =>
+    source.imports.filter((name) => isForbidden(name, source)).map((name) => `${source.path} -> ${name}`),
+  );
+}
+
+describe("imports", () => {
+  test("are found by this test, of every kind", () => {
+    const text = `import "./a.ts";\nimport {\n  x,\n} from "./b.ts";\nexport type { Y } from "postgres";
+      const z = await import("../c.ts"); import t from "../../sql/d.sql" with { type: "text" };`;
+    expect(importsOf("lib/x/y.ts", text).sort()).toEqual([
+      "lib/c.ts",
+      "lib/x/a.ts",
+      "lib/x/b.ts",
+      "postgres",
+      "sql/d.sql",
+    ]);
+    expect(all.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
+  });
+
+  test("of files exist and carry their extension", () => {
+    const isFile = (name: string) => /^(lib|cli|sql|tests)\//.test(name);
+    expect(offenders(all, (name) => isFile(name) && !existsSync(join(ROOT, name)))).toEqual([]);
+    expect(offenders(all, (name) => isFile(name) && !/\.(ts|sql|json)$/.test(name))).toEqual([]);
+  });
+
+  test("never reach into cli or tests from outside", () => {
+    expect(offenders(lib, (name) => /^(cli|tests)\//.test(name))).toEqual([]);
+    expect(offenders(cli, (name) => name.startsWith("tests/"))).toEqual([]);
+  });
+
+  test("between features there are none", () => {
+    const crosses = (name: string, { path }: Source) => {
+      const [from, to] = [featureOf(path), featureOf(name)];
+      return to !== undefined && from !== to && !(to in SHARED);
+    };
+    expect(offenders(lib, crosses)).toEqual([]);
+  });
+
+  test("of shared folders go only to those below them", () => {
+    const climbs = (name: string, { path }: Source) => {
+      const [from, to] = [featureOf(path) as string, featureOf(name)];
+      const allowed = SHARED[from];
+      return allowed !== undefined && to !== undefined && to !== from && !allowed.includes(to);
+    };
+    expect(offenders(lib, climbs)).toEqual([]);
+  });
+
+  test("name built-in modules with node:, and only the packages that are declared", () => {
+    // Small enough to be built in: canonical JSON for the fingerprint.
+    const declared = [...Object.keys(manifest.dependencies), "canonicalize"];
+    const isForeign = (name: string) =>
+      !/^(lib|cli|sql)\//.test(name) &&
+      !name.startsWith("node:") &&
+      !declared.some((known) => name === known || name.startsWith(`${known}/`));
+    expect(offenders(all, isForeign)).toEqual([]);
+  });
+
+  test("make every source reachable from the entry point", () => {
+    const byPath = new Map(all.map((source) => [source.path, source]));
+    const reached = new Set<string>();
+    const visit = (path: string) => {
+      const source = byPath.get(path);
+      if (source === undefined || reached.has(path)) return;
+      reached.add(path);
+      source.imports.forEach(visit);
+    };
+    visit("cli/main.ts");
+    expect(all.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+describe("the runtime", () => {
+  const code = ({ text }: Source) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
+  const using = (pattern: RegExp, sources: Source[]) =>
+    sources.filter((source) => pattern.test(code(source))).map(({ path }) => path);
+
+  test("is named in lib/platform/runtime.ts alone", () => {
+    expect(using(/\b(Bun|Deno)\s*\.|"(Bun|Deno)"|"bun(:[a-z]+)?"|"npm:|"jsr:/, all)).toEqual([
+      "lib/platform/runtime.ts",
+    ]);
+  });
+
+  test("is ended by cli alone, and console is used for help alone", () => {
+    expect(using(/\bprocess\s*\.\s*(exit|abort|kill)\s*\(|\bexitCode\s*=/, lib)).toEqual([
+      "lib/platform/secrets.ts",
+    ]);
+    expect(using(/\bconsole\s*\./, all)).toEqual(["cli/help.ts"]);
+  });
+});

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { redact } from "../../lib/platform/redact.ts";
+import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
+
+let secrets: string;
+beforeEach(() => {
+  secrets = mkdtempSync(join(tmpdir(), "opsctl-weekly-config-"));
+});
+afterEach(() => rmSync(secrets, { recursive: true, force: true }));
+
+const ALL = { skipWhatsapp: false, skipEmail: false };
+const ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
+const TENANT = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
+
+function complete(more: Record<string, string | undefined> = {}): Record<string, string | undefined> {
+  return {
+    OPSCTL_SECRETS_DIR: secrets,
+    DATABASE_URL: "postgres://u:canary-database@127.0.0.1/app",
+    APP_BASE_URL: "https://app.example.com/base/",
+    TRIGGER_SECRET: "canary-trigger",
+    WHATSAPP_REPORT_SENDER_TENANT_ID: TENANT,
+    WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: TENANT,
+    GATEWAY_URL: "https://gateway.example.com",
+    GATEWAY_ADMIN_KEY: "canary-gateway",
+    EMAIL_API_KEY: "canary-email",
+    ...more,
+  };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<OpsError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(OpsError);
+  return error as OpsError;
+}
+
+/** Names of the variables that a CONFIG_INVALID complains about. */
+async function complaints(env: Record<string, string | undefined>, flags = ALL): Promise<string[]> {
+  const { code, message } = await failureOf(loadWeeklyConfig(env, flags));
+  expect(code).toBe("CONFIG_INVALID");
+  return [...message.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name as string);
+}
+
+describe("loadWeeklyConfig()", () => {
+  test("has the documented defaults", async () => {
+    const config = await loadWeeklyConfig(complete(), ALL);
+    expect(config).toMatchObject({
+      appBaseUrl: "https://app.example.com/base",
+      logDir: "/var/log/opsctl",
+      whatsapp: {
+        senderTenantId: TENANT,
+        gatewayUrl: "https://gateway.example.com",
+        messagesPerMinute: null,
+      },
+      email: { senderTenantId: TENANT, apiUrl: "https://api.resend.com" },
+      editorials: null,
+    });
+    expect(config.triggerSecret.open()).toBe("canary-trigger");
+    expect(JSON.stringify(config)).not.toContain("canary");
+  });
+
+  test("names every missing variable at once", async () => {
+    expect(await complaints({ OPSCTL_SECRETS_DIR: secrets })).toEqual([
+      "DATABASE_URL",
+      "APP_BASE_URL",
+      "TRIGGER_SECRET",
+      "GATEWAY_URL",
+      "GATEWAY_ADMIN_KEY",
+      "EMAIL_API_KEY",
+    ]);
+  });
+
+  test("needs the settings of a channel only when the channel is not skipped", async () => {
+    const none = { GATEWAY_URL: undefined, GATEWAY_ADMIN_KEY: " ", EMAIL_API_KEY: "" };
+    expect(await complaints(complete(none), { skipWhatsapp: true, skipEmail: false })).toEqual([
+      "EMAIL_API_KEY",
+    ]);
+    const config = await loadWeeklyConfig(complete(none), { skipWhatsapp: true, skipEmail: true });
+    expect(config).toMatchObject({ whatsapp: null, email: null });
+  });
+
+  test("a missing sender tenant is no configuration error, one that is no UUID is", async () => {
+    const missing = { WHATSAPP_REPORT_SENDER_TENANT_ID: "", WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: undefined };
+    const config = await loadWeeklyConfig(complete(missing), ALL);
+    expect([config.whatsapp?.senderTenantId, config.email?.senderTenantId]).toEqual([null, null]);
+    const bad = { WHATSAPP_REPORT_SENDER_TENANT_ID: "acme", WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: "acme" };
+    expect(await complaints(complete(bad))).toEqual(Object.keys(bad));
+  });
+
+  test.each(["31", "0", "-3", "+3", "3.0", "3e1", "x"])(
+    "a ceiling of %s LLM calls is refused",
+    async (ceiling) => {
+      const env = complete({ SOCIAL_EDITORIALS_MAX_LLM_CALLS: ceiling });
+      expect(await complaints(env)).toEqual(["SOCIAL_EDITORIALS_MAX_LLM_CALLS"]);
+    },
+  );
+
+  test("only the exact 1 enables editorials", async () => {
+    for (const value of ["true", "1 ", "01", "yes", "0"])
+      expect(
+        (await loadWeeklyConfig(complete({ SOCIAL_EDITORIALS_ENABLED: value }), ALL)).editorials,
+      ).toBeNull();
+    const enabled = await loadWeeklyConfig(complete({ SOCIAL_EDITORIALS_ENABLED: "1" }), ALL);
+    expect(enabled.editorials).toEqual({ maxLlmCalls: 30, secret: null });
+  });
+
+  test("the alias comes from the secret adapter", async () => {
+    writeFileSync(join(secrets, ALIAS), "canary-alias\n", { mode: 0o600 });
+    const env = complete({ SOCIAL_EDITORIALS_ENABLED: "1", SOCIAL_EDITORIALS_MAX_LLM_CALLS: "9" });
+    const { editorials } = await loadWeeklyConfig(env, ALL);
+    expect(editorials?.maxLlmCalls).toBe(9);
+    expect(editorials?.secret?.open()).toBe("canary-alias");
+  });
+
+  test("and never from the environment, which is said and not printed", async () => {
+    const warnings: string[] = [];
+    const env = complete({ SOCIAL_EDITORIALS_ENABLED: "1", [ALIAS]: "canary-of-the-environment" });
+    const { editorials } = await loadWeeklyConfig(env, ALL, (message) => warnings.push(message));
+    expect(editorials?.secret).toBeNull();
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(ALIAS);
+    expect(warnings[0]).not.toContain("canary");
+    expect(redact("canary-of-the-environment")).toBe("<secret>");
+  });
+
+  test("the alias must not be the trigger secret", async () => {
+    writeFileSync(join(secrets, ALIAS), "canary-trigger", { mode: 0o600 });
+    const error = await failureOf(loadWeeklyConfig(complete({ SOCIAL_EDITORIALS_ENABLED: "1" }), ALL));
+    expect(error.code).toBe("SOCIAL_EDITORIALS_CRON_SECRET_REUSED");
+    expect(`${error.message} ${error.hint}`).not.toContain("canary");
+    // Not enabled, it is not even read.
+    expect((await loadWeeklyConfig(complete(), ALL)).editorials).toBeNull();
+  });
+
+  test("a secret file that others may read stops the run", async () => {
+    writeFileSync(join(secrets, "TRIGGER_SECRET"), "canary-exposed", { mode: 0o644 });
+    const { message } = await failureOf(loadWeeklyConfig(complete(), ALL));
+    expect(message).toContain("mode 0644");
+    expect(message).toContain("SECRET_FILE_EXPOSED");
+    expect(message).not.toContain("canary");
+  });
+});
