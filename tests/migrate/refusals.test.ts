@@ -47,25 +47,38 @@ test("applyMigrations() refuses a migration that it does not know and applies no
   });
 });
 
+test("applyMigrations() refuses a foreign history even when nothing is missing", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    const later = { version: 900, name: "0900_later", sql: "select 1" };
+    await applyMigrations({ sql, known: [...MIGRATIONS, later] });
+    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({ code: "MIGRATION_UNKNOWN" });
+    await sql`update opsctl_migrations set checksum = repeat('0', 64) where version = 2`;
+    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({ code: "MIGRATION_EDITED" });
+  });
+});
+
 test("applyMigrations() refuses a history that became foreign while it waited", async () => {
   await withUnmigrated({}, async ({ sql }) => {
-    let run: Promise<unknown> | undefined;
-    const later = { version: 900, name: "0900_later", sql: "select 1" };
-    // Another, newer opsctl is at work: it holds the lock until its record is committed.
-    await applyMigrations({
-      sql,
-      known: [
-        ...MIGRATIONS,
-        {
-          ...later,
-          get sql() {
-            run ??= errorOf(applyMigrations({ sql, known: [...MIGRATIONS, { ...later, version: 800 }] }));
-            return later.sql;
-          },
-        },
-      ],
-    });
-    expect(await run!).toMatchObject({ code: "MIGRATION_UNKNOWN" });
+    await applyMigrations({ sql });
+    let second: Promise<unknown> | undefined;
+    // Another, newer opsctl is at work, and holds the lock until this one waits for it.
+    const theirs = {
+      version: 900,
+      name: "0900_theirs",
+      get sql() {
+        second ??= errorOf(
+          applyMigrations({
+            sql,
+            known: [...MIGRATIONS, { version: 800, name: "0800_ours", sql: "select 1" }],
+          }),
+        );
+        return `do $$ begin
+          loop exit when exists (select from pg_locks where locktype = 'advisory' and not granted); end loop;
+        end $$`;
+      },
+    };
+    await applyMigrations({ sql, known: [...MIGRATIONS, theirs] });
+    expect(await second!).toMatchObject({ code: "MIGRATION_UNKNOWN" });
     expect(await appliedVersions(sql)).toEqual([1, 2, 3, 4, 900]);
   });
 });

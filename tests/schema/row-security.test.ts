@@ -92,5 +92,7 @@ test("checkReadiness() names the tables that row security hides from the functio
     expect(await hiddenFrom(database, login)).toEqual([]);
     await database.sql`alter table tenants force row level security`;
     expect(await hiddenFrom(database, login)).toEqual(hidden(["tenants"]));
+    await database.sql.unsafe(hidden(["tenants"])[0]![1]!);
+    expect(await hiddenFrom(database, login)).toEqual([]);
   });
 });
