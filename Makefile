@@ -50,8 +50,8 @@ check: setup ## Types for Bun and for Deno, lint, format
 	node_modules/.bin/deno check cli lib
 	node_modules/.bin/biome check --error-on-warnings
 
-bench: build ## Measure speed and memory against baselines of the same run
-	$(BUN) tests/bench/bench.ts
+bench: build ## Measure speed and memory against baselines of the same run (ONLY=startup,speed: parts)
+	$(BUN) tests/bench/bench.ts $(ONLY)
 
 chaos: build ## The long kill-at-every-step runs
 	$(BUN) test --timeout 900000 ./tests/chaos/long.ts

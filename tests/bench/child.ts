@@ -27,7 +27,10 @@ export async function run(command: string[], env: Record<string, string>): Promi
   const watch = setInterval(() => {
     peakBytes = Math.max(peakBytes, peakOf(child.pid) ?? 0);
   }, 20);
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   const exitCode = await child.exited;
   clearInterval(watch);
   return { exitCode, durationMs: performance.now() - startedMs, stdout, stderr, peakBytes };

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { opsctlBinary } from "../binary.ts";
 import { sharedPostgres, type TestDatabase } from "../postgres.ts";
 import { type SeededOwner, seedOwner, seedSenders, setClock, writeAnalysis } from "../seed.ts";
 import { type Application, startApplication } from "../standins/application.ts";
@@ -43,6 +44,7 @@ export async function openArena({
   latencyMs,
   editorials = false,
 }: ArenaOptions): Promise<Arena> {
+  const binary = await opsctlBinary();
   const db = await (await sharedPostgres()).createDatabase();
   await buildGates(db.sql);
   let minutes = 0;
@@ -87,7 +89,7 @@ export async function openArena({
 
   const running = new Set<Worker>();
   const start = (args: string[] = []) => {
-    const worker = startWorker(["weekly", "--json", ...args], env);
+    const worker = startWorker(binary, ["weekly", "--json", ...args], env);
     running.add(worker);
     void worker.ended.finally(() => running.delete(worker));
     return worker;

@@ -22,7 +22,9 @@ describe("random kills", () => {
 });
 
 describe("kills at every point of the run flow", () => {
-  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) => killAt(point));
+  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
+    killAt(point, { thorough: true }),
+  );
 });
 
 describe("processes at once, and signals", () => {

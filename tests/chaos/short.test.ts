@@ -9,7 +9,9 @@ import { killAtRandom } from "./random-kills.ts";
 setDefaultTimeout(120_000);
 
 describe("opsctl weekly, killed at one point and run again, sends nothing twice and loses nothing", () => {
-  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) => killAt(point));
+  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
+    killAt(point, { thorough: false }),
+  );
 });
 
 describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses nothing", () => {

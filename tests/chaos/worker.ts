@@ -1,11 +1,6 @@
 /** `opsctl` as a process of its own: started, watched, killed by its id, and its one line of result read. */
 import { spawn } from "node:child_process";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { WeeklySummary } from "../../lib/weekly/summary.ts";
-
-/** The compiled binary under test. */
-export const OPSCTL = join(dirname(fileURLToPath(import.meta.url)), "../../dist/opsctl");
 
 /** How a process ended, with the summary of its `--json` line when it got that far. */
 export type Ended = {
@@ -20,10 +15,10 @@ export type Ended = {
 /** A running process. */
 export type Worker = { pid: number; kill(signal: NodeJS.Signals): void; ended: Promise<Ended> };
 
-/** Starts the binary with these variables and nothing else of the caller's environment. */
-export function startWorker(args: string[], env: Record<string, string>): Worker {
+/** Starts a binary with these variables and nothing else of the caller's environment. */
+export function startWorker(binary: string, args: string[], env: Record<string, string>): Worker {
   const startedMs = performance.now();
-  const child = spawn(OPSCTL, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const read = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
