@@ -18,7 +18,8 @@ export function renderSummary(summary: WeeklySummary): string {
   const week = window === null ? "" : `, week of ${window.week}`;
   const lines = [`${VERDICTS[status]}${week} (${(durationMs / 1000).toFixed(1)} s)`];
   if (error) lines.push("", `${error.code}: ${error.message}`, ...(error.hint ? [`  -> ${error.hint}`] : []));
-  if (window !== null && status !== "refused") lines.push("", ...counterLines(summary));
+  const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
+  if (hasBegun) lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
   const inDoubt = summary.whatsapp.unknown + summary.email.unknown;
   if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
@@ -74,7 +75,8 @@ function counted(counts: Record<string, number>): string {
   return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
-function failureLines({ failures, failuresTruncated, retryableUntil, dryRun }: WeeklySummary): string[] {
+function failureLines(summary: WeeklySummary): string[] {
+  const { failures, failuresTruncated, retryableUntil, dryRun, whatsapp, email } = summary;
   const groups = Map.groupBy(failures, ({ step, code }) => `${step}: ${code}`);
   const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
   for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
@@ -89,7 +91,7 @@ function failureLines({ failures, failuresTruncated, retryableUntil, dryRun }: W
       lines.push(`       and ${group.length - IDS_SHOWN} more; --json names them`);
   }
   if (groups.size > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.size - FAILURE_CODES_SHOWN} more codes`);
-  if (retryableUntil && !dryRun)
+  if (retryableUntil && !dryRun && whatsapp.failed + email.failed > 0)
     lines.push("", `Failed deliveries can be tried again until ${retryableUntil}.`);
   return lines;
 }

@@ -1,0 +1,31 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { seedOwner } from "../seed.ts";
+import { closedDoor } from "./door.ts";
+import { RUNTIMES } from "./opsctl.ts";
+import { openWorld } from "./world.ts";
+
+setDefaultTimeout(120_000);
+
+describe.concurrent.each([...RUNTIMES])("a database that cuts every connection of the run, %s", (runtime) => {
+  test("and takes new ones has every report made and sent once", async () => {
+    await using world = await openWorld({ editorials: true });
+    const { sql } = world.db;
+    for (let i = 0; i < 3; i += 1) await seedOwner(sql);
+    const analyze = world.onAnalyze;
+    const door = closedDoor(3);
+    world.onAnalyze = (body) => door.pass().then(() => analyze(body));
+
+    const running = await world.start(["weekly", "--json"], { runtime });
+    await door.reachedBy(running);
+    const cut = await sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name like 'opsctl%'`;
+    door.open();
+    const { exitCode, stdout, summary } = await running.ended;
+
+    expect(cut.length).toBeGreaterThan(0);
+    expect(exitCode, stdout).toBe(0);
+    expect(summary).toMatchObject({ reports: { completed: 3 }, heartbeat: "written", failures: [] });
+    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([3, 3]);
+  });
+});
