@@ -3,7 +3,7 @@
  *
  * A run of its own, since it needs the machine's `pgbouncer`: `bun test ./tests/pooler/pooler.ts`.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { type Database, openDatabase } from "../../lib/platform/database.ts";
@@ -12,6 +12,8 @@ import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { sharedPostgres, type TestDatabase } from "../postgres.ts";
 import { Ledger, MONDAY } from "../sql/ledger.ts";
 import { type Pooler, startPgbouncer } from "./pgbouncer.ts";
+
+setDefaultTimeout(120_000);
 
 let pooler: Pooler;
 let direct: TestDatabase;
