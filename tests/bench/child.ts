@@ -10,13 +10,19 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 /** The compiled binary that is measured. */
 export const OPSCTL = join(ROOT, "dist/opsctl");
 
-/** A finished process; `peakBytes` is its largest resident memory, as seen until shortly before its end. */
+/**
+ * A finished process.
+ *
+ * Shape: `peakBytes` is its largest resident memory, as seen until shortly before its end; `cpuMs` what it used of the
+ *        processors, user and system.
+ */
 export type Cost = {
   exitCode: number;
   durationMs: number;
   stdout: string;
   stderr: string;
   peakBytes: number;
+  cpuMs: number;
 };
 
 /** Runs a program to its end and watches its memory now and then. */
@@ -33,7 +39,8 @@ export async function run(command: string[], env: Record<string, string>): Promi
   ]);
   const exitCode = await child.exited;
   clearInterval(watch);
-  return { exitCode, durationMs: performance.now() - startedMs, stdout, stderr, peakBytes };
+  const cpuMs = Number(child.resourceUsage()!.cpuTime.total) / 1000;
+  return { exitCode, durationMs: performance.now() - startedMs, stdout, stderr, peakBytes, cpuMs };
 }
 
 /** How long a program takes from its start to its end. */

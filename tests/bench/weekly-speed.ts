@@ -42,7 +42,7 @@ export function roundTripFigure(roundTrips: number): Figure {
   };
 }
 
-type Speed = { weekly: number; database: number; both: number };
+type Speed = { weekly: number; database: number; both: number; cpuMs: number };
 
 /** Reports a second at one concurrency, and both baselines; the three take turns, and the medians count. */
 export async function speedFigures(
@@ -65,9 +65,9 @@ export async function speedFigures(
           concurrency,
         );
       const both = await bare(CALLS_PER_REPORT);
-      const { summary } = await weeklyRun(data, peers.answer, concurrency);
+      const { summary, cpuMs } = await weeklyRun(data, peers.answer, concurrency);
       const weekly = REPORTS / (summary.durationMs / 1000);
-      rounds.push({ weekly, both, database: await bare(0) });
+      rounds.push({ weekly, both, database: await bare(0), cpuMs: cpuMs / REPORTS });
       await data.db.drop();
     }
   } finally {
@@ -94,5 +94,9 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
     },
     against(`${trips} bare round trips + ${CALLS_PER_REPORT} calls of ${LATENCY_MS} ms`, ({ both }) => both),
     against(`${trips} bare round trips alone`, ({ database }) => database),
+    {
+      measure: "  processor time of opsctl per report",
+      value: `${median(rounds.map(({ cpuMs }) => cpuMs)).toFixed(1)} ms`,
+    },
   ];
 }
