@@ -142,7 +142,7 @@ begin
     raise exception using errcode = 'OW023', message = 'delivery_lease_expired';
   end if;
   if p_sender_tenant_id is null or p_masked_hint is null then
-    raise exception using errcode = 'OW026', message = 'delivery_audit_data_missing';
+    raise exception using errcode = 'OW032', message = 'delivery_audit_data_missing';
   end if;
   if v_row.dispatched_at is not null then
     if (v_row.sender_tenant_id, v_row.masked_hint) is distinct from (p_sender_tenant_id, p_masked_hint) then
