@@ -55,7 +55,7 @@ describeLedger("dispatch_weekly_performance_delivery()", (ledger) => {
   test("refuses without a hint or a sender: nothing may be sent that cannot be audited", async () => {
     const claim = await claimed();
     expect(await refusal(ledger.dispatch(claim, null))).toBe("OW032 delivery_audit_data_missing");
-    expect(await refusal(ledger.dispatch(claim, "4321", null))).toBe("OW026 delivery_audit_data_missing");
+    expect(await refusal(ledger.dispatch(claim, "4321", null))).toBe("OW032 delivery_audit_data_missing");
   });
 
   test("refuses a row that is settled", async () => {
