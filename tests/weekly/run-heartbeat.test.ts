@@ -73,6 +73,11 @@ describe("the heartbeat of runWeekly()", () => {
     expect(new Set(weekly.application.analyzed.map(({ tenantId }) => tenantId))).toEqual(
       new Set([owner.tenantId]),
     );
+    // With editorials off nothing but the restriction itself speaks against a heartbeat.
+    expect(await weekly.run({ tenantId: owner.tenantId, editorials: DISABLED })).toMatchObject({
+      exitCode: 0,
+      heartbeat: "kept",
+    });
     expect(await weekly.run({ tenantId: other.tenantId })).toMatchObject({
       status: "not_ready",
       exitCode: 3,
