@@ -21,7 +21,7 @@ comment on function public.weekly_performance_is_report_day(timestamptz) is
 
 create or replace function public.weekly_performance_window(p_now timestamptz)
 returns table (window_start timestamptz, window_end timestamptz)
-language sql stable
+language sql stable rows 1
 set search_path = ''
 as $$
   -- From calendar dates: a week is seven dates, not 168 hours, since the zone had clock changes until 2019.

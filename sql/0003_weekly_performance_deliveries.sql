@@ -58,7 +58,7 @@ create policy weekly_performance_deliveries_service_reads on public.weekly_perfo
 
 create or replace function public.claim_weekly_performance_delivery(p_report_id uuid, p_channel text)
 returns table (delivery_id uuid, outcome text, claim_token uuid, lease_expires_at timestamptz)
-language plpgsql security definer
+language plpgsql security definer rows 1
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -185,7 +185,7 @@ end $$;
 create or replace function public.settle_weekly_performance_delivery(
   p_delivery_id uuid, p_claim_token uuid, p_status text, p_provider_message_id text, p_error_code text)
 returns table (status text, error_code text)
-language plpgsql security definer
+language plpgsql security definer rows 1
 set search_path = ''
 as $$
 #variable_conflict use_column

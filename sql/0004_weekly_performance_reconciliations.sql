@@ -103,7 +103,7 @@ create policy weekly_performance_reconciliations_service_reads on public.weekly_
 create or replace function public.reconcile_weekly_performance_delivery(
   p_delivery_id uuid, p_status text, p_provider_message_id text, p_reason text, p_actor text)
 returns table (status text, error_code text)
-language plpgsql security definer
+language plpgsql security definer rows 1
 set search_path = ''
 as $$
 #variable_conflict use_column

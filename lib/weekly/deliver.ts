@@ -191,30 +191,55 @@ async function attempt(
     return { status: "failed", code: prepared.code, stopsChannel: prepared.stopsChannel ?? false };
   }
 
-  for (let repeats = 0; ; repeats += 1) {
-    const stopped = stop.reason()?.code ?? channel.stoppedCode;
-    if (stopped !== null) return failed(stopped);
-    try {
-      await repeatWhileLost(
-        () => world.store.dispatchDelivery(delivery, channel.senderTenantId!, prepared.maskedHint),
-        { deadlineMs: world.monotonicMs() + SETTLE_MS, ...world, signal: stop.signal },
-      );
-    } catch (error) {
-      if (isOutsideReportDay(error)) {
-        stop.because(MONDAY_ENDED);
-        return failed(MONDAY_ENDED.code);
-      }
-      world.log.error("A delivery could not be dispatched", { ...ids, code: databaseCode(error) });
-      return failed("delivery_dispatch_failed");
+  let release: (() => void) | null = null;
+  try {
+    for (let repeats = 0; ; repeats += 1) {
+      const stopped = stop.reason()?.code ?? channel.stoppedCode;
+      if (stopped !== null) return failed(stopped);
+      const undispatched = await dispatch(world, channel, delivery, prepared.maskedHint);
+      if (undispatched !== null) return failed(undispatched);
+      const outcome = await prepared.send(stop.abandon).catch((error: unknown): SendOutcome => {
+        world.log.error("A send broke off", { ...ids, cause: nameOf(error) });
+        return { status: "unknown", code: "delivery_send_broke_off" };
+      });
+      if (outcome.status !== "throttled") return outcome;
+      release?.();
+      const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
+      if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs) return failed(outcome.code);
+      await world.sleep(outcome.retryAfterMs, stop.signal).catch(() => {});
+      // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
+      const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);
+      release = await channel.pace.turn(AbortSignal.any([stop.signal, patience])).catch(() => null);
+      if (release === null && stop.reason() === null) return failed(outcome.code);
     }
-    const outcome = await prepared.send(stop.abandon).catch((error: unknown): SendOutcome => {
-      world.log.error("A send broke off", { ...ids, cause: nameOf(error) });
-      return { status: "unknown", code: "delivery_send_broke_off" };
+  } finally {
+    release?.();
+  }
+}
+
+/** Passes the point of no return; answers the code of why not, and then nothing may be sent. */
+async function dispatch(
+  world: DeliverWorld,
+  channel: DeliveryChannel,
+  delivery: { id: string; token: string },
+  maskedHint: string,
+): Promise<string | null> {
+  const { store, stop, log } = world;
+  try {
+    await repeatWhileLost(() => store.dispatchDelivery(delivery, channel.senderTenantId!, maskedHint), {
+      ...world,
+      deadlineMs: world.monotonicMs() + SETTLE_MS,
+      signal: stop.signal,
     });
-    if (outcome.status !== "throttled") return outcome;
-    const fits = leaseLeftMs() > outcome.retryAfterMs + channel.sendTimeoutMs + SETTLE_MS;
-    if (repeats === THROTTLED_REPEATS || !fits) return failed(outcome.code);
-    await world.sleep(outcome.retryAfterMs, stop.signal).catch(() => {});
+    return null;
+  } catch (error) {
+    if (isOutsideReportDay(error)) {
+      stop.because(MONDAY_ENDED);
+      return MONDAY_ENDED.code;
+    }
+    const ids = { channel: channel.name, deliveryId: delivery.id };
+    log.error("A delivery could not be dispatched", { ...ids, code: databaseCode(error) });
+    return "delivery_dispatch_failed";
   }
 }
 

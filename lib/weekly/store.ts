@@ -124,7 +124,9 @@ export function weeklyStore(sql: postgres.Sql) {
             p_window_end => ${window.end}::text::timestamptz,
             p_schema_version => ${schemaVersion}::integer)
         )
-        select c.report_id, c.outcome, c.claim_token, r.payload,
+        select c.report_id, c.outcome, c.claim_token,
+          (select r.payload from public.weekly_performance_reports as r
+           where r.id = c.report_id and c.outcome = 'completed' and r.status = 'completed') as payload,
           (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'network', s.network)
                                      order by s.network, s.created_at, s.id), '[]')
            from public.social_connections as s
@@ -133,9 +135,7 @@ export function weeklyStore(sql: postgres.Sql) {
              and s.status = 'active' and s.network in ('instagram', 'linkedin')) as connections,
           (select coalesce(jsonb_object_agg(d.channel, d.status), '{}')
            from public.weekly_performance_deliveries as d where d.report_id = c.report_id) as deliveries
-        from claim as c
-        left join public.weekly_performance_reports as r
-          on r.id = c.report_id and c.outcome = 'completed' and r.status = 'completed'`;
+        from claim as c`;
       if (!row) throw new Error("claim_weekly_performance_report answered no row");
       return {
         reportId: row.report_id,
