@@ -132,7 +132,8 @@ export async function startPostgres(
   const child = spawn(
     join(native, "bin/postgres"),
     ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    { ...identity, env, cwd: home, stdio: "ignore" },
+    // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
+    { ...identity, env, cwd: home, stdio: "ignore", detached: true },
   );
   const killNow = () => child.kill("SIGQUIT");
   process.once("exit", killNow);

@@ -35,7 +35,7 @@ export const migrate = defineLeaf({
     try {
       const world = {
         sql: database.sql,
-        onApplied: (migration: string) => log.info("Applied a migration", { migration }),
+        onApplied: (migration: string) => log.debug("Applied a migration", { migration }),
       };
       const { applied, migrations } = args.status
         ? { applied: [], migrations: await migrationStatus(world) }

@@ -5,35 +5,20 @@ import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { DeliveryDetails } from "./show.ts";
 
-/** The list for people: a row for each delivery, and whether there are more. */
+/** The list for people, what matters most first; `deliveries show` and `--json` have the rest. */
 export function renderDeliveryList({ deliveries, more, next }: DeliveryList): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
   const table = renderTable(
-    [
-      "ID",
-      "WEEK",
-      "TENANT",
-      "CHANNEL",
-      "STATE",
-      "CODE",
-      "ATTEMPTS",
-      "HINT",
-      "DISPATCHED",
-      "SETTLED",
-      "RETRY UNTIL",
-    ],
+    ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL", "TENANT"],
     deliveries.map((delivery) => [
       delivery.id,
-      delivery.week,
-      delivery.tenantId,
-      delivery.channel,
       delivery.state,
+      delivery.channel,
       delivery.code,
-      String(delivery.attempts),
       delivery.maskedHint,
-      delivery.dispatchedAt,
-      delivery.settledAt,
+      delivery.week,
       retry(delivery),
+      delivery.tenantId,
     ]),
   );
   return more
