@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../lib/platform/database.ts";
 import type { CallRecord } from "../lib/platform/http.ts";
+import { keepLoopbackOffProxies } from "../lib/platform/http-proxy.ts";
 import { createPace, noPace } from "../lib/platform/pace.ts";
 import { createProgress } from "../lib/platform/progress.ts";
 import { applicationClient } from "../lib/providers/application.ts";
@@ -33,6 +34,7 @@ export async function openWeeklyWorld(
   { log, stderr, interrupted }: CommandContext,
 ): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
   const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
+  keepLoopbackOffProxies(process.env);
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",

@@ -1,3 +1,4 @@
+import process from "node:process";
 import postgres from "postgres";
 import { databaseError } from "./database-error.ts";
 import { connectDatabase, type DriverStream } from "./database-socket.ts";
@@ -88,6 +89,8 @@ class Pools {
   }
 
   #open(): postgres.Sql {
+    // The one variable of the driver's that no setting outweighs.
+    delete process.env.PGTARGETSESSIONATTRS;
     const connect = () => this.#connect(pool);
     const pool: postgres.Sql = postgres(driverSettings(this.#options, this.#prepare, connect));
     return pool;

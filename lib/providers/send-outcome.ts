@@ -29,10 +29,11 @@ export function codeOfCall(prefix: string, result: CallResult): string {
 }
 
 /**
- * A provider's message id as it may be stored: a printable text of reasonable length, else null.
+ * A provider's message id as it may be stored, else null: the characters of ids, so that neither an address nor
+ * markup can pass for one.
  *
  * Shape: kept as it came, for it is compared with the provider's own records.
  */
 export function messageIdOf(value: unknown): string | null {
-  return typeof value === "string" && /^[\x21-\x7e]{1,200}$/.test(value) ? value : null;
+  return typeof value === "string" && /^[A-Za-z0-9._:=+/-]{1,200}$/.test(value) ? value : null;
 }

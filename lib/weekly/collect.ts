@@ -8,7 +8,7 @@ export type CollectedConnection = Connection & { code: string | null };
 export const LEASE_EXHAUSTED = "collection_lease_exhausted";
 
 /** The outcome of collecting one owner's connections; with a `refusal` the report must not be built. */
-export type Collected = { calls: number; connections: CollectedConnection[]; refusal: string | null };
+export type Collected = { connections: CollectedConnection[]; refusal: string | null };
 
 /** What collecting needs: the application, the right to go on, and how much of the claim's lease is left. */
 export type CollectWorld = {
@@ -18,6 +18,8 @@ export type CollectWorld = {
   /** The same, with the database's clock asked anew: another day stops a run too. */
   refusal(): Promise<string | null>;
   leaseLeftMs(): number;
+  /** Told of each call that begins. */
+  onCall(): void;
   signal: AbortSignal;
 };
 
@@ -38,16 +40,17 @@ export async function collectSocial(
   connections: Connection[],
 ): Promise<Collected> {
   const collected: CollectedConnection[] = [];
-  let calls = 0;
+  let isFirst = true;
   for (const connection of connections) {
     // The claim itself has just vouched for the day of the first call.
-    const refusal = calls === 0 ? world.stopped() : await world.refusal();
-    if (refusal !== null) return { calls, connections: collected, refusal };
+    const refusal = isFirst ? world.stopped() : await world.refusal();
+    if (refusal !== null) return { connections: collected, refusal };
     if (world.leaseLeftMs() < LEASE_NEEDED_MS) {
       collected.push({ ...connection, code: LEASE_EXHAUSTED });
       continue;
     }
-    calls += 1;
+    isFirst = false;
+    world.onCall();
     const result = await world.application.analyzeWeek(
       {
         tenantId: scope.tenantId,
@@ -59,7 +62,7 @@ export async function collectSocial(
       world.signal,
     );
     collected.push({ ...connection, code: result.ok ? null : result.code });
-    if (!result.ok && result.refusesWorker) return { calls, connections: collected, refusal: result.code };
+    if (!result.ok && result.refusesWorker) return { connections: collected, refusal: result.code };
   }
-  return { calls, connections: collected, refusal: null };
+  return { connections: collected, refusal: null };
 }

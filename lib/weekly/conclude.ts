@@ -17,7 +17,8 @@ export async function concludeRun(
   finish: (rest: Partial<WeeklySummary>) => WeeklySummary,
 ): Promise<WeeklySummary> {
   const { world, options, tally, stop } = run;
-  if (everySocialCallFailed(tally)) tally.fail({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
+  if (everySocialCallFailed(tally) && stop.reason() === null)
+    tally.fail({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
 
   const finishedAt = await readClock(run).catch(() => null);
   if (finishedAt === null) stop.because(DATABASE_LOST);

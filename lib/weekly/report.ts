@@ -99,6 +99,9 @@ async function build(
       stopped: () => stop.reason()?.code ?? null,
       refusal: () => refusalToBegin(run),
       leaseLeftMs,
+      onCall: () => {
+        tally.social.calls += 1;
+      },
       signal: stop.abandon,
     },
     scope,
@@ -107,7 +110,6 @@ async function build(
   ).catch((error: unknown) => {
     throw new ReportFailure("report_collection_failed", error);
   }); // 3, 4
-  tally.social.calls += collected.calls;
   for (const { code } of collected.connections) {
     if (code === null) continue;
     if (code !== LEASE_EXHAUSTED) tally.social.failed += 1;

@@ -23,6 +23,8 @@ import type { WeeklyOptions, WeeklyWorld } from "./world.ts";
 
 /** How long the database may be away before the run gives up. */
 const RECONNECT_MS = 20_000;
+/** How much longer it may be away after a report has already waited for it. */
+const SECOND_LOOK_MS = 5_000;
 
 /**
  * The weekly run, from the clock to the heartbeat; its numbers are those of the requirement's run flow.
@@ -184,7 +186,7 @@ async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
 /** A failed report may mean that the database is gone: then there is no use in failing all the others. */
 async function endIfDatabaseIsGone(run: Run): Promise<void> {
   const { store, monotonicMs, sleep } = run.world;
-  const deadlineMs = monotonicMs() + RECONNECT_MS;
+  const deadlineMs = monotonicMs() + SECOND_LOOK_MS;
   while (!run.stop.reason()) {
     try {
       await store.now();

@@ -53,7 +53,7 @@ const CASES: Case[] = [
       editorials: { status: "skipped" },
       heartbeat: "kept",
     },
-    codes: ["APP_HTTP_401", "SOCIAL_ALL_CALLS_FAILED"],
+    codes: ["APP_HTTP_401"],
   },
   {
     name: "an application that says it is not Monday",
@@ -62,7 +62,7 @@ const CASES: Case[] = [
     },
     exitCode: 1,
     says: { error: { code: "APP_HTTP_409" }, reports: { completed: 0, failed: 1 }, heartbeat: "kept" },
-    codes: ["APP_HTTP_409", "SOCIAL_ALL_CALLS_FAILED"],
+    codes: ["APP_HTTP_409"],
   },
   {
     name: "an application that is not there",

@@ -30,7 +30,8 @@ describe("runWeekly() on a healthy Monday", () => {
       new Set(owners.map((owner) => owner.email!)),
     );
     expect(existsSync(join(weekly.logDir, "weekly_performance_reports.success"))).toBe(true);
-    const rows = await db.sql`select status, count(*)::int as n from weekly_performance_deliveries group by 1`;
+    const rows =
+      await db.sql`select status, count(*)::int as n from weekly_performance_deliveries group by 1`;
     expect([...rows]).toEqual([{ status: "sent", n: 10 }]);
 
     const again = await weekly.run();
