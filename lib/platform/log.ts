@@ -40,8 +40,10 @@ export function createLog(options: {
   });
   const write =
     (type: LogLevel) =>
-    (msg: string, fields: Record<string, unknown> = {}) =>
-      consola[type].raw(redact(msg), redactFields(fields));
+    (msg: string, fields: Record<string, unknown> = {}) => {
+      // Asked here, because redaction costs more than the line that nobody will see.
+      if (CONSOLA_LEVELS[type] <= CONSOLA_LEVELS[level]) consola[type].raw(redact(msg), redactFields(fields));
+    };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }
 
