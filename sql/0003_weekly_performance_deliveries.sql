@@ -66,10 +66,11 @@ declare
   v_now    constant timestamptz := public.weekly_performance_require_report_day();
   v_token  constant uuid := gen_random_uuid();
   v_lease  constant timestamptz := v_now + interval '5 minutes';
-  v_report public.weekly_performance_reports;
+  v_report record;
   v_row    public.weekly_performance_deliveries;
 begin
-  select r.* into v_report from public.weekly_performance_reports as r where r.id = p_report_id;
+  select r.id, r.tenant_id, r.user_id, r.status, r.window_start, r.window_end into v_report
+  from public.weekly_performance_reports as r where r.id = p_report_id;
   if v_report.id is null then
     raise exception using errcode = 'OW003', message = 'report_not_found';
   end if;
@@ -78,10 +79,17 @@ begin
   end if;
   perform public.weekly_performance_require_last_window(v_now, v_report.window_start, v_report.window_end);
 
+  -- pending and running in one step: nobody could see the first before this transaction ends.
   insert into public.weekly_performance_deliveries as d
-    (report_id, tenant_id, user_id, channel, status, created_at, updated_at)
-  values (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'pending', v_now, v_now)
-  on conflict on constraint weekly_performance_deliveries_key do nothing;
+    (report_id, tenant_id, user_id, channel, status, claim_token, lease_expires_at, attempts, created_at, updated_at)
+  values
+    (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'running', v_token, v_lease, 1, v_now, v_now)
+  on conflict on constraint weekly_performance_deliveries_key do nothing
+  returning d.* into v_row;
+  if v_row.id is not null then
+    return query select v_row.id, 'claimed', v_token, v_lease;
+    return;
+  end if;
 
   select d.* into strict v_row from public.weekly_performance_deliveries as d
   where d.report_id = p_report_id and d.channel = p_channel
