@@ -6,7 +6,7 @@ import { stopSharedPostgres } from "./postgres.ts";
 const TEST_LIMIT_MS = 120_000;
 
 // The window is computed in the report's zone: a test that passes only in one host zone is wrong.
-process.env["TZ"] ??= "Pacific/Kiritimati";
+process.env.TZ ??= "Pacific/Kiritimati";
 
 // Starting a database takes its time on a busy machine. Bun sets its limit of five seconds anew for each test file,
 // and knows neither a setting for it nor a call that lasts, so every file begins with the call; on its first line,
