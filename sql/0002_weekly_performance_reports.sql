@@ -191,6 +191,7 @@ declare
   v_now     timestamptz;
   v_row     public.weekly_performance_reports;
   v_matches boolean;
+  v_offset  constant text := '(Z|[-+][0-9]{2}(:?[0-9]{2})?)$';
 begin
   select r.* into v_row from public.weekly_performance_reports as r where r.id = p_report_id for update;
   if v_row.id is null then
@@ -229,14 +230,14 @@ begin
     raise exception using errcode = 'OW010', message = 'report_fingerprint_mismatch';
   end if;
   begin
-    -- An instant without its Z would be read in the session's zone.
+    -- An instant without its offset would be read in the session's zone.
     v_matches := p_payload -> 'schemaVersion' = to_jsonb(p_schema_version)
       and p_payload ->> 'tenantId' = p_tenant_id::text
       and p_payload ->> 'userId' = p_user_id::text
-      and p_payload ->> 'windowStart' like '%Z' and p_payload ->> 'windowEnd' like '%Z'
+      and p_payload ->> 'windowStart' ~ v_offset and p_payload ->> 'windowEnd' ~ v_offset
       and (p_payload ->> 'windowStart')::timestamptz = p_window_start
       and (p_payload ->> 'windowEnd')::timestamptz = p_window_end
-      and p_payload #>> '{provenance,fingerprint}' = p_fingerprint;
+      and coalesce(p_payload #>> '{provenance,fingerprint}', p_fingerprint) = p_fingerprint;
   exception when data_exception then
     v_matches := false;
   end;

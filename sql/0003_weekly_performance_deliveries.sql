@@ -79,21 +79,16 @@ begin
   end if;
   perform public.weekly_performance_require_last_window(v_now, v_report.window_start, v_report.window_end);
 
-  -- pending and running in one step: nobody could see the first before this transaction ends.
   insert into public.weekly_performance_deliveries as d
-    (report_id, tenant_id, user_id, channel, status, claim_token, lease_expires_at, attempts, created_at, updated_at)
-  values
-    (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'running', v_token, v_lease, 1, v_now, v_now)
+    (report_id, tenant_id, user_id, channel, status, created_at, updated_at)
+  values (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'pending', v_now, v_now)
   on conflict on constraint weekly_performance_deliveries_key do nothing
   returning d.* into v_row;
-  if v_row.id is not null then
-    return query select v_row.id, 'claimed', v_token, v_lease;
-    return;
+  if v_row.id is null then
+    select d.* into strict v_row from public.weekly_performance_deliveries as d
+    where d.report_id = p_report_id and d.channel = p_channel
+    for update;
   end if;
-
-  select d.* into strict v_row from public.weekly_performance_deliveries as d
-  where d.report_id = p_report_id and d.channel = p_channel
-  for update;
 
   if v_row.status in ('sent', 'unknown') then
     return query select v_row.id, v_row.status, null::uuid, null::timestamptz;
@@ -186,7 +181,8 @@ begin
   -- A check that the application put off to the commit would take the settled row down with it: ask it here.
   set constraints all immediate;
   return null;
-exception when others then
+-- others leaves out these two, and a time limit on the entry must not take the settled row with it.
+exception when query_canceled or assert_failure or others then
   return 'timeline_entry_failed';
 end $$;
 

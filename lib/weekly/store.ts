@@ -99,7 +99,8 @@ export function weeklyStore(sql: postgres.Sql) {
     async countScopes(tenantId: string | null): Promise<number> {
       const [row] = await sql`
         select count(*)::int as count
-        from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid)`;
+        from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
+        where ${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid`;
       return row!.count;
     },
 
@@ -108,8 +109,9 @@ export function weeklyStore(sql: postgres.Sql) {
       return await sql<Scope[]>`
         select s.tenant_id as "tenantId", s.user_id as "userId"
         from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
-        where ${after?.tenantId ?? null}::uuid is null
-           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid)
+        where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+          and (${after?.tenantId ?? null}::uuid is null
+               or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
         order by s.tenant_id, s.user_id
         limit ${limit}`;
     },
@@ -331,8 +333,9 @@ export function weeklyStore(sql: postgres.Sql) {
         select s.tenant_id as "tenantId", s.user_id as "userId", u.phone, u.email
         from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
         left join public.users as u on u.tenant_id = s.tenant_id and u.id = s.user_id
-        where ${after?.tenantId ?? null}::uuid is null
-           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid)
+        where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+          and (${after?.tenantId ?? null}::uuid is null
+               or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
         order by s.tenant_id, s.user_id
         limit ${limit}`,
       );
@@ -345,6 +348,8 @@ export function weeklyStore(sql: postgres.Sql) {
      */
     async withDrainLock<T>(drain: (confirm: () => Promise<void>) => Promise<T>): Promise<T | "busy"> {
       return (await sql.begin(async (tx) => {
+        // The transaction only holds the lock, for as long as the route's calls take.
+        await tx`set local idle_in_transaction_session_timeout = 0`;
         const [row] = await tx`
           select pg_try_advisory_xact_lock(hashtextextended('opsctl.social_editorials', 0)) as locked`;
         if (!row!.locked) return "busy";

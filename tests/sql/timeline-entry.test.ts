@@ -10,14 +10,15 @@ async function entriesOf(ledger: Ledger, deliveryId: string) {
 /** Makes every insert into the timeline fail, at once or not before the commit, while `work` runs. */
 async function withBrokenTimeline(
   ledger: Ledger,
-  when: "at once" | "at commit",
+  when: "at once" | "at commit" | "by a time limit",
   work: () => Promise<void>,
 ): Promise<void> {
   await ledger.sql.unsafe(`
     create or replace function break_timeline() returns trigger language plpgsql as
-      $$ begin raise exception 'the timeline is broken'; end $$;
+      $$ begin raise exception using message = 'the timeline is broken',
+           errcode = '${when === "by a time limit" ? "query_canceled" : "raise_exception"}'; end $$;
     create constraint trigger break_timeline after insert on timeline_entries
-      deferrable initially ${when === "at once" ? "immediate" : "deferred"}
+      deferrable initially ${when === "at commit" ? "deferred" : "immediate"}
       for each row execute function break_timeline();`);
   try {
     await work();
@@ -60,7 +61,7 @@ describeLedger("the timeline entry", (ledger) => {
     for (const claim of [email, failed, unknown]) expect((await entriesOf(ledger, claim.id)).length).toBe(0);
   });
 
-  for (const when of ["at once", "at commit"] as const)
+  for (const when of ["at once", "at commit", "by a time limit"] as const)
     test(`that fails ${when} leaves the message sent, with a remark`, async () => {
       const claim = await ledger.dispatchedDelivery();
       const remark = { status: "sent", code: "timeline_entry_failed" };
