@@ -17,7 +17,8 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  *
  * Shape: it always answers with a stream; when connecting failed, that stream breaks at the driver's first write,
  *        since the driver forgets a connection whose maker throws and every later query would wait for ever.
- *        `onLoss` is called when a connected stream breaks without the driver having closed it.
+ *        `onLoss` is called when a stream on which the server was once ready breaks without the driver having closed
+ *        it: one that the server refused at the start, because its connections are all taken, lost nothing.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
@@ -112,7 +113,7 @@ export class DriverStream extends EventEmitter {
     if (this.#fault !== undefined) return;
     this.#fault = error;
     this.#socket?.destroy();
-    if (!this.#isClosedByDriver) this.#onLoss();
+    if (!this.#isClosedByDriver && this.#transaction.wasReady) this.#onLoss();
     this.#tell(error);
   }
 
@@ -125,13 +126,17 @@ export class DriverStream extends EventEmitter {
 /** Whether a transaction is open, as the server says in the last message of each of its answers. */
 class TransactionStatus {
   isOpen = false;
+  /** Whether the server has taken the login and waited for a statement at least once. */
+  wasReady = false;
   #tail: Uint8Array = new Uint8Array(0);
 
   read(bytes: Buffer): void {
     const tail = Buffer.concat([this.#tail, bytes.subarray(-READY_LENGTH)]).subarray(-READY_LENGTH);
     this.#tail = tail;
     const isReady = tail.length === READY_LENGTH && READY_FOR_QUERY.every((byte, at) => tail[at] === byte);
-    if (isReady) this.isOpen = tail.at(-1) !== "I".charCodeAt(0);
+    if (!isReady) return;
+    this.wasReady = true;
+    this.isOpen = tail.at(-1) !== "I".charCodeAt(0);
   }
 }
 
