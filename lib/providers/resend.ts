@@ -65,7 +65,9 @@ export function resendClient(options: {
         definitive: (answer) => answer.status < 500 && (answer.status !== 429 || isQuota(answer)),
         onCall,
       });
-      if (result.answer !== null) observe(result.answer);
+      // Silence teaches no rate, and nobody must wait for one behind it.
+      if (result.answer === null) pace?.free();
+      else observe(result.answer);
       return outcomeOf(result);
     },
   };

@@ -1,6 +1,7 @@
 import type { Log } from "../platform/log.ts";
 import type { Pace } from "../platform/pace.ts";
 import type { SendOutcome } from "../providers/send-outcome.ts";
+import type { Halt } from "./halt.ts";
 import type { Payload } from "./payload.ts";
 import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
@@ -19,8 +20,10 @@ export type DeliveryChannel = {
   leftOut: boolean;
   senderTenantId: string | null;
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
-  /** Set when the provider refused the whole channel: no further sends in this run. */
-  stoppedCode: string | null;
+  /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
+  halt: Halt;
+  /** How many sends in a row ended in doubt. */
+  doubtsInARow: number;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
   pace: Pace;
@@ -43,6 +46,10 @@ export type CompletedReport = { id: string; scope: Scope; payload: Payload };
 
 const LEASE_MS = 5 * 60_000;
 const THROTTLED_REPEATS = 3;
+/** A provider that asks for more patience than this gets no further message in this run. */
+const LONGEST_PATIENCE_MS = 30 * 60_000;
+/** Each doubt is a delivery that a person has to look up: a silent provider must not make thousands of them. */
+const DOUBTS_BEFORE_HALT = 100;
 const CLAIM_MS = 20_000;
 /** What settling may take after the last send of a claim. */
 const SETTLE_MS = 10_000;
@@ -77,11 +84,13 @@ export async function deliver(
   if (known === "unknown") return await deliverOnce(world, channel, report, count);
 
   // Waited for before the claim: a lease must not run out in a queue.
-  const release = await channel.pace.turn(stop.signal).catch(() => null);
+  const mayGoOn = AbortSignal.any([stop.signal, channel.halt.signal]);
+  const release = await channel.pace.turn(mayGoOn).catch(() => null);
   try {
     const stopped = stop.reason();
     if (stopped) return counted("skipped", stopped.code);
-    if (channel.stoppedCode) return counted("skipped", channel.stoppedCode);
+    const halted = channel.halt.code();
+    if (halted !== null) return counted("skipped", halted);
     return await deliverOnce(world, channel, report, count);
   } finally {
     release?.();
@@ -128,10 +137,17 @@ async function deliverOnce(
     const leaseLeftMs = () => claimedAtMs + LEASE_MS - world.monotonicMs();
     const delivery = { id: deliveryId, token };
     const outcome = await attempt(world, channel, report, claim, delivery, leaseLeftMs);
-    if (outcome.status === "failed" && outcome.stopsChannel) channel.stoppedCode = outcome.code;
+    haltIfNoUse(channel, outcome);
     await settle(world, channel, delivery, outcome, leaseLeftMs, count);
   }
   return null;
+}
+
+/** A channel that refuses us, or is silent again and again, gets no further message: the next run sends the rest. */
+function haltIfNoUse(channel: DeliveryChannel, outcome: FinalOutcome): void {
+  if (outcome.status === "failed" && outcome.stopsChannel) channel.halt.because(outcome.code);
+  channel.doubtsInARow = outcome.status === "unknown" ? channel.doubtsInARow + 1 : 0;
+  if (channel.doubtsInARow >= DOUBTS_BEFORE_HALT) channel.halt.because(`${channel.name}_not_answering`);
 }
 
 /** Records the outcome for as long as the lease lasts: the truth about the provider must not be lost. */
@@ -180,7 +196,11 @@ async function attempt(
 ): Promise<FinalOutcome> {
   const { stop } = world;
   const ids = { channel: channel.name, deliveryId: delivery.id };
-  const failed = (code: string): FinalOutcome => ({ status: "failed", code, stopsChannel: false });
+  const failed = (code: string, stopsChannel = false): FinalOutcome => ({
+    status: "failed",
+    code,
+    stopsChannel,
+  });
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
     .catch((error: unknown): Prepared => {
@@ -188,13 +208,13 @@ async function attempt(
       return { ready: false, code: "delivery_prepare_failed" };
     });
   if (!prepared.ready) {
-    return { status: "failed", code: prepared.code, stopsChannel: prepared.stopsChannel ?? false };
+    return failed(prepared.code, prepared.stopsChannel);
   }
 
   let release: (() => void) | null = null;
   try {
     for (let repeats = 0; ; repeats += 1) {
-      const stopped = stop.reason()?.code ?? channel.stoppedCode;
+      const stopped = stop.reason()?.code ?? channel.halt.code();
       if (stopped !== null) return failed(stopped);
       const undispatched = await dispatch(world, channel, delivery, prepared.maskedHint);
       if (undispatched !== null) return failed(undispatched);
@@ -205,12 +225,14 @@ async function attempt(
       if (outcome.status !== "throttled") return outcome;
       release?.();
       const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
+      if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, true);
       if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs) return failed(outcome.code);
-      await world.sleep(outcome.retryAfterMs, stop.signal).catch(() => {});
+      const mayGoOn = AbortSignal.any([stop.signal, channel.halt.signal]);
+      await world.sleep(outcome.retryAfterMs, mayGoOn).catch(() => {});
       // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
       const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);
-      release = await channel.pace.turn(AbortSignal.any([stop.signal, patience])).catch(() => null);
-      if (release === null && stop.reason() === null) return failed(outcome.code);
+      release = await channel.pace.turn(AbortSignal.any([mayGoOn, patience])).catch(() => null);
+      if (release === null && patience.aborted) return failed(outcome.code);
     }
   } finally {
     release?.();

@@ -5,6 +5,7 @@ import { normalizeEmail } from "../text/email-address.ts";
 import { maskEmail } from "../text/mask.ts";
 import type { DeliveryChannel } from "./deliver.ts";
 import { renderEmail } from "./email-html.ts";
+import { createHalt } from "./halt.ts";
 import type { Store } from "./store.ts";
 
 /** What the e-mail channel is set up with. */
@@ -38,7 +39,8 @@ export function emailDeliveryChannel(
     leftOut: settings.leftOut,
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "email_sender_tenant_missing",
-    stoppedCode: null,
+    halt: createHalt(),
+    doubtsInARow: 0,
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimEmail,

@@ -12,7 +12,9 @@ export function watchMidnight(run: Run): () => void {
   return () => {
     if (warned) return;
     const rates = run.channels
-      .filter((channel) => !channel.leftOut && !channel.stoppedCode && channel.senderTenantId !== null)
+      .filter(
+        (channel) => !channel.leftOut && channel.halt.code() === null && channel.senderTenantId !== null,
+      )
       .map((channel) => channel.pace.perSecond())
       .filter((rate) => rate !== null);
     if (rates.length === 0) return;

@@ -3,6 +3,7 @@ import { EVOLUTION_SEND_TIMEOUT_MS, type EvolutionClient } from "../providers/ev
 import { maskPhone } from "../text/mask.ts";
 import { normalizePhone } from "../text/phone.ts";
 import type { DeliveryChannel } from "./deliver.ts";
+import { createHalt } from "./halt.ts";
 import type { Store } from "./store.ts";
 import { renderWhatsappText } from "./whatsapp-text.ts";
 
@@ -32,7 +33,8 @@ export function whatsappChannel(
     leftOut: settings.leftOut,
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
-    stoppedCode: null,
+    halt: createHalt(),
+    doubtsInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,

@@ -264,7 +264,7 @@ describe("resendClient() and its pace", () => {
       { status: 429, json: { name: "daily_quota_exceeded" }, headers: { "retry-after": "3000" } },
       ["free"],
     ],
-    ["no answer", "drop", []],
+    ["no answer", "drop", ["free"]],
   ])("tells it what an answer publishes: %s", async (_row, scripted, expected) => {
     told.length = 0;
     provider.routes.send.next(scripted);

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { seedOwner } from "../seed.ts";
+import { weeklyFixture } from "./weekly-fixture.ts";
+
+test("a provider that asks for an hour's patience stops its channel, and WhatsApp goes on at once", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 20; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const patience = { status: 429, json: { name: "rate_limit_exceeded" }, headers: { "retry-after": "3600" } };
+  weekly.email.routes.send.script = () => patience;
+
+  const summary = await weekly.run({ concurrency: 4 });
+
+  expect(summary.whatsapp.sent).toBe(20);
+  expect(summary.email.sent).toBe(0);
+  expect(summary.email.failed + summary.email.skipped).toBe(20);
+  expect(weekly.email.routes.send.calls.length).toBeLessThanOrEqual(4);
+  expect(summary.exitCode).toBe(1);
+});
+
+test("a provider that does not answer again and again stops its channel; the next run sends the rest", async () => {
+  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.email.routes.send.script = () => "hang";
+
+  const first = await weekly.run({ concurrency: 8 });
+
+  expect(first.whatsapp.sent).toBe(140);
+  expect(first.email.unknown).toBe(weekly.email.routes.send.calls.length);
+  expect(first.email.unknown).toBeGreaterThanOrEqual(100);
+  expect(first.email.unknown).toBeLessThanOrEqual(100 + 7);
+  expect(first.email.unknown + first.email.skipped).toBe(140);
+  expect(first.failures.map(({ code }) => code)).toContain("email_not_answering");
+
+  weekly.email.routes.send.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.email).toMatchObject({ sent: first.email.skipped, unknown: first.email.unknown });
+  expect(weekly.email.accepted).toHaveLength(first.email.skipped);
+});
