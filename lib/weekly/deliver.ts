@@ -137,17 +137,23 @@ async function deliverOnce(
     const leaseLeftMs = () => claimedAtMs + LEASE_MS - world.monotonicMs();
     const delivery = { id: deliveryId, token };
     const outcome = await attempt(world, channel, report, claim, delivery, leaseLeftMs);
-    haltIfNoUse(channel, outcome);
+    haltIfNoUse(world, channel, outcome);
     await settle(world, channel, delivery, outcome, leaseLeftMs, count);
   }
   return null;
 }
 
 /** A channel that refuses us, or is silent again and again, gets no further message: the next run sends the rest. */
-function haltIfNoUse(channel: DeliveryChannel, outcome: FinalOutcome): void {
-  if (outcome.status === "failed" && outcome.stopsChannel) channel.halt.because(outcome.code);
+function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, outcome: FinalOutcome): void {
   channel.doubtsInARow = outcome.status === "unknown" ? channel.doubtsInARow + 1 : 0;
-  if (channel.doubtsInARow >= DOUBTS_BEFORE_HALT) channel.halt.because(`${channel.name}_not_answering`);
+  const isSilent = channel.doubtsInARow >= DOUBTS_BEFORE_HALT;
+  const isRefused = outcome.status === "failed" && outcome.stopsChannel;
+  if (channel.halt.code() !== null || !(isSilent || isRefused)) return;
+  const code = isRefused ? outcome.code : `${channel.name}_not_answering`;
+  channel.halt.because(code);
+  // A refusal is in the summary already, with the delivery that met it.
+  if (isSilent) tally.failFirst({ step: channel.name, code });
+  log.error("A channel was stopped for the rest of the run", { channel: channel.name, code });
 }
 
 /** Records the outcome for as long as the lease lasts: the truth about the provider must not be lost. */

@@ -18,6 +18,8 @@ const HINTS: Readonly<Record<string, string>> = {
   lease_expired_after_dispatch: "a process died while sending: look it up, then opsctl deliveries reconcile",
   delivery_prepare_failed: "the message could not be made; the log has the kind of the fault",
   delivery_send_broke_off: "the provider may have the message: look it up, then opsctl deliveries reconcile",
+  email_not_answering: "the e-mail provider did not answer 100 times in a row; the next run sends the rest",
+  whatsapp_not_answering: "the gateway did not answer 100 times in a row; the next run sends the rest",
   delivery_busy: "another process is sending it; run again when it is done",
   delivery_not_recorded: "it was sent, but the database could not be told: note the provider's id",
   delivery_claim_lost: "it was sent, but another process had given it up: opsctl deliveries reconcile",

@@ -99,6 +99,14 @@ export function createTally() {
     email: counts(),
     failures: [] as Failure[],
     failuresTruncated: false,
+    /** Keeps a failure that explains many others, before all that were kept so far. */
+    failFirst(failure: Failure): void {
+      tally.failures.unshift(failure);
+      if (tally.failures.length > FAILURES_SHOWN) {
+        tally.failures.pop();
+        tally.failuresTruncated = true;
+      }
+    },
     /** Keeps a failure for the summary. */
     fail(failure: Failure): void {
       if (tally.failures.length < FAILURES_SHOWN) tally.failures.push(failure);
