@@ -1,6 +1,7 @@
 import { afterAll } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { plugin } from "bun";
+import { runAtEnd } from "./at-end.ts";
 import { stopSharedPostgres } from "./postgres.ts";
 
 const TEST_LIMIT_MS = 120_000;
@@ -22,5 +23,6 @@ plugin({
 });
 
 afterAll(async () => {
+  runAtEnd();
   await stopSharedPostgres();
 });

@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WeeklySummary } from "../../lib/weekly/summary.ts";
+import { atEnd } from "../at-end.ts";
 import { opsctlBinary } from "../binary.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -48,7 +49,7 @@ export type Running = {
 /** Where runtimes keep their caches and look for a home, and what a process without a folder of its own runs in. */
 const home = mkdtempSync(join(tmpdir(), "opsctl-home-"));
 const empty = mkdtempSync(join(tmpdir(), "opsctl-empty-"));
-process.once("exit", () => {
+atEnd(() => {
   for (const folder of [home, empty]) rmSync(folder, { recursive: true, force: true });
 });
 
