@@ -84,8 +84,7 @@ export async function deliver(
   if (known === "unknown") return await deliverOnce(world, channel, report, count);
 
   // Waited for before the claim: a lease must not run out in a queue.
-  const mayGoOn = AbortSignal.any([stop.signal, channel.halt.signal]);
-  const release = await channel.pace.turn(mayGoOn).catch(() => null);
+  const release = await channel.pace.turn(channel.halt.signal).catch(() => null);
   try {
     const stopped = stop.reason();
     if (stopped) return counted("skipped", stopped.code);
@@ -233,11 +232,11 @@ async function attempt(
       const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
       if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, true);
       if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs) return failed(outcome.code);
-      const mayGoOn = AbortSignal.any([stop.signal, channel.halt.signal]);
-      await world.sleep(outcome.retryAfterMs, mayGoOn).catch(() => {});
+      const { signal } = channel.halt;
+      await world.sleep(outcome.retryAfterMs, signal).catch(() => {});
       // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
       const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);
-      release = await channel.pace.turn(AbortSignal.any([mayGoOn, patience])).catch(() => null);
+      release = await channel.pace.turn(AbortSignal.any([signal, patience])).catch(() => null);
       if (release === null && patience.aborted) return failed(outcome.code);
     }
   } finally {
