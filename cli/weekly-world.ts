@@ -23,6 +23,9 @@ export type WeeklyFlags = Pick<
 /** Connections beyond those of the reports in flight: the listing of owners, and the drain's lock. */
 const SPARE_CONNECTIONS = 2;
 
+/** No statement of the run takes nearly as long, and a lease of five minutes has room for it. */
+const STATEMENT_LIMIT_MS = 60_000;
+
 /**
  * Opens what a weekly run touches: configuration, database, clients; `close` ends it all.
  *
@@ -64,6 +67,7 @@ export async function openWeeklyWorld(
     log,
     progress,
     interrupt: interrupted(),
+    statementLimitMs: STATEMENT_LIMIT_MS,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
     version: VERSION,

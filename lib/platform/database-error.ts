@@ -67,7 +67,8 @@ const HINTS: Record<DatabaseErrorCode, string | undefined> = {
   DATABASE_NOT_FOUND: "Check the database name in DATABASE_URL",
   DATABASE_LOST: "The connection broke on the way; run the command again once the database is back",
   DATABASE_BUSY: undefined,
-  DATABASE_TIMEOUT: undefined,
+  DATABASE_TIMEOUT:
+    "Look for a session that holds a lock (pg_locks), and whether the server still answers; then run again",
   DATABASE_PERMISSION_DENIED: "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
   DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
   DATABASE_QUERY_FAILED: undefined,
@@ -110,6 +111,9 @@ const LOST = new Set([
   "EPIPE",
 ]);
 
+/** Code of a statement whose answer the caller no longer waits for. */
+const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
+
 const UNREACHABLE = new Set([
   "CONNECT_TIMEOUT",
   "TLS_REFUSED",
@@ -135,6 +139,7 @@ function codeOfState(sqlState: string): DatabaseErrorCode {
 
 function codeOfDriver(code: string): DatabaseErrorCode {
   if (LOST.has(code)) return "DATABASE_LOST";
+  if (code === STATEMENT_TIMEOUT) return "DATABASE_TIMEOUT";
   // OpenSSL's and Node's names for a certificate that is not accepted, or a handshake that failed.
   const isTls = /^(ERR_(SSL|TLS)_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code);
   return isTls || UNREACHABLE.has(code) ? "DATABASE_UNREACHABLE" : "DATABASE_QUERY_FAILED";
@@ -142,6 +147,7 @@ function codeOfDriver(code: string): DatabaseErrorCode {
 
 function describe(error: unknown, { code, sqlState }: DatabaseFault): string {
   if (sqlState === undefined) {
+    if (code === "DATABASE_TIMEOUT") return "the database did not answer in time";
     const cause = textOf(error, "code");
     return code === "DATABASE_QUERY_FAILED"
       ? `the driver failed${cause === undefined ? "" : ` with ${cause}`}`

@@ -14,12 +14,12 @@ export type Database = {
   sql: postgres.Sql;
   /** Whether statements are prepared, which is so unless a pooler stands between. */
   prepares: boolean;
-  /** Lets running statements finish for at most five seconds, then closes every connection. */
+  /** Lets running statements finish for at most three seconds, then closes every connection. */
   close(): Promise<void>;
 };
 
 const CONNECT_LIMIT_MS = 10_000;
-const CLOSE_LIMIT_SECONDS = 5;
+const CLOSE_LIMIT_MS = 3_000;
 
 /**
  * Connects to the database and finds out whether it may prepare statements there.
@@ -33,10 +33,7 @@ const CLOSE_LIMIT_SECONDS = 5;
  * Errors: CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE, DATABASE_AUTH_FAILED,
  *         DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
  */
-export async function openDatabase(
-  url: Secret,
-  options: { max: number; applicationName: string; connectLimitMs?: number },
-): Promise<Database> {
+export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
   const pools = new Pools({ ...options, address: addressOf(url) });
   try {
     const prepares = await announcesItsBackend(pools.current);
@@ -48,7 +45,7 @@ export async function openDatabase(
   }
 }
 
-type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number };
+type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number; closeLimitMs?: number };
 
 /**
  * The driver's pool, and a new one after each lost connection.
@@ -80,12 +77,17 @@ class Pools {
     const old = this.current;
     this.#prepare = prepare;
     this.current = this.#open();
-    await old.end({ timeout: CLOSE_LIMIT_SECONDS });
+    await this.#end(old);
   }
 
   async close(): Promise<void> {
-    await this.current.end({ timeout: CLOSE_LIMIT_SECONDS });
+    await this.#end(this.current);
     for (const stream of this.#streams) stream.destroy();
+  }
+
+  async #end(pool: postgres.Sql): Promise<void> {
+    const { closeLimitMs = CLOSE_LIMIT_MS } = this.#options;
+    await pool.end({ timeout: closeLimitMs / 1000 });
   }
 
   #open(): postgres.Sql {

@@ -3,6 +3,7 @@ import { formatInstant } from "../time/instant.ts";
 import { isReportDay, reportDayEnd } from "../time/schedule-gate.ts";
 import { Temporal } from "../time/temporal.ts";
 import { weekWindow } from "../time/week-window.ts";
+import { boundedStore, within } from "./bounded-store.ts";
 import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./busy.ts";
 import { concludeRun } from "./conclude.ts";
 import { type DeliveryChannel, deliver } from "./deliver.ts";
@@ -15,7 +16,7 @@ import { databaseCode, isConnectionLoss, repeatWhileLost } from "./refusals.ts";
 import { completeReport } from "./report.ts";
 import type { Run } from "./run-state.ts";
 import { forEachConcurrently, pagesOf } from "./scopes.ts";
-import { createStop, DATABASE_LOST, SCOPES_UNREADABLE } from "./stop.ts";
+import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./stop.ts";
 import type { Scope } from "./store.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./summary.ts";
 import { whatsappChannel } from "./whatsapp-delivery.ts";
@@ -34,6 +35,23 @@ const SECOND_LOOK_MS = 5_000;
  * Source: weekly report document, Run flow.
  */
 export async function runWeekly(world: WeeklyWorld, options: WeeklyOptions): Promise<WeeklySummary> {
+  const stop = createStop();
+  const limit = { limitMs: world.statementLimitMs, signal: stop.expired };
+  const store = boundedStore(world.store, limit);
+  const checkReadiness = () => within(world.checkReadiness, limit);
+  const release = stopOnInterrupt({ world, stop });
+  try {
+    return await runUntilStopped({ ...world, store, checkReadiness }, options, stop);
+  } finally {
+    release();
+  }
+}
+
+async function runUntilStopped(
+  world: WeeklyWorld,
+  options: WeeklyOptions,
+  stop: Stop,
+): Promise<WeeklySummary> {
   const startedMs = world.monotonicMs();
   const summary = emptySummary({ version: world.version, runId: world.runId, dryRun: options.dryRun });
   const finish = (rest: Partial<WeeklySummary>): WeeklySummary => ({
@@ -69,22 +87,17 @@ export async function runWeekly(world: WeeklyWorld, options: WeeklyOptions): Pro
     startedAt,
     startedMs,
     tally,
-    stop: createStop(),
-    channels: deliveryChannels(world, options),
+    stop,
+    channels: deliveryChannels(world, options, stop),
     busyScopes: [],
     busyDeliveries: [],
   };
   if (options.dryRun) return finish(await asking("check the owners", checkRecipientsAndSenders(run)));
 
-  const release = stopOnInterrupt(run);
-  try {
-    await reportEveryScope(run); // 1 to 12
-    await lookAgainAtBusy(run, (scope) => reportScope(run, scope));
-    const editorials = await editorialStep(run); // 13 and 14
-    return await concludeRun(run, editorials, finish); // 15
-  } finally {
-    release();
-  }
+  await reportEveryScope(run); // 1 to 12
+  await lookAgainAtBusy(run, (scope) => reportScope(run, scope));
+  const editorials = await editorialStep(run); // 13 and 14
+  return await concludeRun(run, editorials, finish); // 15
 }
 
 /** A question that the run cannot begin without. */
@@ -118,7 +131,7 @@ function notEligible(tenantId: string): Partial<WeeklySummary> {
   };
 }
 
-function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions): DeliveryChannel[] {
+function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions, stop: Stop): DeliveryChannel[] {
   const { appBaseUrl } = options;
   const whatsapp = {
     leftOut: options.skipWhatsapp,
@@ -134,7 +147,9 @@ function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions): DeliveryC
     provider: world.emailProvider,
     pace: world.emailPace,
   };
-  return [whatsappChannel(whatsapp, world.store), emailDeliveryChannel(email, world.store)];
+  const channels = [whatsappChannel(whatsapp, world.store), emailDeliveryChannel(email, world.store)];
+  for (const { halt } of channels) halt.follow(stop.signal);
+  return channels;
 }
 
 /** Steps 1 to 12 for every owner, a bounded number at a time. */

@@ -7,23 +7,29 @@ export type Stop = ReturnType<typeof createStop>;
 /**
  * How a run ends before its work is done: the first reason given stays, waiting ends, nothing new begins.
  *
- * Shape: `signal` is aborted with the first reason; `abandon` is aborted by `giveUp`, when what is in flight has had
- *        its time, and ends calls whose outcome is then unknown.
+ * Shape: three stages. `signal` is aborted with the first reason; `abandon` is aborted by `giveUp`, when what is in
+ *        flight has had its time, and ends calls whose outcome is then unknown; `expired` is aborted by `expire`, when
+ *        these outcomes have had theirs to be recorded, and ends every wait for the database.
  */
 export function createStop() {
   const stopping = new AbortController();
   const abandoning = new AbortController();
+  const expiring = new AbortController();
   let reason: StopReason | null = null;
   return {
     reason: (): StopReason | null => reason,
     signal: stopping.signal,
     abandon: abandoning.signal,
+    expired: expiring.signal,
     because(given: StopReason): void {
       reason ??= given;
       stopping.abort();
     },
     giveUp(): void {
       abandoning.abort();
+    },
+    expire(): void {
+      expiring.abort();
     },
   };
 }

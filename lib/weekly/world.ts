@@ -35,6 +35,8 @@ export type WeeklyWorld = {
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */
   interrupt: AbortSignal;
+  /** How long one answer of the database is waited for. */
+  statementLimitMs: number;
   /** Milliseconds that only grow; for durations, never for a decision about the day. */
   monotonicMs(): number;
   /** Rejects when the signal is aborted. */

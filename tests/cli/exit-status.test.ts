@@ -7,6 +7,8 @@ test.each([
   ["SECRET_FILE_EXPOSED", 3, "not_ready"],
   ["SOCIAL_EDITORIALS_CRON_SECRET_REUSED", 3, "not_ready"],
   ["DATABASE_UNREACHABLE", 3, "not_ready"],
+  ["DATABASE_TIMEOUT", 3, "not_ready"],
+  ["DATABASE_BUSY", 3, "not_ready"],
   ["WEEKLY_OUTSIDE_MONDAY", 4, "refused"],
   ["DATABASE_LOST", 1, "failed"],
   ["INTERNAL_ERROR", 1, "failed"],

@@ -16,10 +16,10 @@ async function monday(owners = 3): Promise<WeeklyFixture> {
   return weekly;
 }
 
-/** A sleep in which the grace of twenty seconds is over at once and every other wait lasts for ever. */
+/** A sleep in which the grace of eighteen seconds is over at once and every other wait lasts for ever. */
 const noGrace = (ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
-    if (ms === 20_000) return resolve();
+    if (ms === 18_000) return resolve();
     signal?.addEventListener("abort", () => reject(signal.reason));
   });
 
@@ -167,6 +167,7 @@ describe("runWeekly() that is asked to end", () => {
         interrupt: signal.signal,
         sleep: async (ms) => {
           if (ms === 60_000) signal.abort();
+          else await new Promise(() => {});
         },
       },
     );

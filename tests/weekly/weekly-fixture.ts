@@ -88,6 +88,7 @@ export async function weeklyFixture(
       const database = await openDatabase(new Secret(databaseUrl), {
         max: 10,
         applicationName: "opsctl-test",
+        closeLimitMs: 300,
       });
       const emailPace = createPace();
       const timeouts = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };

@@ -1,0 +1,87 @@
+import type { Store } from "./store.ts";
+
+/** How long one answer of the database is waited for, and what ends every wait at once. */
+export type AnswerLimit = { limitMs: number; signal: AbortSignal };
+
+/**
+ * The answer, if it comes within the limit; what it does in the database is not undone.
+ *
+ * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
+ */
+export async function within<T>(ask: () => Promise<T>, { limitMs, signal }: AnswerLimit): Promise<T> {
+  if (signal.aborted) throw noAnswer();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(noAnswer());
+  const timer = setTimeout(giveUp, limitMs);
+  signal.addEventListener("abort", giveUp);
+  try {
+    return await Promise.race([ask(), over]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+/**
+ * A store of which no call waits for the database without end: a lock that another session holds and a network that
+ * swallows everything give no error at all.
+ *
+ * Shape:  the drain itself takes as long as its calls do; bounded are the way to its lock, each `confirm`, and the end
+ *         of the lock's transaction. A lock that comes too late is given back without a drain.
+ * Errors: those of the store, and STATEMENT_TIMEOUT.
+ */
+export function boundedStore(store: Store, limit: AnswerLimit): Store {
+  const bound =
+    <A extends unknown[], R>(step: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      within(() => step(...args), limit);
+  return {
+    now: bound(store.now),
+    countScopes: bound(store.countScopes),
+    listScopes: bound(store.listScopes),
+    claimReport: bound(store.claimReport),
+    readEvidence: bound(store.readEvidence),
+    persistReport: bound(store.persistReport),
+    failReport: bound(store.failReport),
+    claimWhatsapp: bound(store.claimWhatsapp),
+    claimEmail: bound(store.claimEmail),
+    dispatchDelivery: bound(store.dispatchDelivery),
+    settleDelivery: bound(store.settleDelivery),
+    readDelivery: bound(store.readDelivery),
+    readSenders: bound(store.readSenders),
+    listRecipients: bound(store.listRecipients),
+    withDrainLock: (drain) => drainWithin(store, drain, limit),
+  };
+}
+
+async function drainWithin<T>(
+  store: Store,
+  drain: (confirm: () => Promise<void>) => Promise<T>,
+  limit: AnswerLimit,
+): Promise<T | "busy"> {
+  const locked = Promise.withResolvers<void>();
+  const drained = Promise.withResolvers<void>();
+  let isTooLate = false;
+  const holding = store.withDrainLock(async (confirm) => {
+    if (isTooLate) throw noAnswer();
+    locked.resolve();
+    try {
+      return await drain(() => within(confirm, limit));
+    } finally {
+      drained.resolve();
+    }
+  });
+  try {
+    await within(() => Promise.race([locked.promise, holding]), limit);
+  } catch (error) {
+    isTooLate = true;
+    holding.catch(() => {});
+    throw error;
+  }
+  await Promise.race([drained.promise, holding]);
+  return await within(() => holding, limit);
+}
+
+function noAnswer(): Error {
+  return Object.assign(new Error("no answer of the database in time"), { code: "STATEMENT_TIMEOUT" });
+}
