@@ -173,7 +173,7 @@ async function settle(
     settled = await repeatWhileLost(() => world.store.settleDelivery(delivery, result), {
       ...world,
       deadlineMs: world.monotonicMs() + Math.max(leaseLeftMs(), SETTLE_MS),
-      signal: world.stop.abandon,
+      signal: world.stop.expired,
     });
   } catch (error) {
     const facts = { channel: channel.name, ...ids, result: outcome.status, code: databaseCode(error) };
