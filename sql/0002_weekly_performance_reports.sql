@@ -110,12 +110,14 @@ end $$;
 comment on function public.list_weekly_performance_report_scopes(uuid) is
   'Every tenant owner who gets a weekly report: tenant not archived, wallet active or in grace. The one place of that rule.';
 
+-- Here and below rows are found by key. A session plans once, in the first week on an empty table, where reading all
+-- of it looks cheapest: without that choice (enable_seqscan) the plan is right for the ten thousandth row too.
 create or replace function public.claim_weekly_performance_report(
   p_tenant_id uuid, p_user_id uuid, p_window_start timestamptz, p_window_end timestamptz, p_schema_version integer)
 returns table (report_id uuid, outcome text, claim_token uuid, lease_expires_at timestamptz)
 -- One row, and the planner has to know: with its guess of a thousand a caller's join reads every report.
 language plpgsql security definer rows 1
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -185,7 +187,7 @@ create or replace function public.persist_weekly_performance_report(
   p_fingerprint text, p_evidence text, p_payload jsonb)
 returns jsonb
 language plpgsql security definer
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 declare
   v_now     timestamptz;
@@ -261,7 +263,7 @@ create or replace function public.fail_weekly_performance_report(
   p_report_id uuid, p_claim_token uuid, p_error_code text)
 returns void
 language plpgsql security definer
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 declare
   v_row public.weekly_performance_reports;

@@ -59,7 +59,7 @@ create policy weekly_performance_deliveries_service_reads on public.weekly_perfo
 create or replace function public.claim_weekly_performance_delivery(p_report_id uuid, p_channel text)
 returns table (delivery_id uuid, outcome text, claim_token uuid, lease_expires_at timestamptz)
 language plpgsql security definer rows 1
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -80,15 +80,18 @@ begin
   perform public.weekly_performance_require_last_window(v_now, v_report.window_start, v_report.window_end);
 
   insert into public.weekly_performance_deliveries as d
-    (report_id, tenant_id, user_id, channel, status, created_at, updated_at)
-  values (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'pending', v_now, v_now)
+    (report_id, tenant_id, user_id, channel, status, claim_token, lease_expires_at, attempts, created_at, updated_at)
+  values
+    (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'running', v_token, v_lease, 1, v_now, v_now)
   on conflict on constraint weekly_performance_deliveries_key do nothing
   returning d.* into v_row;
-  if v_row.id is null then
-    select d.* into strict v_row from public.weekly_performance_deliveries as d
-    where d.report_id = p_report_id and d.channel = p_channel
-    for update;
+  if v_row.id is not null then
+    return query select v_row.id, 'claimed', v_token, v_lease;
+    return;
   end if;
+  select d.* into strict v_row from public.weekly_performance_deliveries as d
+  where d.report_id = p_report_id and d.channel = p_channel
+  for update;
 
   if v_row.status in ('sent', 'unknown') then
     return query select v_row.id, v_row.status, null::uuid, null::timestamptz;
@@ -125,7 +128,7 @@ create or replace function public.dispatch_weekly_performance_delivery(
   p_delivery_id uuid, p_claim_token uuid, p_sender_tenant_id uuid, p_masked_hint text)
 returns void
 language plpgsql security definer
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 declare
   v_now constant timestamptz := public.weekly_performance_require_report_day();
@@ -190,7 +193,7 @@ create or replace function public.settle_weekly_performance_delivery(
   p_delivery_id uuid, p_claim_token uuid, p_status text, p_provider_message_id text, p_error_code text)
 returns table (status text, error_code text)
 language plpgsql security definer rows 1
-set search_path = ''
+set search_path = '' set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -135,8 +135,11 @@ export function weeklyStore(sql: postgres.Sql) {
            where c.claim_token is not null
              and s.tenant_id = ${scope.tenantId}::uuid and s.user_id = ${scope.userId}::uuid
              and s.status = 'active' and s.network in ('instagram', 'linkedin')) as connections,
-          (select coalesce(jsonb_object_agg(d.channel, d.status), '{}')
-           from public.weekly_performance_deliveries as d where d.report_id = c.report_id) as deliveries
+          -- Only of a completed report: a plan made while the table was empty would read all of it each time.
+          case when c.outcome = 'completed' then
+            (select coalesce(jsonb_object_agg(d.channel, d.status), '{}')
+             from public.weekly_performance_deliveries as d where d.report_id = c.report_id)
+          else '{}' end as deliveries
         from claim as c`;
       if (!row) throw new Error("claim_weekly_performance_report answered no row");
       return {
