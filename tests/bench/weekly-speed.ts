@@ -8,7 +8,7 @@ import { manyOwners } from "./many-owners.ts";
 import { weeklyRun } from "./weekly-run.ts";
 
 const LATENCY_MS = 5;
-const REPORTS = 800;
+const REPORTS = 2_000;
 const ROUNDS = 3;
 const AIM_PER_SECOND = 250;
 
