@@ -1,0 +1,34 @@
+/** How the functions find their rows: a plan from the first owner's time has to serve the ten thousandth too. */
+import { expect, test } from "bun:test";
+import { describeLedger, Ledger } from "./ledger.ts";
+
+/** More than the executions after which a session keeps one plan for all values. */
+const FIRST_REPORTS = 12;
+
+describeLedger("a session that planned on empty tables", (ledger) => {
+  test("finds reports and deliveries by key", async () => {
+    await ledger.sql`vacuum analyze weekly_performance_reports, weekly_performance_deliveries`;
+    const session = await ledger.sql.reserve();
+    try {
+      const single = new Ledger(() => ({ ...ledger.database, sql: session as never }), ledger.major);
+      const deliverOne = async () => {
+        const claim = await single.dispatchedDelivery();
+        await single.settle(claim, "sent", `id-${claim.id}`);
+      };
+      for (let i = 0; i < FIRST_REPORTS; i += 1) await deliverOne();
+      // Of one transaction, because these counts are its own and at once.
+      await session`begin`;
+      await deliverOne();
+      const scans = await session`
+        select relname, seq_scan::int as scans from pg_stat_xact_user_tables
+        where relname in ('weekly_performance_reports', 'weekly_performance_deliveries') order by relname`;
+      await session`rollback`;
+      expect(scans.map(({ relname, scans }) => [relname, scans])).toEqual([
+        ["weekly_performance_deliveries", 0],
+        ["weekly_performance_reports", 0],
+      ]);
+    } finally {
+      session.release();
+    }
+  });
+});
