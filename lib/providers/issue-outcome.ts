@@ -1,0 +1,22 @@
+/** One issue; `id` is a version 4 UUID chosen before the first call, so that a repeated creation is recognised. */
+export type NewIssue = { id: string; title: string; description: string; priority: 0 | 1 | 2 | 3 | 4 };
+
+/**
+ * What became of a creation.
+ *
+ * Shape: `created` counts an earlier creation with the same id too; its link may be unknown. `refused` is for good;
+ *        `stopsIssues` when the tracker refuses us rather than this issue. `throttled` and `unknown` may be repeated
+ *        with the same id.
+ */
+export type IssueOutcome =
+  | { status: "created"; id: string; identifier: string | null; url: string | null }
+  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "throttled"; code: string; retryAfterMs: number }
+  | { status: "unknown"; code: string };
+
+/** An issue tracker; calls never throw. */
+export type IssueTracker = {
+  createIssue(issue: NewIssue, signal?: AbortSignal): Promise<IssueOutcome>;
+  /** Whether token and team are accepted: null, or the code of what is wrong. */
+  checkAccess(signal?: AbortSignal): Promise<string | null>;
+};
