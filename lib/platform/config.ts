@@ -42,10 +42,12 @@ export function requiredSecret(rule: Rule<string> = anyText): Variable<Secret> {
 }
 
 /** A secret that may be absent, and that with `fromEnvironment: false` is never taken from the environment. */
-export function optionalSecret(options: { fromEnvironment?: boolean } = {}): Variable<Secret | undefined> {
+export function optionalSecret(
+  options: { rule?: Rule<string>; fromEnvironment?: boolean } = {},
+): Variable<Secret | undefined> {
   return {
     kind: "secret",
-    rule: anyText,
+    rule: options.rule ?? anyText,
     required: false,
     fromEnvironment: options.fromEnvironment ?? true,
   };

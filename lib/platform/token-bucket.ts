@@ -1,0 +1,35 @@
+/** How fast a bucket fills, and how much it holds. */
+export type TokenBucketRate = { perMinute: number; burst: number };
+
+/**
+ * A rate that allows a burst: `burst` starts at once, then `perMinute` evenly spread.
+ *
+ * Shape: `available` says how many may start now; `take` uses one of them up. A clock that goes back fills nothing and
+ *        takes nothing away.
+ * Units: milliseconds of one monotonic clock.
+ */
+export class TokenBucket {
+  readonly #rate: TokenBucketRate;
+  #tokens: number;
+  #countedAtMs: number;
+
+  constructor(rate: TokenBucketRate, nowMs: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#countedAtMs = nowMs;
+  }
+
+  available(nowMs: number): number {
+    const { perMinute, burst } = this.#rate;
+    const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
+    this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
+    this.#countedAtMs = nowMs;
+    // Thirty times a thirtieth is a little less than one.
+    return Math.floor(this.#tokens + 1e-9);
+  }
+
+  take(nowMs: number): void {
+    if (this.available(nowMs) < 1) throw new RangeError("A token was taken from an empty bucket");
+    this.#tokens -= 1;
+  }
+}

@@ -1,0 +1,18 @@
+import type { DueRow } from "./state.ts";
+
+/**
+ * How one attempt ended.
+ *
+ * Shape: `failed` is tried again: `retryAfterMs` when the peer said when, `peerDown` when nothing else would fare better
+ *        now, `holds` when the peer refuses us and everything waits until it no longer does. `refused` is for good.
+ */
+export type AttemptResult =
+  | { as: "delivered"; reference: string | null; url: string | null }
+  | { as: "failed"; code: string; peerDown: boolean; holds: boolean; retryAfterMs: number | null }
+  | { as: "refused"; code: string };
+
+/** Tries to deliver a row once; never throws. */
+export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResult>;
+
+/** How a row's attempt ended for those who wait for it; `unsettled` when the service stopped meanwhile. */
+export type Ending = "delivered" | "failed" | "dead" | "unsettled";

@@ -1,0 +1,89 @@
+import {
+  absolutePath,
+  anyText,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  optionalSecret,
+  postgresUrl,
+  required,
+  requiredSecret,
+} from "../platform/config.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { Environment } from "../platform/secrets.ts";
+import { alertPhone } from "./alert-phone.ts";
+
+/** The settings of the alert webhook. */
+export type WebhookConfig = {
+  secret: Secret;
+  messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
+  tracker: { url: string; token: Secret; teamId: string };
+  state: StateConfig;
+};
+
+/** Where the state is kept: a directory of this host, or a database that several hosts share. */
+export type StateConfig = { directory: string } | { url: Secret };
+
+const STATE = {
+  OPSCTL_STATE_DIR: optional(absolutePath),
+  STATE_DIRECTORY: optional(anyText),
+  OPSCTL_STATE_URL: optionalSecret({ rule: postgresUrl }),
+};
+
+const WEBHOOK = {
+  WEBHOOK_SECRET: requiredSecret(),
+  MESSAGING_API_URL: required(httpBaseUrl),
+  MESSAGING_API_KEY: requiredSecret(),
+  MESSAGING_PHONE: required(alertPhone),
+  MESSAGING_INSTANCE: optional(anyText),
+  ISSUE_TRACKER_URL: optional(httpBaseUrl, "https://api.linear.app/graphql"),
+  ISSUE_TRACKER_TOKEN: requiredSecret(),
+  ISSUE_TRACKER_TEAM_ID: required(anyText),
+  ...STATE,
+};
+
+const DEFAULT_STATE_DIR = "/var/lib/opsctl";
+
+/**
+ * Reads the settings of `opsctl webhook serve`.
+ *
+ * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET is a missing one.
+ */
+export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
+  const values = await loadConfig(WEBHOOK, env);
+  return {
+    secret: values.WEBHOOK_SECRET,
+    messaging: {
+      apiUrl: values.MESSAGING_API_URL,
+      apiKey: values.MESSAGING_API_KEY,
+      phone: values.MESSAGING_PHONE,
+      instance: values.MESSAGING_INSTANCE?.trim() ?? null,
+    },
+    tracker: {
+      url: values.ISSUE_TRACKER_URL,
+      token: values.ISSUE_TRACKER_TOKEN,
+      teamId: values.ISSUE_TRACKER_TEAM_ID.trim(),
+    },
+    state: stateOf(values),
+  };
+}
+
+/**
+ * Reads where the state is kept, for the commands that look into it.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export async function loadStateConfig(env: Environment): Promise<StateConfig> {
+  return stateOf(await loadConfig(STATE, env));
+}
+
+function stateOf(values: {
+  OPSCTL_STATE_DIR: string | undefined;
+  STATE_DIRECTORY: string | undefined;
+  OPSCTL_STATE_URL: Secret | undefined;
+}): StateConfig {
+  if (values.OPSCTL_STATE_URL !== undefined) return { url: values.OPSCTL_STATE_URL };
+  // systemd separates several directories by colons; the first is the unit's own.
+  const own = values.STATE_DIRECTORY?.split(":")[0];
+  return { directory: values.OPSCTL_STATE_DIR ?? own ?? DEFAULT_STATE_DIR };
+}

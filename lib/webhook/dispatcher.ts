@@ -1,0 +1,102 @@
+import type { Log } from "../platform/log.ts";
+import type { Ending } from "./attempt.ts";
+import type { Lane } from "./lane.ts";
+import type { Holds } from "./metrics.ts";
+import type { OutboxKind, State } from "./state.ts";
+
+/** How long an issue waits for the first attempt of its own message, when messages go out at all. */
+const ISSUE_GRACE_MS = 2_000;
+const LOOK_MS = 1_000;
+const PRUNE_MS = 60_000;
+
+/**
+ * Delivers what the outbox holds: looks when told, and once a second by itself.
+ *
+ * Shape: only the process that leads delivers. `look` resolves when everything that could start has started; `inFlight`
+ *        is the end of a row that is on its way, or null. An issue waits a moment for its own message, and not at all
+ *        when messages wait themselves.
+ */
+export class Dispatcher {
+  readonly #lanes: Record<OutboxKind, Lane>;
+  readonly #state: Pick<State, "lead" | "prune">;
+  readonly #log: Log;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isLeading = false;
+  #isStopped = false;
+  #prunedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #monotonicMs: () => number;
+
+  constructor(
+    makeLanes: (onFree: () => void) => Record<OutboxKind, Lane>,
+    world: { state: Pick<State, "lead" | "prune">; log: Log; monotonicMs: () => number },
+  ) {
+    this.#lanes = makeLanes(() => void this.look());
+    this.#state = world.state;
+    this.#log = world.log;
+    this.#monotonicMs = world.monotonicMs;
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  get holds(): Holds {
+    return { message: this.#lanes.message.hold, issue: this.#lanes.issue.hold };
+  }
+
+  /** Begins to deliver, with what earlier processes left behind. */
+  async start(): Promise<void> {
+    await this.#tick();
+  }
+
+  inFlight(kind: OutboxKind, row: number): Promise<Ending> | null {
+    return this.#lanes[kind].inFlight(row);
+  }
+
+  /** Starts whatever may start now. */
+  async look(): Promise<void> {
+    if (this.#isStopped || !this.#isLeading) return;
+    try {
+      await this.#lanes.message.pump({ issueGraceMs: 0 });
+      await this.#lookAtIssues();
+    } catch (error) {
+      this.#log.error("The outbox cannot be read now", { cause: error instanceof Error ? error.name : typeof error });
+    }
+  }
+
+  /** Delivers nothing more; what is on its way may take `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#lanes.message.stop(graceMs), this.#lanes.issue.stop(graceMs)]);
+  }
+
+  async #lookAtIssues(): Promise<void> {
+    const { message, issue } = this.#lanes;
+    const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
+    await issue.pump({ issueGraceMs }, (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isCarrying(row.alert.fingerprint));
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isStopped) return;
+    await this.#keepLeading();
+    await this.look();
+    await this.#prune();
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.#tick(), LOOK_MS);
+  }
+
+  async #keepLeading(): Promise<void> {
+    const wasLeading = this.#isLeading;
+    this.#isLeading = await this.#state.lead().catch(() => false);
+    if (wasLeading !== this.#isLeading)
+      this.#log.info(this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox");
+  }
+
+  async #prune(): Promise<void> {
+    if (!this.#isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
+    this.#prunedAtMs = this.#monotonicMs();
+    await this.#state.prune().catch((error: unknown) => {
+      this.#log.warn("Old rows could not be removed", { cause: error instanceof Error ? error.name : typeof error });
+    });
+  }
+}

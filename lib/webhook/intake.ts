@@ -1,0 +1,111 @@
+import type { Alert } from "./alert.ts";
+import type { AlertAnswer } from "./answer.ts";
+import type { Ending } from "./attempt.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { issueIdOf } from "./issue-id.ts";
+import type { WebhookMetrics } from "./metrics.ts";
+import type { AcceptedAlert, AcceptOutcome, State } from "./state.ts";
+
+/** What accepting needs. */
+export type IntakeWorld = {
+  state: Pick<State, "accept">;
+  dispatcher: Pick<Dispatcher, "look" | "inFlight">;
+  metrics: WebhookMetrics;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** How long an answer waits for what is on its way. */
+const ANSWER_WAIT_MS = 5_000;
+/** Requests committed together: more would make the first one wait for the last. */
+const LARGEST_BATCH = 256;
+/** Requests that may wait for the disk; the sender of one more is better told to come again. */
+const MOST_WAITING = 10_000;
+
+type Waiting = { alerts: readonly Alert[]; resolve: (outcome: AcceptOutcome) => void };
+
+/**
+ * Takes the alerts of requests: those that wait together are committed together, and only then is anything sent.
+ *
+ * Shape:  `take` resolves when its alerts are on disk and what could start at once has ended, or five seconds later.
+ * Errors: `take` answers null when nothing was kept: a full disk or outbox, too many waiting, a service that stops.
+ */
+export class Intake {
+  readonly #world: IntakeWorld;
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | null = null;
+  #isOpen = true;
+
+  constructor(world: IntakeWorld) {
+    this.#world = world;
+  }
+
+  async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
+    if (!this.#isOpen || this.#waiting.length >= MOST_WAITING) return null;
+    if (alerts.length === 0) return [];
+    const outcome = await new Promise<AcceptOutcome>((resolve) => {
+      this.#waiting.push({ alerts, resolve });
+      this.#flushing ??= this.#flush().finally(() => {
+        this.#flushing = null;
+      });
+    });
+    if ("refused" in outcome) return null;
+    const { metrics, dispatcher } = this.#world;
+    metrics.accepted(outcome.accepted.length);
+    for (const { issue } of outcome.accepted) if (issue.outcome === "duplicate") metrics.duplicate();
+    await dispatcher.look();
+    return await this.#answer(outcome.accepted);
+  }
+
+  /** Takes nothing more, and resolves when what was taken is on disk. */
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // Whatever else arrived in this turn of the event loop shares the commit.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#waiting.splice(0, LARGEST_BATCH);
+      const outcomes = await this.#world.state.accept(batch.map(({ alerts }) => alerts));
+      for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
+    }
+  }
+
+  async #answer(accepted: readonly AcceptedAlert[]): Promise<AlertAnswer[]> {
+    const over = new AbortController();
+    const late = this.#world.sleep(ANSWER_WAIT_MS, over.signal).then(
+      () => "late" as const,
+      () => "late" as const,
+    );
+    try {
+      return await Promise.all(accepted.map((alert) => this.#answerFor(alert, late)));
+    } finally {
+      over.abort();
+    }
+  }
+
+  async #answerFor({ alert, messageRow, issue }: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
+    const { dispatcher } = this.#world;
+    const message = await ended(dispatcher.inFlight("message", messageRow), late);
+    const plain = {
+      alertname: alert.name,
+      status: alert.status,
+      squad: alert.squad,
+      fingerprint: alert.fingerprint,
+      whatsapp: message === "delivered" ? ("sent" as const) : ("queued" as const),
+    };
+    if (issue.outcome === "not_firing") return { ...plain, issue: "not_firing" };
+    const issueId = issueIdOf(alert.fingerprint, issue.claimedAtMs);
+    if (issue.outcome === "duplicate") return { ...plain, issue: "duplicate", issueId };
+    // Its message has just ended: now it may start.
+    if (message !== null && message !== "late") await dispatcher.look();
+    const ending = await ended(dispatcher.inFlight("issue", issue.row), late);
+    if (ending === "delivered") return { ...plain, issue: "created", issueId };
+    return { ...plain, issue: ending === "dead" ? "refused" : "queued" };
+  }
+}
+
+async function ended(flight: Promise<Ending> | null, late: Promise<"late">): Promise<Ending | "late" | null> {
+  return flight === null ? null : await Promise.race([flight, late]);
+}

@@ -1,0 +1,75 @@
+import type { EvolutionClient } from "../providers/evolution.ts";
+import type { IssueTracker } from "../providers/issue-outcome.ts";
+import type { SendOutcome } from "../providers/send-outcome.ts";
+import type { Attempt, AttemptResult } from "./attempt.ts";
+import { issuePriority, issueTitle, renderIssueBody } from "./issue-body.ts";
+import { issueIdOf } from "./issue-id.ts";
+import { renderMessage } from "./message-text.ts";
+
+/** Finds the gateway's instance that sends, or the code of why there is none. */
+export type FindInstance = (
+  signal: AbortSignal,
+) => Promise<{ name: string } | { code: string; stopsChannel: boolean }>;
+
+/**
+ * Sends the WhatsApp message of an alert, once.
+ *
+ * Shape: an ambiguous answer counts as a failure: a second message is better than a missing one. Only a refusal of our
+ *        key or licence holds; no refusal is for good, since the phone or the instance can be mended while it waits.
+ */
+export function messageAttempt(world: {
+  gateway: Pick<EvolutionClient, "sendText">;
+  findInstance: FindInstance;
+  phone: string;
+}): Attempt {
+  const { gateway, findInstance, phone } = world;
+  return async ({ alert, issueUrl }, signal) => {
+    const instance = await findInstance(signal);
+    if ("code" in instance) return failed(instance.code, { peerDown: true, holds: instance.stopsChannel });
+    const text = renderMessage(alert, { issueUrl });
+    return resultOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
+  };
+}
+
+/** Creates the issue of an alert; a repeated creation meets the first one, by its id. */
+export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attempt {
+  return async ({ alert, claimedAtMs }, signal) => {
+    const issue = {
+      id: issueIdOf(alert.fingerprint, claimedAtMs ?? 0),
+      title: issueTitle(alert),
+      description: renderIssueBody(alert),
+      priority: issuePriority(alert.severity),
+    };
+    const outcome = await tracker.createIssue(issue, signal);
+    switch (outcome.status) {
+      case "created":
+        return { as: "delivered", reference: outcome.identifier ?? outcome.id, url: outcome.url };
+      case "refused":
+        return { as: "refused", code: outcome.code };
+      case "throttled":
+        return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+      case "unknown":
+        return failed(outcome.code, { peerDown: true });
+    }
+  };
+}
+
+function resultOf(outcome: SendOutcome): AttemptResult {
+  switch (outcome.status) {
+    case "sent":
+      return { as: "delivered", reference: outcome.providerMessageId, url: null };
+    case "throttled":
+      return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+    case "failed":
+      return failed(outcome.code, { holds: outcome.stopsChannel, peerDown: outcome.code === "gateway_unreachable" });
+    case "unknown":
+      return failed(outcome.code, { peerDown: true });
+  }
+}
+
+function failed(
+  code: string,
+  { peerDown = false, holds = false, retryAfterMs = null as number | null },
+): AttemptResult {
+  return { as: "failed", code, peerDown, holds, retryAfterMs };
+}

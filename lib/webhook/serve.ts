@@ -1,0 +1,101 @@
+import type { Secret } from "../platform/secret.ts";
+import type { Log } from "../platform/log.ts";
+import { type Listener, listen } from "../platform/server.ts";
+import { TokenBucket } from "../platform/token-bucket.ts";
+import { createAdminApp } from "./admin.ts";
+import { createApp } from "./app.ts";
+import type { Attempt } from "./attempt.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { Intake } from "./intake.ts";
+import { Lane, type LaneWorld } from "./lane.ts";
+import type { WebhookMetrics } from "./metrics.ts";
+import { parseAlerts } from "./parse-alerts.ts";
+import type { State } from "./state.ts";
+
+/** What the service is told on its command line. */
+export type ServeOptions = {
+  host: string;
+  port: number;
+  /** 0: no second listener. */
+  adminPort: number;
+  messagesPerMinute: number;
+};
+
+/** What the service touches. */
+export type ServeWorld = {
+  secret: Secret;
+  state: State;
+  attempts: { message: Attempt; issue: Attempt };
+  metrics: WebhookMetrics;
+  log: Log;
+  /** Listening sockets that were handed over, by name. */
+  sockets: ReadonlyMap<string, number>;
+  /** Told when everything listens. */
+  onReady: (ports: { port: number; adminPort: number | null }) => void;
+  interrupt: AbortSignal;
+  monotonicMs: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const ADMIN_HOST = "127.0.0.1";
+const MESSAGE_PLACES = 4;
+const MESSAGE_BURST = 10;
+const ISSUE_PLACES = 4;
+/** After a signal: what is in flight may take this long, answers and sends together. */
+const STOP_MS = 10_000;
+
+/**
+ * Serves the alert webhook until a signal ends it.
+ *
+ * Shape:  resolves when everything has stopped; what was accepted and not delivered stays in the outbox.
+ * Errors: LISTEN_FAILED.
+ * Source: monitoring document, Alert webhook.
+ */
+export async function serveWebhook(world: ServeWorld, options: ServeOptions): Promise<void> {
+  const { state, metrics, log, interrupt, sleep } = world;
+  const dispatcher = dispatcherOf(world, options);
+  const intake = new Intake({ state, dispatcher, metrics, sleep });
+  const listeners: Listener[] = [];
+  try {
+    listeners.push(await listenForAlerts(world, options, intake));
+    if (options.adminPort !== 0) listeners.push(await listenForAdmin(world, options, dispatcher));
+    await dispatcher.start();
+    const [alerts, admin] = listeners;
+    world.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
+    if (!interrupt.aborted) await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
+    log.info("A signal asked the service to end: finishing what is in flight");
+  } finally {
+    // Sends end first: the answers in flight wait for them.
+    const stops = [dispatcher.stop(STOP_MS), ...listeners.map((listener) => listener.stop(STOP_MS))];
+    await Promise.all(stops);
+    await intake.stop();
+  }
+}
+
+function dispatcherOf(world: ServeWorld, { messagesPerMinute }: ServeOptions): Dispatcher {
+  const { state, attempts, metrics, log, monotonicMs, random, sleep } = world;
+  const lane = (rest: Pick<LaneWorld, "kind" | "attempt" | "places" | "onFree" | "bucket">) =>
+    new Lane({ state, metrics, log, monotonicMs, random, sleep, ...rest });
+  const bucket = new TokenBucket({ perMinute: messagesPerMinute, burst: MESSAGE_BURST }, monotonicMs());
+  return new Dispatcher(
+    (onFree) => ({
+      message: lane({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
+      issue: lane({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
+    }),
+    { state, log, monotonicMs },
+  );
+}
+
+function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {
+  const { secret, metrics, log, interrupt } = world;
+  const take = intake.take.bind(intake);
+  const app = createApp({ secret, parse: parseAlerts, take, metrics, log, isStopping: () => interrupt.aborted });
+  return listen({ host, port, fd: world.sockets.get("webhook"), fetch: app.fetch });
+}
+
+function listenForAdmin(world: ServeWorld, { adminPort }: ServeOptions, dispatcher: Dispatcher): Promise<Listener> {
+  const { state, metrics, log, interrupt } = world;
+  const app = createAdminApp({ state, metrics, log, dispatcher, isStopping: () => interrupt.aborted });
+  return listen({ host: ADMIN_HOST, port: adminPort, fd: world.sockets.get("admin"), fetch: app.fetch });
+}
