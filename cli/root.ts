@@ -2,11 +2,44 @@ import type { Group } from "./command.ts";
 
 /** The command tree: names and descriptions at hand for `--help`, the commands themselves imported when called. */
 export const root: Group = {
-  meta: { name: "opsctl", description: "Weekly performance reports, and what operates them" },
+  meta: {
+    name: "opsctl",
+    description: "Weekly performance reports for tenant owners, and the alarm of the host they run on",
+  },
   commands: {
     weekly: {
       meta: { description: "Build and deliver the weekly performance reports" },
       load: () => import("./commands/weekly.ts").then((file) => file.weekly),
+    },
+    webhook: {
+      meta: { name: "webhook", description: "Turn the platform's alerts into WhatsApp messages and issues" },
+      commands: {
+        serve: {
+          meta: { description: "Serve the alert webhook until a signal ends it" },
+          load: () => import("./commands/webhook.ts").then((file) => file.webhookServe),
+        },
+        test: {
+          meta: { description: "Send one labelled test alert through a running service" },
+          load: () => import("./commands/webhook-test.ts").then((file) => file.webhookTest),
+        },
+        dead: {
+          meta: { name: "dead", description: "See, revive or remove what could not be delivered in time" },
+          commands: {
+            list: {
+              meta: { description: "List what was given up" },
+              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadList),
+            },
+            retry: {
+              meta: { description: "Try to deliver dead rows again" },
+              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadRetry),
+            },
+            drop: {
+              meta: { description: "Remove dead rows for good" },
+              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadDrop),
+            },
+          },
+        },
+      },
     },
     migrate: {
       meta: { description: "Apply opsctl's database migrations" },

@@ -8,6 +8,14 @@ export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "e
 export const aPositiveInteger: ValueCheck = (value) =>
   /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
 
+/** Accepts an http or https URL. */
+export const aWebUrl: ValueCheck = (value) =>
+  /^https?:\/\//i.test(value) && URL.canParse(value) ? undefined : "expects an http or https URL";
+
+/** Accepts a TCP port; 0 lets the system choose a free one. */
+export const aPort: ValueCheck = (value) =>
+  /^[0-9]{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : "expects a port, 0 to 65535";
+
 /** Accepts the date of a Monday, `YYYY-MM-DD`: a week is named after its first day. */
 export const aMonday: ValueCheck = (value) => {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : new Date(Number.NaN);

@@ -69,6 +69,16 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
 }
 
 /**
+ * Reads what it takes to send a test alert.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export async function loadTestConfig(env: Environment): Promise<Pick<WebhookConfig, "secret" | "state">> {
+  const values = await loadConfig({ WEBHOOK_SECRET: requiredSecret(), ...STATE }, env);
+  return { secret: values.WEBHOOK_SECRET, state: stateOf(values) };
+}
+
+/**
  * Reads where the state is kept, for the commands that look into it.
  *
  * Errors: CONFIG_INVALID.

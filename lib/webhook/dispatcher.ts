@@ -60,7 +60,9 @@ export class Dispatcher {
       await this.#lanes.message.pump({ issueGraceMs: 0 });
       await this.#lookAtIssues();
     } catch (error) {
-      this.#log.error("The outbox cannot be read now", { cause: error instanceof Error ? error.name : typeof error });
+      this.#log.error("The outbox cannot be read now", {
+        cause: error instanceof Error ? error.name : typeof error,
+      });
     }
   }
 
@@ -74,7 +76,10 @@ export class Dispatcher {
   async #lookAtIssues(): Promise<void> {
     const { message, issue } = this.#lanes;
     const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
-    await issue.pump({ issueGraceMs }, (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isCarrying(row.alert.fingerprint));
+    await issue.pump(
+      { issueGraceMs },
+      (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isCarrying(row.alert.fingerprint),
+    );
   }
 
   async #tick(): Promise<void> {
@@ -89,14 +94,18 @@ export class Dispatcher {
     const wasLeading = this.#isLeading;
     this.#isLeading = await this.#state.lead().catch(() => false);
     if (wasLeading !== this.#isLeading)
-      this.#log.info(this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox");
+      this.#log.info(
+        this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox",
+      );
   }
 
   async #prune(): Promise<void> {
     if (!this.#isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
     this.#prunedAtMs = this.#monotonicMs();
     await this.#state.prune().catch((error: unknown) => {
-      this.#log.warn("Old rows could not be removed", { cause: error instanceof Error ? error.name : typeof error });
+      this.#log.warn("Old rows could not be removed", {
+        cause: error instanceof Error ? error.name : typeof error,
+      });
     });
   }
 }

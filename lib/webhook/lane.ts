@@ -3,7 +3,14 @@ import type { TokenBucket } from "../platform/token-bucket.ts";
 import type { Attempt, AttemptResult, Ending } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
 import type { WebhookMetrics } from "./metrics.ts";
-import { type DueQuery, type DueRow, GIVE_UP_MS, type OutboxKind, type Settlement, type State } from "./state.ts";
+import {
+  type DueQuery,
+  type DueRow,
+  GIVE_UP_MS,
+  type OutboxKind,
+  type Settlement,
+  type State,
+} from "./state.ts";
 
 /** What a lane works with; `bucket` is absent where the peer's own answers set the pace. */
 export type LaneWorld = {
@@ -72,7 +79,10 @@ export class Lane {
   }
 
   /** Starts what may start; `mayStart` can keep a row for later. */
-  pump(query: Pick<DueQuery, "issueGraceMs">, mayStart: (row: DueRow) => boolean = () => true): Promise<void> {
+  pump(
+    query: Pick<DueQuery, "issueGraceMs">,
+    mayStart: (row: DueRow) => boolean = () => true,
+  ): Promise<void> {
     this.#pumpAgain = true;
     this.#pumping ??= this.#pump(query, mayStart).finally(() => {
       this.#pumping = null;
@@ -94,7 +104,10 @@ export class Lane {
     return this.#world.bucket?.available(nowMs) ?? Number.POSITIVE_INFINITY;
   }
 
-  async #pump({ issueGraceMs }: Pick<DueQuery, "issueGraceMs">, mayStart: (row: DueRow) => boolean): Promise<void> {
+  async #pump(
+    { issueGraceMs }: Pick<DueQuery, "issueGraceMs">,
+    mayStart: (row: DueRow) => boolean,
+  ): Promise<void> {
     const { kind, state } = this.#world;
     while (this.#pumpAgain) {
       this.#pumpAgain = false;
@@ -136,7 +149,8 @@ export class Lane {
       this.#failures = 0;
       return;
     }
-    if (result.holds && this.#hold === null) log.error("The peer refuses us: its alerts wait", { kind, code: result.code });
+    if (result.holds && this.#hold === null)
+      log.error("The peer refuses us: its alerts wait", { kind, code: result.code });
     if (result.holds) this.#hold = result.code;
     else if (!result.peerDown) this.#hold = null;
     if (!result.holds && !result.peerDown && result.retryAfterMs === null) return;
@@ -151,7 +165,9 @@ export class Lane {
     if (result.as === "refused") return { as: "dead", code: result.code };
     // Held alerts are not burnt: it is not their time that runs.
     if (ageMs >= GIVE_UP_MS && !result.holds) return { as: "dead", code: result.code };
-    const delayMs = result.holds ? 0 : Math.max(backoffMs(row.attempts + 1, this.#world.random), result.retryAfterMs ?? 0);
+    const delayMs = result.holds
+      ? 0
+      : Math.max(backoffMs(row.attempts + 1, this.#world.random), result.retryAfterMs ?? 0);
     return { as: "retry", delayMs, code: result.code };
   }
 
@@ -165,7 +181,12 @@ export class Lane {
       } catch (error) {
         if (tries === 1) {
           const cause = error instanceof Error ? error.name : typeof error;
-          log.error("The result of a delivery cannot be recorded yet", { kind, row: row.id, result: settlement.as, cause });
+          log.error("The result of a delivery cannot be recorded yet", {
+            kind,
+            row: row.id,
+            result: settlement.as,
+            cause,
+          });
         }
         if (!this.#isOpen || this.#giveUp.signal.aborted) return false;
         await sleep(SETTLE_AGAIN_MS, this.#giveUp.signal).catch(() => {});
@@ -176,12 +197,17 @@ export class Lane {
   #report(row: DueRow, settlement: Settlement): void {
     const { log, metrics, kind } = this.#world;
     const facts = { kind, row: row.id, fingerprint: row.alert.fingerprint, attempt: row.attempts + 1 };
-    if (settlement.as === "delivered") return log.info("Delivered an alert", facts);
-    metrics.failed(kind, settlement.code);
-    if (settlement.as === "dead") {
-      metrics.dead(kind);
-      return log.error("Gave an alert up; see opsctl webhook dead list", { ...facts, code: settlement.code });
+    if (settlement.as === "delivered") {
+      log.info("Delivered an alert", facts);
+      return;
     }
-    log.warn("An alert could not be delivered yet", { ...facts, code: settlement.code, againInMs: settlement.delayMs });
+    const { code } = settlement;
+    metrics.failed(kind, code);
+    if (settlement.as === "retry") {
+      log.warn("An alert could not be delivered yet", { ...facts, code, againInMs: settlement.delayMs });
+      return;
+    }
+    metrics.dead(kind);
+    log.error("Gave an alert up; see opsctl webhook dead list", { ...facts, code });
   }
 }

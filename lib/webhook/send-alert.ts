@@ -61,7 +61,10 @@ function resultOf(outcome: SendOutcome): AttemptResult {
     case "throttled":
       return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
     case "failed":
-      return failed(outcome.code, { holds: outcome.stopsChannel, peerDown: outcome.code === "gateway_unreachable" });
+      return failed(outcome.code, {
+        holds: outcome.stopsChannel,
+        peerDown: outcome.code === "gateway_unreachable",
+      });
     case "unknown":
       return failed(outcome.code, { peerDown: true });
   }

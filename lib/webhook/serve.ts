@@ -1,5 +1,5 @@
-import type { Secret } from "../platform/secret.ts";
 import type { Log } from "../platform/log.ts";
+import type { Secret } from "../platform/secret.ts";
 import { type Listener, listen } from "../platform/server.ts";
 import { TokenBucket } from "../platform/token-bucket.ts";
 import { createAdminApp } from "./admin.ts";
@@ -63,7 +63,8 @@ export async function serveWebhook(world: ServeWorld, options: ServeOptions): Pr
     await dispatcher.start();
     const [alerts, admin] = listeners;
     world.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
-    if (!interrupt.aborted) await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
+    if (!interrupt.aborted)
+      await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");
   } finally {
     // Sends end first: the answers in flight wait for them.
@@ -90,11 +91,22 @@ function dispatcherOf(world: ServeWorld, { messagesPerMinute }: ServeOptions): D
 function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {
   const { secret, metrics, log, interrupt } = world;
   const take = intake.take.bind(intake);
-  const app = createApp({ secret, parse: parseAlerts, take, metrics, log, isStopping: () => interrupt.aborted });
+  const app = createApp({
+    secret,
+    parse: parseAlerts,
+    take,
+    metrics,
+    log,
+    isStopping: () => interrupt.aborted,
+  });
   return listen({ host, port, fd: world.sockets.get("webhook"), fetch: app.fetch });
 }
 
-function listenForAdmin(world: ServeWorld, { adminPort }: ServeOptions, dispatcher: Dispatcher): Promise<Listener> {
+function listenForAdmin(
+  world: ServeWorld,
+  { adminPort }: ServeOptions,
+  dispatcher: Dispatcher,
+): Promise<Listener> {
   const { state, metrics, log, interrupt } = world;
   const app = createAdminApp({ state, metrics, log, dispatcher, isStopping: () => interrupt.aborted });
   return listen({ host: ADMIN_HOST, port: adminPort, fd: world.sockets.get("admin"), fetch: app.fetch });

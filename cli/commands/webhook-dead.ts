@@ -1,0 +1,109 @@
+/**
+ * `opsctl webhook dead list|retry|drop`: what could not be delivered within its time.
+ *
+ * Reads:  the outbox of the webhook's state; the service may be running.
+ * Writes: `retry` and `drop` alone: the rows become due again, or are removed.
+ * Calls:  nothing.
+ * Env:    OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL.
+ * Exits:  0 done, 1 no such dead row, 2 usage, 3 the state is not ready.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, and
+ *         list:         `dead` (each `id`, `kind`: message or issue, `alertname`, `fingerprint`, `squad`, `attempts`,
+ *                       `code`, `acceptedAt`, `diedAt`; instants are UTC)
+ *         retry, drop:  `count`
+ */
+import { OpsError } from "../../lib/platform/errors.ts";
+import type { State } from "../../lib/webhook/state.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+import { aPositiveInteger } from "../value-checks.ts";
+
+const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
+const which = {
+  row: { type: "string", valueHint: "id", description: "The row, as `dead list` shows it" },
+  all: { type: "boolean", description: "All of them" },
+  json,
+} as const;
+
+function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
+  return given.has("row") === given.has("all") ? "either --row or --all is needed" : undefined;
+}
+
+/** The command `webhook dead list`; see the head of this file. */
+export const webhookDeadList = defineLeaf({
+  meta: { name: "list", description: "List what was given up, the oldest first" },
+  notes: "Shows names and codes, never an alert's text.",
+  args: { json },
+  example: "opsctl webhook dead list",
+
+  run: (_args, context) =>
+    withState(context, async (state) => {
+      const { renderDead } = await import("../../lib/webhook/render-dead.ts");
+      const dead = await state.listDead();
+      return outcome("webhook dead list", { dead }, renderDead(dead));
+    }),
+});
+
+/** The command `webhook dead retry`; see the head of this file. */
+export const webhookDeadRetry = defineLeaf({
+  meta: { name: "retry", description: "Try to deliver dead rows again, for another 24 hours" },
+  args: which,
+  checks: { row: aPositiveInteger },
+  checkTogether: oneOrAll,
+  example: "opsctl webhook dead retry --all",
+
+  run: (args, context) =>
+    withState(context, async (state) =>
+      counted("webhook dead retry", args.row, await state.retryDead(rowsOf(args.row)), "will be tried again"),
+    ),
+});
+
+/** The command `webhook dead drop`; see the head of this file. */
+export const webhookDeadDrop = defineLeaf({
+  meta: { name: "drop", description: "Remove dead rows for good" },
+  args: which,
+  checks: { row: aPositiveInteger },
+  checkTogether: oneOrAll,
+  example: "opsctl webhook dead drop --row 17",
+
+  run: (args, context) =>
+    withState(context, async (state) =>
+      counted("webhook dead drop", args.row, await state.dropDead(rowsOf(args.row)), "removed"),
+    ),
+});
+
+function rowsOf(row: string | undefined): number[] | null {
+  return row === undefined ? null : [Number(row)];
+}
+
+function counted(command: string, row: string | undefined, count: number, what: string): Outcome {
+  if (row !== undefined && count === 0)
+    throw new OpsError({
+      code: "DEAD_ROW_NOT_FOUND",
+      message: `Cannot find row ${row}: it is not among what was given up`,
+      hint: "See opsctl webhook dead list",
+    });
+  return outcome(command, { count }, `${count === 1 ? "1 row" : `${count} rows`} ${what}\n`);
+}
+
+function outcome(command: string, parts: object, text: string): Outcome {
+  return {
+    exitCode: EXIT.ok,
+    result: { command, status: "success", exitCode: EXIT.ok, ...parts, error: null },
+    text,
+  };
+}
+
+async function withState(
+  { env, log }: CommandContext,
+  use: (state: State) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { loadStateConfig } = await import("../../lib/webhook/config.ts");
+  const { openState } = await import("../webhook-state.ts");
+  const state = await openState(await loadStateConfig(env), log, "opsctl webhook dead");
+  try {
+    return await use(state);
+  } finally {
+    await state.close();
+  }
+}

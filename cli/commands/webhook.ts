@@ -1,0 +1,59 @@
+/**
+ * `opsctl webhook serve`: alerts in, a WhatsApp message for each and an issue for each new one out.
+ *
+ * Reads:  the state: `state.db` in the state directory, or the schema `opsctl_state` of the shared database.
+ * Writes: the same; `dispatcher.lock` beside the file.
+ * Calls:  the messaging gateway, the issue tracker; `systemd-notify` when systemd waits for readiness.
+ * Env:    WEBHOOK_SECRET, MESSAGING_API_URL, MESSAGING_API_KEY, MESSAGING_PHONE, MESSAGING_INSTANCE,
+ *         ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID, OPSCTL_STATE_DIR, STATE_DIRECTORY,
+ *         OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
+ * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
+ */
+import { defineLeaf } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+import { aPort, aPositiveInteger } from "../value-checks.ts";
+
+/** The command; see the head of this file. */
+export const webhookServe = defineLeaf({
+  meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
+  notes:
+    "POST /webhook on the public port; /healthz, /readyz and /metrics on the admin port of 127.0.0.1.\n" +
+    "Starts and accepts alerts while gateway and tracker are down.",
+  args: {
+    host: { type: "string", valueHint: "address", default: "0.0.0.0", description: "Address to listen on" },
+    port: { type: "string", valueHint: "n", default: "9300", description: "Port of POST /webhook" },
+    "admin-port": {
+      type: "string",
+      valueHint: "n",
+      default: "9301",
+      description: "Port of health and metrics on 127.0.0.1; 0 turns it off",
+    },
+    "messages-per-minute": {
+      type: "string",
+      valueHint: "n",
+      default: "30",
+      description: "WhatsApp messages a minute, after a burst of 10",
+    },
+  },
+  checks: { port: aPort, "admin-port": aPort, "messages-per-minute": aPositiveInteger },
+  example: "opsctl webhook serve --messages-per-minute 20",
+
+  async run(args, context) {
+    const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
+    const config = await loadWebhookConfig(context.env);
+    const { openServeWorld } = await import("../webhook-world.ts");
+    const { serveWebhook } = await import("../../lib/webhook/serve.ts");
+    const { world, close } = await openServeWorld(config, context);
+    try {
+      await serveWebhook(world, {
+        host: args.host,
+        port: Number(args.port),
+        adminPort: Number(args["admin-port"]),
+        messagesPerMinute: Number(args["messages-per-minute"]),
+      });
+    } finally {
+      await close();
+    }
+    return { exitCode: EXIT.ok, result: {}, text: "" };
+  },
+});

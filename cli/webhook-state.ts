@@ -1,0 +1,17 @@
+import type { Log } from "../lib/platform/log.ts";
+import type { StateConfig } from "../lib/webhook/config.ts";
+import type { State } from "../lib/webhook/state.ts";
+
+/**
+ * Opens the webhook's state, wherever it is kept.
+ *
+ * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
+ */
+export async function openState(config: StateConfig, log: Log, applicationName: string): Promise<State> {
+  if ("url" in config) {
+    const { openPostgresState } = await import("../lib/webhook/state-postgres.ts");
+    return await openPostgresState({ url: config.url, log, applicationName });
+  }
+  const { openSqliteState } = await import("../lib/webhook/state-sqlite.ts");
+  return await openSqliteState({ directory: config.directory, nowMs: Date.now, log });
+}

@@ -1,0 +1,146 @@
+import * as v from "valibot";
+import { OpsError } from "../platform/errors.ts";
+import { callPeer } from "../platform/http.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { AlertAnswer } from "./answer.ts";
+import type { LatestRow, OutboxKind, State } from "./state.ts";
+
+/** What became of a test alert: the service's answer, and later news of what was queued. */
+export type TestReport = {
+  fingerprint: string;
+  whatsapp: "sent" | "queued" | "failed";
+  issue: "created" | "queued" | "refused" | "not_firing" | "failed";
+  issueId: string | null;
+  /** Why something has not been delivered yet, where that is known. */
+  codes: Partial<Record<OutboxKind, string>>;
+};
+
+/** What sending a test alert needs; `latest` is absent where the state cannot be looked into. */
+export type TestWorld = {
+  url: URL;
+  secret: Secret;
+  fingerprint: string;
+  nowIso: string;
+  latest: State["latest"] | null;
+  waitMs: number;
+  sleep: (ms: number) => Promise<void>;
+  monotonicMs: () => number;
+};
+
+const LIMIT_MS = 30_000;
+const LOOK_MS = 500;
+
+const answerSchema = v.object({
+  alerts: v.tuple([
+    v.object({
+      whatsapp: v.picklist(["sent", "queued"]),
+      issue: v.picklist(["created", "duplicate", "queued", "refused", "not_firing"]),
+      issueId: v.optional(v.string()),
+    }),
+  ]),
+});
+
+/**
+ * Posts one alert that says that it is a test, and follows it until it is delivered or `waitMs` is over.
+ *
+ * Errors: WEBHOOK_UNREACHABLE, WEBHOOK_REFUSED; nothing was accepted then.
+ */
+export async function sendTestAlert(
+  world: TestWorld,
+  { withIssue }: { withIssue: boolean },
+): Promise<TestReport> {
+  const answer = await post(world, testAlert(world, withIssue));
+  const report: TestReport = {
+    fingerprint: world.fingerprint,
+    whatsapp: answer.whatsapp,
+    issue: answer.issue === "duplicate" ? "queued" : answer.issue,
+    issueId: answer.issueId ?? null,
+    codes: {},
+  };
+  await follow(world, report);
+  return report;
+}
+
+function testAlert({ fingerprint, nowIso }: TestWorld, withIssue: boolean): object {
+  return {
+    // Whatever is not `firing` gets a message and no issue.
+    status: withIssue ? "firing" : "test",
+    labels: { alertname: "Teste do opsctl", severity: "info" },
+    annotations: {
+      summary: "Alerta de teste: nenhuma ação é necessária",
+      description: "Enviado por opsctl webhook test. Se você lê isto, o caminho dos alertas funciona.",
+    },
+    startsAt: nowIso,
+    fingerprint,
+  };
+}
+
+async function post(
+  { url, secret }: TestWorld,
+  alert: object,
+): Promise<Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">> {
+  const headers = { "x-webhook-secret": secret.open() };
+  const definitive = () => true;
+  const result = await callPeer({
+    peer: "webhook",
+    method: "POST",
+    url,
+    headers,
+    body: alert,
+    timeoutMs: LIMIT_MS,
+    definitive,
+  });
+  const parsed = v.safeParse(answerSchema, result.answer?.json);
+  if (result.class === "answered" && parsed.success)
+    return parsed.output.alerts[0] as Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">;
+  if (result.answer === null)
+    throw new OpsError({
+      code: "WEBHOOK_UNREACHABLE",
+      message: `Cannot send a test alert to ${url.origin}: ${result.problem}`,
+      hint: "Is the service running? systemctl status opsctl-webhook",
+    });
+  throw new OpsError({
+    code: "WEBHOOK_REFUSED",
+    message: `Cannot send a test alert to ${url.origin}: the answer was HTTP ${result.answer.status}`,
+    hint:
+      result.answer.status === 401
+        ? "WEBHOOK_SECRET here is not the one that the service was started with"
+        : "Another program may listen there; see the service's log",
+  });
+}
+
+/** Looks at the outbox until nothing of the alert is queued any more. */
+async function follow(world: TestWorld, report: TestReport): Promise<void> {
+  const { latest, fingerprint, monotonicMs, waitMs, sleep } = world;
+  const deadlineMs = monotonicMs() + waitMs;
+  while (latest !== null && (report.whatsapp === "queued" || report.issue === "queued")) {
+    const rows = await latest(fingerprint);
+    note(report, rows);
+    if (monotonicMs() >= deadlineMs) return;
+    if (report.whatsapp === "queued" || report.issue === "queued") await sleep(LOOK_MS);
+  }
+}
+
+function note(report: TestReport, { message, issue }: Partial<Record<OutboxKind, LatestRow>>): void {
+  report.codes = {};
+  if (message?.code) report.codes.message = message.code;
+  if (issue?.code) report.codes.issue = issue.code;
+  if (message && message.state !== "queued")
+    report.whatsapp = message.state === "delivered" ? "sent" : "failed";
+  if (issue && issue.state !== "queued" && report.issue === "queued")
+    report.issue = issue.state === "delivered" ? "created" : "failed";
+}
+
+/** The report for people. */
+export function renderTestReport(report: TestReport): string {
+  const because = (kind: OutboxKind) => (report.codes[kind] === undefined ? "" : ` (${report.codes[kind]})`);
+  const whatsapp = { sent: "sent", queued: "accepted, not sent yet", failed: "given up" }[report.whatsapp];
+  const issue = {
+    created: "created",
+    queued: "accepted, not created yet",
+    refused: "refused by the tracker",
+    failed: "given up",
+    not_firing: "none was asked for",
+  }[report.issue];
+  return `WhatsApp  ${whatsapp}${because("message")}\nIssue     ${issue}${because("issue")}\n`;
+}
