@@ -2,6 +2,7 @@ import { type CallRecord, type CallResult, callPeer } from "../platform/http.ts"
 import { member, type PeerAnswer } from "../platform/http-answer.ts";
 import { peerUrl } from "../platform/http-url.ts";
 import type { Secret } from "../platform/secret.ts";
+import { gatewayRefusal } from "./evolution-refusal.ts";
 import { codeOfCall, messageIdOf, type SendOutcome } from "./send-outcome.ts";
 
 /** One WhatsApp text; `number` is digits with country code. */
@@ -10,6 +11,9 @@ export type WhatsappText = { instanceName: string; number: string; text: string 
 /** Whether an instance may send, or why not; `stopsChannel` when the gateway refuses us, whatever the instance. */
 export type InstanceCheck = { open: true } | { open: false; code: string; stopsChannel: boolean };
 
+/** The names of the instances that the key may see, or why they are not known. */
+export type InstanceList = { ok: true; names: string[] } | { ok: false; code: string; stopsChannel: boolean };
+
 /**
  * The messaging gateway.
  *
@@ -17,6 +21,7 @@ export type InstanceCheck = { open: true } | { open: false; code: string; stopsC
  */
 export type EvolutionClient = {
   checkInstance(instanceName: string, signal?: AbortSignal): Promise<InstanceCheck>;
+  listInstances(signal?: AbortSignal): Promise<InstanceList>;
   sendText(message: WhatsappText, signal?: AbortSignal): Promise<SendOutcome>;
 };
 
@@ -45,17 +50,37 @@ export function evolutionClient(options: {
       const result = await callPeer({ ...common(), method: "GET", url, signal });
       if (result.class === "answered" && stateOf(result.answer) === "open") return { open: true };
       // Key and licence are looked at before every route, so they are met here first.
-      const refusal = result.answer === null ? null : refusalOf(result.answer);
+      const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
       if (refusal?.stopsChannel) return { open: false, ...refusal };
       return { open: false, code: "sem_instancia_gateway", stopsChannel: false };
+    },
+    async listInstances(signal) {
+      const url = peerUrl(baseUrl, ["instance", "fetchInstances"]);
+      return instancesOf(await callPeer({ ...common(), method: "GET", url, signal }));
     },
     async sendText({ instanceName, number, text }, signal) {
       const url = peerUrl(baseUrl, ["message", "sendText", instanceName]);
       const body = { number, text, linkPreview: false };
-      const definitive = (answer: PeerAnswer) => refusalOf(answer) !== null;
+      const definitive = (answer: PeerAnswer) => gatewayRefusal(answer) !== null;
       return outcomeOf(await callPeer({ ...common(), method: "POST", url, body, signal, definitive }));
     },
   };
+}
+
+// The rows hold each instance's own token: nothing but the names leaves this function.
+function instancesOf(result: CallResult): InstanceList {
+  if (result.class !== "answered") {
+    const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+    return { ok: false, ...(refusal ?? { code: codeOfCall("gateway", result), stopsChannel: false }) };
+  }
+  const rows = result.answer.json;
+  const names = Array.isArray(rows) ? rows.map((row) => member(row, "name")) : [null];
+  if (names.every(isName)) return { ok: true, names };
+  return { ok: false, code: "gateway_answer_unreadable", stopsChannel: false };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 function stateOf({ json }: PeerAnswer): unknown {
@@ -68,7 +93,7 @@ function outcomeOf(result: CallResult): SendOutcome {
     case "answered":
       return acceptance(result.answer.json);
     case "rejected":
-      return { status: "failed", ...(refusalOf(result.answer) ?? { code, stopsChannel: false }) };
+      return { status: "failed", ...(gatewayRefusal(result.answer) ?? { code, stopsChannel: false }) };
     case "not_sent":
       return { status: "failed", code, stopsChannel: false };
     case "throttled":
@@ -99,51 +124,4 @@ function metaRefusal(json: unknown): number | null {
   if (member(json, "type") !== "OAuthException" || member(json, "key") !== undefined) return null;
   if (typeof code !== "number" || !Number.isInteger(code) || code < 1 || code > 9_999_999) return null;
   return META_FAULTS.has(code) ? null : code;
-}
-
-type Refusal = { code: string; stopsChannel: boolean };
-
-// The rows of the contract that precede the send, recognised by shape; any other refusal proves nothing.
-function refusalOf({ status, json }: PeerAnswer): Refusal | null {
-  const message = member(member(json, "response"), "message");
-  switch (status) {
-    case 400:
-      return badRequest(json, message);
-    case 401:
-      return message === "Unauthorized" ? { code: "gateway_unauthorized", stopsChannel: true } : null;
-    case 404:
-      return missing(message);
-    case 413:
-      return { code: "gateway_http_413", stopsChannel: false };
-    case 503:
-      return member(json, "code") === "LICENSE_REQUIRED"
-        ? { code: "gateway_license_required", stopsChannel: true }
-        : null;
-    default:
-      return null;
-  }
-}
-
-function badRequest(json: unknown, message: unknown): Refusal | null {
-  const refusal = (code: string) => ({ code, stopsChannel: false });
-  if (typeof message === "string") {
-    return member(json, "error") === "Internal Server Error" ? refusal("gateway_body_unreadable") : null;
-  }
-  if (!Array.isArray(message) || message.length === 0) return null;
-  if (message.every(isTextList)) return refusal("gateway_body_invalid");
-  if (message.length === 1 && message[0] === "Text is required") return refusal("gateway_text_missing");
-  const absent = message.every((item) => member(item, "exists") === false);
-  return absent ? refusal("recipient_not_on_whatsapp") : null;
-}
-
-function isTextList(item: unknown): boolean {
-  return Array.isArray(item) && item.length > 0 && item.every((text) => typeof text === "string");
-}
-
-function missing(message: unknown): Refusal | null {
-  const text = Array.isArray(message) && message.length === 1 ? message[0] : null;
-  if (typeof text !== "string") return null;
-  if (/^The ".*" instance does not exist$/s.test(text))
-    return { code: "sem_instancia_gateway", stopsChannel: false };
-  return text.startsWith("Cannot POST /") ? { code: "gateway_http_404", stopsChannel: false } : null;
 }

@@ -1,13 +1,15 @@
 import type { CallResult } from "../platform/http.ts";
 import { member, type PeerAnswer } from "../platform/http-answer.ts";
+import { readTrackerError, type TrackerError } from "./linear-error.ts";
 import { trackerRetryMs } from "./linear-rate.ts";
 import { codeOfCall } from "./send-outcome.ts";
 
 /**
  * What the tracker said of a call.
  *
- * Shape: `data` came with HTTP 200 and no error; `exists` means that an earlier call has created the issue; `refused`
- *        and `not_sent` prove that nothing was done; `throttled` too, and may be repeated; `unclear` proves nothing.
+ * Shape: `data` came with HTTP 200 and without an error; `exists` means that an earlier call created the issue;
+ *        `refused` and `not_sent` prove that nothing was done; `throttled` too, and may be repeated; `unclear` proves
+ *        nothing.
  */
 export type TrackerAnswer =
   | { says: "data"; data: unknown }
@@ -17,7 +19,7 @@ export type TrackerAnswer =
   | { says: "not_sent"; code: string }
   | { says: "unclear"; code: string };
 
-/** What the end of a call says; `id` is the issue that the call creates, null for one that reads. */
+/** What the end of a call says; `id` is the issue that the call creates, null for a call that reads. */
 export function readTrackerCall(result: CallResult, id: string | null, nowMs: number): TrackerAnswer {
   if (result.class === "not_sent") return { says: "not_sent", code: codeOfCall("tracker", result) };
   if (result.answer === null || result.problem !== null) {
@@ -27,29 +29,48 @@ export function readTrackerCall(result: CallResult, id: string | null, nowMs: nu
 }
 
 /**
- * What an answer says: its errors first, by code and by type, and the status last, since both an error and a success
- * may come as HTTP 200 and the same error with different statuses.
+ * What a whole answer says: its errors, and the status where they are silent, because the same error comes with
+ * different statuses, HTTP 200 included.
  *
- * Shape:  messages are compared and dropped, never kept. A sign that the issue may have been created outweighs a
- *         refusal.
- * Source: github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts` and `types.ts`, and bodies that public
- *         clients have recorded, read 2026-11-21.
+ * Shape: a sign that something may have been done outweighs every refusal.
  */
 export function readTrackerAnswer(answer: PeerAnswer, id: string | null, nowMs: number): TrackerAnswer {
   const { status, json, headers } = answer;
-  const errors = member(json, "errors") ?? [];
-  if (!Array.isArray(errors)) return { says: "unclear", code: codeOfStatus(status) };
-  if (id !== null && errors.some((error) => isConflict(error) && namesIssue(error, id)))
-    return { says: "exists" };
-  if (errors.length === 0 && status === 200 && isObject(member(json, "data"))) {
+  const list = member(json, "errors") ?? [];
+  const errors = Array.isArray(list) ? list.map((error) => readTrackerError(error, status, id)) : [];
+  const isClean = Array.isArray(list) && errors.length === 0;
+  if (status === 200 && isClean && isObject(member(json, "data"))) {
     return { says: "data", data: member(json, "data") };
   }
-  const meanings = errors.length === 0 ? [meaningOf(undefined, status)] : errors.map((e) => meaningOf(e, status));
-  if (meanings.includes("throttled")) {
+  if (errors.some(({ says }) => says === "exists")) return { says: "exists" };
+  if (errors.some(({ says }) => says === "throttled") || (isClean && status === 429)) {
     return { says: "throttled", code: "tracker_rate_limited", retryAfterMs: trackerRetryMs(headers, nowMs) };
   }
-  const unclear = meanings.find((meaning) => typeof meaning === "object" && meaning.says === "unclear");
-  const meaning = unclear ?? meanings[0];
-  if (typeof meaning === "object" && mayRefuse(answer, meaning)) return meaning;
-  return { says: "unclear", code: codeOfStatus(status) };
+  return refusalOf(answer, errors) ?? { says: "unclear", code: unclearCode(status, errors) };
+}
+
+function refusalOf({ status, json }: PeerAnswer, errors: TrackerError[]): TrackerAnswer | null {
+  const [first] = errors;
+  if (first?.says !== "refused" || !errors.every(({ says }) => says === "refused")) return null;
+  return mayRefuse(status) && !hasResult(json) ? first : null;
+}
+
+function mayRefuse(status: number): boolean {
+  return status === 200 || (status >= 400 && status <= 499 && status !== 408 && status !== 409);
+}
+
+// A creation may have gone through and one of the fields asked of it failed.
+function hasResult(json: unknown): boolean {
+  const data = member(json, "data");
+  return isObject(data) && Object.values(data).some((value) => value !== null);
+}
+
+function unclearCode(status: number, errors: TrackerError[]): string {
+  const said = errors.find((error) => error.says === "unclear");
+  if (said !== undefined) return said.code;
+  return status === 200 ? "tracker_answer_unreadable" : `tracker_http_${status}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -12,7 +12,7 @@ export type WhatsappSettings = {
   leftOut: boolean;
   senderTenantId: string | null;
   appBaseUrl: string;
-  gateway: EvolutionClient | null;
+  gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
   pace: Pace;
 };
 

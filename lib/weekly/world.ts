@@ -27,7 +27,7 @@ export type WeeklyWorld = {
   store: Store;
   checkReadiness(): Promise<ReadinessProblem[]>;
   application: ApplicationClient;
-  gateway: EvolutionClient | null;
+  gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
   emailProvider: ResendClient | null;
   whatsappPace: Pace;
   emailPace: Pace;

@@ -8,6 +8,8 @@ export type GatewayOptions = StandInOptions & {
   instances?: Record<string, "open" | "close" | "connecting" | null>;
   /** Numbers that WhatsApp does not know. */
   absentNumbers?: string[];
+  /** Keys of single instances, by the instance's name; the others get one of their own. */
+  tokens?: Record<string, string>;
 };
 
 /** A text that the gateway took and would have sent; two of them are two messages, whatever they hold. */
@@ -17,10 +19,12 @@ export type AcceptedText = { instance: string; number: string; text: string; id:
  * A running gateway.
  *
  * Shape: `accepted` is what was sent; `instances` and `absentNumbers` may be changed while it runs; faults are
- *        ordered with `routes.send.next(...)` and `routes.state.next(...)`.
+ *        ordered with `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is
+ *        the key that opens one instance only.
  */
-export type Gateway = StandIn<"send" | "state"> & {
+export type Gateway = StandIn<"send" | "state" | "instances"> & {
   accepted: AcceptedText[];
+  tokenOf(instance: string): string;
   instances: Map<string, string | null>;
   absentNumbers: Set<string>;
 };
@@ -30,14 +34,33 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const instances = new Map<string, string | null>(Object.entries(options.instances ?? { ops: "open" }));
   const absentNumbers = new Set(options.absentNumbers ?? []);
   const accepted: AcceptedText[] = [];
+  const tokens = new Map<string, string>(Object.entries(options.tokens ?? {}));
+
+  function tokenOf(instance: string): string {
+    const token = tokens.get(instance) ?? randomUUID().toUpperCase();
+    tokens.set(instance, token);
+    return token;
+  }
+
+  // The global key opens everything, an instance's own token that instance.
+  function opens(apikey: string | undefined, instance: string): boolean {
+    return apikey === options.adminKey || apikey === tokenOf(instance);
+  }
 
   // The instance is looked up before the key is compared: a wrong key on a missing instance is a 404.
   function guard(entry: LedgerEntry, encoded: string): Answer | string {
     const instance = decodeURIComponent(encoded);
     if (!instances.has(instance))
       return refusal(404, "Not Found", [`The "${instance}" instance does not exist`]);
-    if (entry.headers.apikey !== options.adminKey) return refusal(401, "Unauthorized", "Unauthorized");
+    if (!opens(entry.headers.apikey, instance)) return refusal(401, "Unauthorized", "Unauthorized");
     return instance;
+  }
+
+  function list({ headers }: LedgerEntry): Answer {
+    const seen = [...instances].filter(([name]) => opens(headers.apikey, name));
+    if (seen.length === 0 && headers.apikey !== options.adminKey)
+      return refusal(401, "Unauthorized", "Unauthorized");
+    return { status: 200, json: seen.map(([name, state]) => instanceRow(name, state, tokenOf(name))) };
   }
 
   async function send(entry: LedgerEntry, encoded: string, work: () => Promise<void>): Promise<Answer> {
@@ -76,13 +99,36 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           return { status: 200, json: { instance: { instanceName: instance, ...known } } };
         },
       },
+      instances: {
+        method: "GET",
+        pattern: /^\/instance\/fetchInstances$/,
+        async handle(entry, _match, work) {
+          await work();
+          return list(entry);
+        },
+      },
     },
     {
       ...options,
       notFound: ({ method, path }) => refusal(404, "Not Found", [`Cannot ${method} ${path}`]),
     },
   );
-  return Object.assign(standIn, { accepted, instances, absentNumbers });
+  return Object.assign(standIn, { accepted, instances, absentNumbers, tokenOf });
+}
+
+function instanceRow(name: string, state: string | null, token: string): unknown {
+  return {
+    id: randomUUID(),
+    name,
+    connectionStatus: state ?? "close",
+    ownerJid: "5511900000000@s.whatsapp.net",
+    profileName: "Operations",
+    number: null,
+    integration: "WHATSAPP-BAILEYS",
+    token,
+    disconnectionReasonCode: null,
+    disconnectionAt: null,
+  };
 }
 
 function refusal(status: number, error: string, message: unknown): Answer {

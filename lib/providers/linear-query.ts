@@ -1,0 +1,20 @@
+/** Creates an issue; nothing but these texts is ever a query, what differs goes into the variables. */
+export const CREATE_ISSUE = `mutation CreateIssue($input: IssueCreateInput!) {
+  issueCreate(input: $input) { success issue { id identifier url } }
+}`;
+
+/** Reads an issue that is known to exist. */
+export const READ_ISSUE = `query ReadIssue($id: String!) {
+  issue(id: $id) { id identifier url }
+}`;
+
+/** Looks whether there is an issue; an archived one counts, since its id is taken. */
+export const FIND_ISSUE = `query FindIssue($filter: IssueFilter!) {
+  issues(filter: $filter, includeArchived: true, first: 1) { nodes { id identifier url } }
+}`;
+
+/** Reads who the token is, and the team if it may see it. */
+export const CHECK_ACCESS = `query CheckAccess($filter: TeamFilter!) {
+  viewer { id }
+  teams(filter: $filter, first: 1) { nodes { id } }
+}`;

@@ -1,0 +1,254 @@
+/** A stand-in of the issue tracker: Linear's GraphQL endpoint as far as its contract is known. */
+import { randomUUID } from "node:crypto";
+import {
+  type Answer,
+  hasExactly,
+  type LedgerEntry,
+  type StandIn,
+  type StandInOptions,
+  startStandIn,
+} from "./standin.ts";
+import { type IssueInput, inputProblem } from "./tracker-input.ts";
+import { type Field, type Operation, parseOperation } from "./tracker-query.ts";
+
+/** Settings of the tracker. */
+export type TrackerOptions = StandInOptions & { token: string; teamId: string };
+
+/** An issue that the tracker has. */
+export type TrackedIssue = {
+  id: string;
+  identifier: string;
+  number: number;
+  url: string;
+  title: string;
+  description: string | null;
+  priority: number;
+  teamId: string;
+  createdAt: string;
+  at: Date;
+};
+
+/**
+ * A running tracker.
+ *
+ * Shape: `endpoint` is the whole address; `issues` is what was created; `lookups` the ids that were read or sought.
+ *        The rest may be changed while it runs: with which status conflicts and refused keys are answered, the headers
+ *        of the refusal while the rate is used up (null: it is not), how many issues the plan allows. Faults are
+ *        ordered with `routes.graphql.next(...)`.
+ */
+export type Tracker = StandIn<"graphql"> & {
+  endpoint: string;
+  issues: TrackedIssue[];
+  lookups: string[];
+  token: string;
+  conflictStatus: 400 | 200;
+  authStatus: 401 | 200;
+  rateLimit: Record<string, string> | null;
+  issueLimit: number;
+};
+
+/** An error answer as the tracker gives it. */
+export function trackerError(
+  status: number,
+  message: string,
+  extensions: Record<string, unknown>,
+  data: unknown = null,
+): Answer {
+  return { status, json: { errors: [{ message, extensions }], data } };
+}
+
+/** Starts a tracker. */
+export async function startTracker(options: TrackerOptions): Promise<Tracker> {
+  const resolvers: Record<string, (value: unknown) => unknown> = {
+    issueCreate: (input) => ({ success: true, lastSyncId: 1, issue: create(tracker, input as IssueInput) }),
+    issue: (id) => find(tracker, String(id))[0] ?? raise(missingIssue()),
+    issues: (filter) => ({ nodes: find(tracker, idOf(filter)) }),
+    teams: (filter) => ({ nodes: options.teamId === idOf(filter) ? [teamOf(options.teamId)] : [] }),
+    viewer: () => ({ id: VIEWER_ID }),
+  };
+
+  async function answer(entry: LedgerEntry, work: () => Promise<void>): Promise<Answer> {
+    try {
+      const { query, variables } = requestOf(entry);
+      gate(tracker, entry.headers.authorization);
+      const operation = checkedOperation(query, variables, options.teamId);
+      await work();
+      const data = operation.fields.map((field) => {
+        const value = resolvers[field.name]!(argumentOf(field, variables));
+        return [field.name, project(value, field.fields)];
+      });
+      return { status: 200, json: { data: Object.fromEntries(data) } };
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer;
+      throw error;
+    }
+  }
+
+  const standIn = await startStandIn(
+    {
+      graphql: {
+        method: "POST",
+        pattern: /^\/graphql$/,
+        handle: (entry, _match, work) => answer(entry, work),
+      },
+    },
+    {
+      ...options,
+      notFound: () => ({ status: 404, text: "Not Found", headers: { "content-type": "text/plain" } }),
+    },
+  );
+  const tracker: Tracker = Object.assign(standIn, {
+    endpoint: `${standIn.url}/graphql`,
+    issues: [] as TrackedIssue[],
+    lookups: [] as string[],
+    token: options.token,
+    conflictStatus: 400 as const,
+    authStatus: 401 as const,
+    rateLimit: null,
+    issueLimit: Number.POSITIVE_INFINITY,
+  });
+  return tracker;
+}
+
+const VIEWER_ID = randomUUID();
+
+class Refusal extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super("refused");
+    this.answer = answer;
+  }
+}
+
+function raise(answer: Answer): never {
+  throw new Refusal(answer);
+}
+
+function invalidQuery(message: string): Answer {
+  return trackerError(400, message, {
+    type: "graphql error",
+    code: "GRAPHQL_VALIDATION_FAILED",
+    statusCode: 400,
+  });
+}
+
+function inputError(message: string, userPresentableMessage: string, status = 400): Answer {
+  const extensions = { type: "invalid input", code: "INPUT_ERROR", statusCode: 400, userError: true };
+  return trackerError(status, message, { ...extensions, userPresentableMessage });
+}
+
+function missingIssue(): Answer {
+  return inputError("Entity not found: Issue", "Could not find referenced Issue.");
+}
+
+type GraphqlRequest = { query: string; variables: Record<string, unknown> };
+
+function requestOf({ body, headers }: LedgerEntry): GraphqlRequest {
+  const isJson = /^application\/json\b/.test(headers["content-type"] ?? "");
+  if (!isJson || !hasExactly(body, ["query", "variables"])) {
+    return raise(invalidQuery("Expected a JSON body with a query and its variables"));
+  }
+  const { query, variables } = body;
+  if (typeof query !== "string" || typeof variables !== "object" || variables === null) {
+    return raise(invalidQuery("Expected a query and an object of variables"));
+  }
+  return { query, variables: variables as Record<string, unknown> };
+}
+
+// A personal key is refused as a bearer, any other token without the word.
+function gate(tracker: Tracker, authorization: string | undefined): void {
+  const { token, authStatus, rateLimit } = tracker;
+  const isPersonal = token.startsWith("lin_api_");
+  const extensions = {
+    type: "authentication error",
+    code: "AUTHENTICATION_ERROR",
+    statusCode: 401,
+    userError: true,
+  };
+  if (isPersonal && authorization === `Bearer ${token}`)
+    raise(trackerError(400, "Remove the Bearer prefix from the Authorization header", extensions));
+  if (authorization !== (isPersonal ? token : `Bearer ${token}`))
+    raise(trackerError(authStatus, "Authentication required, not authenticated", extensions));
+  if (rateLimit === null) return;
+  const limited = { type: "ratelimited", code: "RATELIMITED", statusCode: 429 };
+  raise({ ...trackerError(400, "Rate limit exceeded", limited), headers: rateLimit });
+}
+
+function checkedOperation(query: string, variables: Record<string, unknown>, teamId: string): Operation {
+  const operation = parsed(query);
+  for (const [name, type] of operation.declared) {
+    const isAbsent = variables[name] === undefined || variables[name] === null;
+    if (isAbsent && type.endsWith("!"))
+      raise(invalidQuery(`Variable "$${name}" of required type "${type}" was not provided`));
+    if (isAbsent) continue;
+    const problem = inputProblem(type.replace("!", ""), variables[name], teamId);
+    if (problem?.kind === "type") raise(invalidQuery(problem.message));
+    if (problem?.kind === "value") raise(inputError("Argument Validation Error", problem.message));
+  }
+  return operation;
+}
+
+function parsed(query: string): Operation {
+  try {
+    return parseOperation(query);
+  } catch (error) {
+    return raise(invalidQuery(String(error)));
+  }
+}
+
+// Every field here has at most one argument that comes from a variable.
+function argumentOf(field: Field, variables: Record<string, unknown>): unknown {
+  const [name] = field.variables.values();
+  return name === undefined ? undefined : variables[name];
+}
+
+function idOf(filter: unknown): string {
+  return (filter as { id: { eq: string } }).id.eq;
+}
+
+function teamOf(id: string): unknown {
+  return { id, key: "ENG", name: "Engineering" };
+}
+
+function find(tracker: Tracker, id: string): TrackedIssue[] {
+  tracker.lookups.push(id);
+  return tracker.issues.filter((issue) => issue.id === id || issue.identifier === id);
+}
+
+function create(tracker: Tracker, input: IssueInput): TrackedIssue {
+  const { issues, conflictStatus, issueLimit } = tracker;
+  const id = input.id ?? randomUUID();
+  if (issues.some((issue) => issue.id === id)) {
+    raise(
+      inputError("conflict on insert of Issue", `Entity Issue with id ${id} already exists.`, conflictStatus),
+    );
+  }
+  if (issues.length >= issueLimit) {
+    raise(trackerError(400, "Usage limit exceeded", { type: "usage limit exceeded", userError: true }));
+  }
+  const at = new Date();
+  const number = issues.length + 1;
+  const issue: TrackedIssue = {
+    id,
+    identifier: `ENG-${number}`,
+    number,
+    url: `https://linear.app/example/issue/ENG-${number}`,
+    title: input.title,
+    description: input.description ?? null,
+    priority: input.priority ?? 0,
+    teamId: input.teamId,
+    createdAt: at.toISOString(),
+    at,
+  };
+  issues.push(issue);
+  return issue;
+}
+
+// Only what was selected is answered.
+function project(value: unknown, fields: Field[]): unknown {
+  if (fields.length === 0 || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => project(item, fields));
+  const record = value as Record<string, unknown>;
+  return Object.fromEntries(fields.map(({ name, fields: inner }) => [name, project(record[name], inner)]));
+}
