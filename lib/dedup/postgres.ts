@@ -1,0 +1,48 @@
+import type postgres from "postgres";
+import type { Claim, Dedup } from "./dedup.ts";
+import { restoredText, storedKey, storedText } from "./postgres-text.ts";
+
+/**
+ * A dedup in the schema `opsctl_state`, which must be there, on a pool or inside the caller's transaction.
+ *
+ * Shape:  see `Dedup`; the clock is the database's, `opsctl_state.now_ms()`. Two who claim one key at once wait for
+ *         each other, and one is first.
+ * Errors: the driver's own; `classifyDatabaseError` tells a lost connection from a refusal.
+ */
+export function postgresDedup(sql: postgres.ISql): Dedup {
+  return {
+    async claim(key, ttlMs): Promise<Claim> {
+      const [row] = await sql`
+        select outcome, token, claimed_at, value
+        from opsctl_state.claim(${storedKey(key)}::text, ${ttlMs}::bigint)`;
+      if (!row) throw new Error("opsctl_state.claim answered no row");
+      // The driver answers bigint as text.
+      const claimedAtMs = Number(row.claimed_at);
+      if (row.outcome === "first") return { outcome: "first", token: row.token, claimedAtMs };
+      return {
+        outcome: "duplicate",
+        claimedAtMs,
+        value: row.value === null ? null : restoredText(row.value),
+      };
+    },
+
+    async confirm(key, token, { ttlMs, value } = {}) {
+      const stored = value === undefined ? null : storedText(value);
+      const [row] = await sql`
+        select opsctl_state.confirm(
+          ${storedKey(key)}::text, ${storedText(token)}::text, ${ttlMs ?? null}::bigint, ${stored}::text) as done`;
+      return row!.done;
+    },
+
+    async release(key, token) {
+      const [row] = await sql`
+        select opsctl_state.release(${storedKey(key)}::text, ${storedText(token)}::text) as done`;
+      return row!.done;
+    },
+
+    async prune() {
+      const [row] = await sql`select opsctl_state.prune_dedup() as count`;
+      return Number(row!.count);
+    },
+  };
+}

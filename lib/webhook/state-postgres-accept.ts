@@ -1,0 +1,118 @@
+import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { restoredText, storedKey, storedText } from "../dedup/postgres-text.ts";
+import type { OpsError } from "../platform/errors.ts";
+import type { Log } from "../platform/log.ts";
+import type { Alert } from "./alert.ts";
+import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS, type OutboxLimits } from "./state.ts";
+import type { StateLink } from "./state-postgres-link.ts";
+
+/** What one call carries at most, unless a single request is larger: it is in memory several times on both sides. */
+const CALL_BYTES = 8_388_608;
+
+/** The key under which the dedup knows a fingerprint's issue. */
+export function issueKey(fingerprint: string): string {
+  return storedKey(`issue:${fingerprint}`);
+}
+
+/**
+ * Accepts requests, in one statement and one commit as long as they fit into it.
+ *
+ * Shape: the statement carries an id by which the database recognises it: asked again after a lost answer, it does
+ *        nothing and says what it did. When the limit passes first, it may have been done, and is refused all the same.
+ */
+export async function acceptRequests(
+  link: StateLink,
+  requests: readonly (readonly Alert[])[],
+  { limits, log }: { limits: OutboxLimits; log: Log },
+): Promise<AcceptOutcome[]> {
+  const outcomes: AcceptOutcome[] = [];
+  let isAway = false;
+  for (const call of callsOf(requests)) {
+    // The second call must not wait in vain for what the first one has waited for.
+    const answers: Answer[] | null = isAway
+      ? null
+      : await accept(link, call, limits).catch((error) => refuse(error, log));
+    isAway = answers === null;
+    for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
+  }
+  return outcomes;
+}
+
+type Encoded = { alerts: readonly Alert[]; json: string };
+type Answer =
+  | { accepted: AnsweredAlert[] }
+  | { refused: "outbox_full" | "state_unavailable"; sqlState?: string };
+type AnsweredAlert =
+  | { message: number; outcome: "not_firing" }
+  | { message: number; outcome: "duplicate"; claimedAtMs: number; url: string | null }
+  | { message: number; outcome: "first"; issue: number; claimedAtMs: number };
+
+function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
+  const calls: Encoded[][] = [];
+  let room = 0;
+  for (const alerts of requests) {
+    const encoded = { alerts, json: JSON.stringify(alerts.map(encode)) };
+    room -= encoded.json.length;
+    if (room < 0) {
+      calls.push([]);
+      room = CALL_BYTES - encoded.json.length;
+    }
+    calls.at(-1)!.push(encoded);
+  }
+  return calls;
+}
+
+function encode(alert: Alert) {
+  const json = JSON.stringify(alert);
+  return {
+    priority: alert.severity === "critical" ? 0 : 1,
+    issueKey: issueKey(alert.fingerprint),
+    fingerprint: storedText(alert.fingerprint),
+    squad: alert.squad,
+    alertname: alert.name === null ? null : storedText(alert.name),
+    firing: alert.firing,
+    alert: json,
+    bytes: Buffer.byteLength(json),
+  };
+}
+
+async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxLimits): Promise<Answer[]> {
+  const batch = randomUUID();
+  const requests = `[${call.map(({ json }) => json).join(",")}]`;
+  const work = async (sql: Parameters<Parameters<StateLink["ask"]>[1]>[0]) => {
+    const [row] = await sql`
+      select opsctl_state.accept(
+        ${batch}::uuid, ${requests}::text::json, ${limits.rows}::bigint, ${limits.bytes}::bigint,
+        ${ISSUE_TTL_MS}::bigint) as outcomes`;
+    return JSON.parse(row!.outcomes) as Answer[];
+  };
+  return await link.ask("keep alerts", work, { repeats: true });
+}
+
+function refuse(error: OpsError, log: Log): null {
+  log.error("Alerts were refused, because the state's database did not take them", {
+    code: error.code,
+    cause: error.message,
+  });
+  return null;
+}
+
+function outcomeOf(answer: Answer | undefined, alerts: readonly Alert[], log: Log): AcceptOutcome {
+  if (answer === undefined) return { refused: "state_unavailable" };
+  if ("accepted" in answer)
+    return { accepted: alerts.map((alert, at) => acceptedAlert(alert, answer.accepted[at]!)) };
+  const { refused, sqlState } = answer;
+  if (sqlState !== undefined)
+    log.error("A request was refused, because the state's database did not take it", { sqlState });
+  return { refused };
+}
+
+function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {
+  const { message: messageRow, outcome } = answer;
+  if (outcome === "not_firing") return { alert, messageRow, issue: { outcome } };
+  const { claimedAtMs } = answer;
+  if (outcome === "first") return { alert, messageRow, issue: { outcome, row: answer.issue, claimedAtMs } };
+  const url = answer.url === null ? null : restoredText(answer.url);
+  return { alert, messageRow, issue: { outcome, claimedAtMs, url } };
+}

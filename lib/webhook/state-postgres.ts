@@ -1,0 +1,214 @@
+import { randomUUID } from "node:crypto";
+import type postgres from "postgres";
+import { postgresDedup } from "../dedup/postgres.ts";
+import { restoredText, storedText } from "../dedup/postgres-text.ts";
+import { databaseError, openDatabase } from "../platform/database.ts";
+import type { Log } from "../platform/log.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { Alert } from "./alert.ts";
+import {
+  type DeadRow,
+  type DueQuery,
+  type DueRow,
+  ISSUE_TTL_MS,
+  KEEP_DELIVERED_MS,
+  type LatestRow,
+  OUTBOX_LIMITS,
+  type OutboxKind,
+  type OutboxLimits,
+  type OutboxStats,
+  type Settlement,
+  type State,
+} from "./state.ts";
+import { acceptRequests, issueKey } from "./state-postgres-accept.ts";
+import { aboutStateUrl, StateLink } from "./state-postgres-link.ts";
+import { ensureStateSchema } from "./state-postgres-schema.ts";
+
+/** Where the state is; `answerLimitMs` is how long one call waits for the database, which only tests change. */
+export type PostgresStateOptions = {
+  url: Secret;
+  limits?: OutboxLimits;
+  log: Log;
+  applicationName: string;
+  answerLimitMs?: number;
+};
+
+const CONNECTIONS = 4;
+const ANSWER_LIMIT_MS = 4_000;
+/** For what an operator waits for, or nobody. */
+const PATIENT_LIMIT_MS = 60_000;
+const LEASE_MS = 15_000;
+/** Longer than any host would ask again for what became of a batch. */
+const KEEP_BATCHES_MS = 10 * 60_000;
+const PRUNE_SHARE = 5_000;
+
+/**
+ * The webhook's state in the schema `opsctl_state` of a PostgreSQL, which several hosts may share.
+ *
+ * Shape:  see `State`; the clock is the database's. Works behind a transaction pooler. Each call ends within seconds,
+ *         whatever the network does; `accept` and `settle` outlive a lost connection when the database is soon back.
+ *         The role of delivering lasts 15 seconds from the last `lead`, and is given up by `close`.
+ * Errors: at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`.
+ */
+export async function openPostgresState(options: PostgresStateOptions): Promise<State> {
+  const { url, limits = OUTBOX_LIMITS, log, applicationName, answerLimitMs = ANSWER_LIMIT_MS } = options;
+  const settings = { max: CONNECTIONS, applicationName, closeLimitMs: Math.min(answerLimitMs, 3_000) };
+  try {
+    const database = await openDatabase(url, settings);
+    try {
+      if (await ensureStateSchema(database.sql))
+        log.info("Made the schema opsctl_state for the webhook's state");
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    const again = () => openDatabase(url, { ...settings, connectLimitMs: answerLimitMs });
+    return stateOn(new StateLink(database, again, answerLimitMs), { limits, log });
+  } catch (error) {
+    throw aboutStateUrl(databaseError(error, "open the webhook's state"));
+  }
+}
+
+function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: Log }): State {
+  const holder = randomUUID();
+  return {
+    accept: (requests) => acceptRequests(link, requests, { limits, log }),
+    due: (kind, query) => link.ask("read the outbox", (sql) => due(sql, kind, query)),
+    settle: (row, settlement) =>
+      link.ask("record a delivery", (sql) => settle(sql, row, settlement), { repeats: true }),
+    stats: () => link.ask("count the outbox", stats),
+    listDead: () => link.ask("list dead rows", listDead, { limitMs: PATIENT_LIMIT_MS }),
+    retryDead: (rows) =>
+      link.ask("revive dead rows", (sql) => changeDead(sql, "retry", rows), { limitMs: PATIENT_LIMIT_MS }),
+    dropDead: (rows) =>
+      link.ask("remove dead rows", (sql) => changeDead(sql, "drop", rows), { limitMs: PATIENT_LIMIT_MS }),
+    latest: (fingerprint) => link.ask("read the outbox", (sql) => latest(sql, fingerprint)),
+    prune: () => link.ask("remove old rows", prune, { limitMs: PATIENT_LIMIT_MS }),
+    lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)).catch(() => false),
+    check: () => link.ask("keep anything", check),
+    movedAside: null,
+    async close() {
+      await link.ask("give up the lease", (sql) => resign(sql, holder)).catch(() => {});
+      await link.close();
+    },
+  };
+}
+
+async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery): Promise<DueRow[]> {
+  const { limit, except, issueGraceMs } = query;
+  if (limit <= 0) return [];
+  const rows = await sql`
+    select id, alert, attempts, age_ms, claimed_at, issue_url
+    from opsctl_state.due(
+      ${kind}::text, ${Number.isFinite(limit) ? limit : null}::bigint, ${JSON.stringify(except)}::text::json,
+      ${issueGraceMs}::bigint)`;
+  return rows.map((row) => ({
+    id: Number(row.id),
+    kind,
+    alert: JSON.parse(row.alert) as Alert,
+    attempts: row.attempts,
+    ageMs: Number(row.age_ms),
+    claimedAtMs: row.claimed_at === null ? null : Number(row.claimed_at),
+    issueUrl: row.issue_url === null ? null : restoredText(row.issue_url),
+  }));
+}
+
+async function settle(sql: postgres.Sql, row: number, settlement: Settlement): Promise<void> {
+  const { as } = settlement;
+  const delayMs = as === "retry" ? Math.ceil(settlement.delayMs) : null;
+  const code = as === "delivered" ? null : storedText(settlement.code);
+  const { reference, url } = as === "delivered" ? settlement : { reference: null, url: null };
+  await sql`
+    select opsctl_state.settle(
+      ${row}::bigint, ${as}::text, ${delayMs}::bigint, ${code}::text, ${stored(reference)}::text, ${stored(url)}::text)`;
+}
+
+async function stats(sql: postgres.Sql): Promise<OutboxStats> {
+  const [row] = await sql`select * from opsctl_state.stats()`;
+  const kind = (name: OutboxKind) => ({
+    queued: Number(row![`${name}_queued`]),
+    dead: Number(row![`${name}_dead`]),
+    oldestQueuedAgeMs: row![`${name}_age_ms`] === null ? null : Number(row![`${name}_age_ms`]),
+  });
+  return { message: kind("message"), issue: kind("issue"), queuedBytes: Number(row!.queued_bytes) };
+}
+
+async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
+  const rows = await sql`
+    select id, kind, alertname, fingerprint, squad, attempts, code, accepted_at, settled_at
+    from opsctl_state.outbox where state = 'dead' order by id`;
+  return rows.map((row) => ({
+    id: Number(row.id),
+    kind: row.kind,
+    alertname: restored(row.alertname),
+    fingerprint: restoredText(row.fingerprint),
+    squad: row.squad,
+    attempts: row.attempts,
+    code: restoredText(row.code),
+    acceptedAt: new Date(Number(row.accepted_at)).toISOString(),
+    diedAt: new Date(Number(row.settled_at)).toISOString(),
+  }));
+}
+
+async function changeDead(
+  sql: postgres.Sql,
+  change: "retry" | "drop",
+  rows: readonly number[] | null,
+): Promise<number> {
+  const wanted = rows === null ? null : JSON.stringify(rows);
+  const [row] =
+    change === "retry"
+      ? await sql`select opsctl_state.retry_dead(${wanted}::text::json, ${ISSUE_TTL_MS}::bigint) as count`
+      : await sql`select opsctl_state.drop_dead(${wanted}::text::json) as count`;
+  return Number(row!.count);
+}
+
+async function latest(
+  sql: postgres.Sql,
+  fingerprint: string,
+): Promise<Partial<Record<OutboxKind, LatestRow>>> {
+  const rows = await sql`
+    select distinct on (kind) kind, state, attempts, code, reference, url
+    from opsctl_state.outbox where issue_key = ${issueKey(fingerprint)}::text order by kind, id desc`;
+  const found: Partial<Record<OutboxKind, LatestRow>> = {};
+  for (const row of rows)
+    found[row.kind as OutboxKind] = {
+      state: row.state,
+      attempts: row.attempts,
+      code: restored(row.code),
+      reference: restored(row.reference),
+      url: restored(row.url),
+    };
+  return found;
+}
+
+async function prune(sql: postgres.Sql): Promise<void> {
+  await postgresDedup(sql).prune();
+  for (;;) {
+    const [row] = await sql`
+      select opsctl_state.prune_outbox(
+        ${KEEP_DELIVERED_MS}::bigint, ${KEEP_BATCHES_MS}::bigint, ${PRUNE_SHARE}::bigint) as more`;
+    if (!row!.more) return;
+  }
+}
+
+async function lead(sql: postgres.Sql, holder: string): Promise<boolean> {
+  const [row] = await sql`select opsctl_state.lead(${holder}::uuid, ${LEASE_MS}::bigint) as leads`;
+  return row!.leads;
+}
+
+async function resign(sql: postgres.Sql, holder: string): Promise<void> {
+  await sql`delete from opsctl_state.lease where holder = ${holder}::uuid`;
+}
+
+async function check(sql: postgres.Sql): Promise<void> {
+  await sql`select opsctl_state.check_writable()`;
+}
+
+function stored(text: string | null): string | null {
+  return text === null ? null : storedText(text);
+}
+
+function restored(text: string | null): string | null {
+  return text === null ? null : restoredText(text);
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import postgres from "postgres";
+import { postgresDedup } from "../../lib/dedup/postgres.ts";
+import { restoredText, storedKey, storedText } from "../../lib/dedup/postgres-text.ts";
+import { createStateDatabase, type StateDatabase } from "../webhook/postgres-state.ts";
+import { type DedupWorld, dedupSuite, START_MS } from "./suite.ts";
+
+setDefaultTimeout(60_000);
+
+const TTL_MS = 30 * 60_000;
+/** What a text column refuses, an index cannot hold, or another text could be taken for. */
+const ODD_KEYS = [
+  "a\u0000b",
+  "a\\u0000b",
+  "\ud800",
+  "\udfff",
+  "\ufffd",
+  '"',
+  '\\"',
+  "x".repeat(100_000),
+  `${"x".repeat(100_000)}y`,
+  storedKey("x".repeat(100_000)),
+  "\\sha256:",
+];
+
+for (const major of [undefined, 15]) {
+  const name = `postgresDedup() on PostgreSQL ${major ?? "18"}`;
+  let state: StateDatabase;
+
+  describe(name, () => {
+    beforeAll(async () => {
+      state = await createStateDatabase(major);
+    });
+    afterAll(() => state.database.drop());
+    dedupSuite(name, () => openWorld(state));
+
+    test("takes texts that PostgreSQL cannot keep, each as its own", async () => {
+      await state.empty(START_MS);
+      const dedup = postgresDedup(state.database.sql);
+      for (const key of ODD_KEYS) {
+        const claim = await dedup.claim(key, TTL_MS);
+        expect(claim.outcome).toBe("first");
+        if (claim.outcome === "first")
+          expect(await dedup.confirm(key, claim.token, { value: key })).toBe(true);
+      }
+      for (const key of ODD_KEYS)
+        expect(await dedup.claim(key, TTL_MS)).toMatchObject({ outcome: "duplicate", value: key });
+      expect(await dedup.release("a", "no\u0000token")).toBe(false);
+    });
+
+    test("a claim waits for another's transaction, and is first when that is rolled back", async () => {
+      await state.empty(START_MS);
+      const { sql } = state.database;
+      for (const outcome of ["duplicate", "first"]) {
+        let second: ReturnType<ReturnType<typeof postgresDedup>["claim"]> | undefined;
+        const first = sql.begin(async (tx) => {
+          expect((await postgresDedup(tx).claim(outcome, TTL_MS)).outcome).toBe("first");
+          second = postgresDedup(sql).claim(outcome, TTL_MS);
+          Promise.resolve(second).catch(() => {});
+          await untilWaiting(state);
+          if (outcome === "first") throw new Error("rolled back");
+        });
+        await first.catch(() => {});
+        expect((await second!).outcome).toBe(outcome as "first");
+      }
+    });
+
+    test("an expired claim is taken over by one of 50 in two pools", async () => {
+      await state.empty(START_MS);
+      const pools = [1, 2].map(() => postgres(state.database.url, { max: 5, onnotice: () => {} }));
+      await postgresDedup(pools[0]!).claim("storm", TTL_MS);
+      await state.setClock(START_MS + TTL_MS);
+      const claims = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => postgresDedup(pools[index % 2]!).claim("storm", TTL_MS)),
+      );
+      expect(claims.filter(({ outcome }) => outcome === "first")).toHaveLength(1);
+      await Promise.all(pools.map((pool) => pool.end()));
+    });
+  });
+}
+
+test("storedText() keeps plain texts as they are, and restoredText() gives every text back", () => {
+  for (const plain of ["issue:f1", "ação 🚨", "a'b", " ", ""]) expect(storedText(plain)).toBe(plain);
+  for (const text of ODD_KEYS) expect(restoredText(storedText(text))).toBe(text);
+});
+
+async function untilWaiting({ database }: StateDatabase): Promise<void> {
+  for (;;) {
+    const [row] = await database.sql`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    if (row!.waiting > 0) return;
+  }
+}
+
+async function openWorld(state: StateDatabase): Promise<DedupWorld> {
+  await state.empty(START_MS);
+  const { sql, url } = state.database;
+  const others: postgres.Sql[] = [];
+  const another = async () => {
+    const pool = postgres(url, { max: 5, onnotice: () => {} });
+    others.push(pool);
+    return postgresDedup(pool);
+  };
+  return {
+    dedup: postgresDedup(sql),
+    setClock: state.setClock,
+    another,
+    reopen: another,
+    async rolledBack(work) {
+      const undone = new Error("rolled back on purpose");
+      await sql
+        .begin(async (tx) => {
+          await work(postgresDedup(tx));
+          throw undone;
+        })
+        .catch((error) => {
+          if (error !== undone) throw error;
+        });
+    },
+    async countEntries() {
+      const [row] = await sql`select count(*)::int as count from opsctl_state.dedup`;
+      return row!.count;
+    },
+    async close() {
+      await Promise.all(others.map((pool) => pool.end()));
+    },
+  };
+}
