@@ -232,3 +232,61 @@ describe("evolutionClient().checkInstance()", () => {
     expect(await client.checkInstance("ops")).toEqual({ ...refused, code: "gateway_license_required" });
   });
 });
+
+describe("evolutionClient().listInstances()", () => {
+  const unlisted = (code: string, stopsChannel = false) => ({ ok: false as const, code, stopsChannel });
+
+  test("names what the key may see, and keeps nothing else of the rows", async () => {
+    const all = await client.listInstances();
+    expect(all).toEqual({ ok: true, names: ["ops", "a/b c"] });
+    expect(gateway.ledger[0]).toMatchObject({ method: "GET", path: "/gw/instance/fetchInstances" });
+    const own = await clientOf(gateway.url, gateway.tokenOf("ops")).listInstances();
+    expect(own).toEqual({ ok: true, names: ["ops"] });
+    gateway.instances.clear();
+    expect(await client.listInstances()).toEqual({ ok: true, names: [] });
+  });
+
+  test("a refused key and a missing licence stop the channel", async () => {
+    const wrong = await clientOf(gateway.url, "wrong").listInstances();
+    expect(wrong).toEqual(unlisted("gateway_unauthorized", true));
+    gateway.routes.instances.next({ status: 503, json: { code: "LICENSE_REQUIRED" } });
+    expect(await client.listInstances()).toEqual(unlisted("gateway_license_required", true));
+  });
+
+  test.each<[string, Scripted, string]>([
+    ["502", { status: 502, text: "<html>" }, "gateway_http_502"],
+    ["302", { status: 302, headers: { location: "/login" } }, "gateway_http_302"],
+    ["404", { status: 404, text: "<html>" }, "gateway_http_404"],
+    ["401 of a proxy", { status: 401, text: "<html>" }, "gateway_http_401"],
+    ["no list", { status: 200, json: { name: "ops" } }, "gateway_answer_unreadable"],
+    [
+      "a row without a name",
+      { status: 200, json: [{ name: "ops" }, { id: 1 }] },
+      "gateway_answer_unreadable",
+    ],
+    ["a row with an empty name", { status: 200, json: [{ name: "" }] }, "gateway_answer_unreadable"],
+    ["a row of an older version", { status: 200, json: [{ instance: {} }] }, "gateway_answer_unreadable"],
+    ["not JSON", "not_json", "gateway_answer_unreadable"],
+    ["huge", "huge", "gateway_answer_unreadable"],
+    ["hang", "hang", "gateway_timeout"],
+    ["break", "break_body", "gateway_connection_lost"],
+  ])("knows no names after an unreadable answer: %s", async (_row, scripted, code) => {
+    gateway.routes.instances.next(scripted);
+    expect(await client.listInstances()).toEqual(unlisted(code));
+  });
+
+  test("knows no names while the gateway is away", async () => {
+    const nobody = clientOf(`http://127.0.0.1:${await refusedPort()}`);
+    expect(await nobody.listInstances()).toEqual(unlisted("gateway_unreachable"));
+  });
+
+  test("tells the log neither the key nor a token", async () => {
+    const records: unknown[] = [];
+    const onCall = (record: unknown) => records.push(record);
+    const logged = evolutionClient({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), onCall });
+    const listed = await logged.listInstances();
+    expect(records).toHaveLength(1);
+    expect(JSON.stringify([records, listed])).not.toContain(KEY);
+    expect(JSON.stringify([records, listed])).not.toContain(gateway.tokenOf("ops"));
+  });
+});
