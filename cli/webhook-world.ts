@@ -9,7 +9,7 @@ import { activatedSockets } from "../lib/platform/socket-activation.ts";
 import { evolutionClient } from "../lib/providers/evolution.ts";
 import { linearTracker } from "../lib/providers/linear.ts";
 import type { WebhookConfig } from "../lib/webhook/config.ts";
-import { resolveInstance } from "../lib/webhook/instance.ts";
+import { resolveInstance } from "../lib/providers/evolution-instance.ts";
 import { issueAttempt, messageAttempt } from "../lib/webhook/send-alert.ts";
 import type { ServeWorld } from "../lib/webhook/serve.ts";
 import { createWebhookMetrics } from "../lib/webhook/webhook-metrics.ts";

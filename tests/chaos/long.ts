@@ -9,6 +9,7 @@ import { interruptBusyRun, interruptHangingSend } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
 import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
+import { killWebhookAtRandom } from "./webhook-kills.ts";
 
 const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
 const rounds = Number(process.env.CHAOS_ROUNDS ?? (process.env.CHAOS_SEED === undefined ? 20 : 1));
@@ -18,6 +19,13 @@ describe("random kills", () => {
   test.each(seeds)("seed %d", async (seed) => {
     const { kills, unknown } = await killAtRandom(seed, 30);
     console.log(`CHAOS_SEED=${seed}: ${kills} processes killed, ${unknown} deliveries in doubt, none twice`);
+  });
+});
+
+describe("the webhook, killed at random", () => {
+  test.each(seeds)("seed %d", async (seed) => {
+    const { doubled } = await killWebhookAtRandom({ seed, posts: 300, kills: 25 });
+    console.log(`CHAOS_SEED=${seed}: no alert lost, no issue doubled, ${doubled} messages sent twice`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../lib/platform/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution.ts";
-import { resolveInstance } from "../../lib/webhook/instance.ts";
+import { resolveInstance } from "../../lib/providers/evolution-instance.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 
 const KEY = "canary-gateway-key";

@@ -1,4 +1,4 @@
-import type { EvolutionClient } from "../providers/evolution.ts";
+import type { EvolutionClient } from "./evolution.ts";
 
 /** The instance that sends, or why none is known; `stopsChannel` when the gateway refuses us. */
 export type InstanceName = { name: string } | { code: string; stopsChannel: boolean };
