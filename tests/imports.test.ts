@@ -13,6 +13,7 @@ const SHARED: Record<string, string[]> = {
   providers: ["platform", "text"],
   schema: ["platform"],
   dedup: ["platform"],
+  host: ["platform"],
 };
 
 type Source = { path: string; text: string; imports: string[] };

@@ -1,0 +1,24 @@
+/**
+ * The names of the series that the collector writes and that the alert rules and the socket monitor read: a name that
+ * changes here changes everywhere, and never leaves a rule waiting for a series that nobody writes any more.
+ *
+ * Source: monitoring document, Custom metrics file; the series of the collector itself are opsctl's own.
+ */
+export const METRIC = {
+  /** Memory of the reverse proxy's container, in bytes. */
+  proxyMemoryBytes: "proxy_memory_bytes",
+  /** TCP connections in CLOSE_WAIT. */
+  tcpCloseWait: "tcp_close_wait_total",
+  /** All TCP sockets, listeners and TIME_WAIT included. */
+  tcpSockets: "tcp_sockets_total",
+  /** By `project`: 1 when its newest finished deployment failed, else 0. */
+  hostingDeployFailed: "hosting_deploy_failed",
+  /** When the weekly report last ended well, in Unix seconds; absent when it never did. */
+  weeklyLastSuccess: "weekly_report_last_success_timestamp_seconds",
+  /** By `source`: 1 when the collector could read it, else 0. */
+  collectorUp: "opsctl_collector_up",
+  /** By `source`: how long the collector took to read it, in seconds. */
+  collectorDuration: "opsctl_collector_duration_seconds",
+  /** When the collector last ran, in Unix seconds. */
+  collectorLastRun: "opsctl_collector_last_run_timestamp_seconds",
+} as const;
