@@ -34,18 +34,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const instances = new Map<string, string | null>(Object.entries(options.instances ?? { ops: "open" }));
   const absentNumbers = new Set(options.absentNumbers ?? []);
   const accepted: AcceptedText[] = [];
-  const tokens = new Map<string, string>(Object.entries(options.tokens ?? {}));
-
-  function tokenOf(instance: string): string {
-    const token = tokens.get(instance) ?? randomUUID().toUpperCase();
-    tokens.set(instance, token);
-    return token;
-  }
-
-  // The global key opens everything, an instance's own token that instance.
-  function opens(apikey: string | undefined, instance: string): boolean {
-    return apikey === options.adminKey || apikey === tokenOf(instance);
-  }
+  const { opens, tokenOf } = keysOf(options);
 
   // The instance is looked up before the key is compared: a wrong key on a missing instance is a 404.
   function guard(entry: LedgerEntry, encoded: string): Answer | string {
@@ -114,6 +103,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   );
   return Object.assign(standIn, { accepted, instances, absentNumbers, tokenOf });
+}
+
+type Keys = {
+  opens(apikey: string | undefined, instance: string): boolean;
+  tokenOf(instance: string): string;
+};
+
+// The global key opens everything, an instance's own token that instance.
+function keysOf({ adminKey, tokens }: GatewayOptions): Keys {
+  const known = new Map<string, string>(Object.entries(tokens ?? {}));
+  const tokenOf = (instance: string) => {
+    const token = known.get(instance) ?? randomUUID().toUpperCase();
+    known.set(instance, token);
+    return token;
+  };
+  return { tokenOf, opens: (apikey, instance) => apikey === adminKey || apikey === tokenOf(instance) };
 }
 
 function instanceRow(name: string, state: string | null, token: string): unknown {

@@ -59,37 +59,12 @@ export function trackerError(
 
 /** Starts a tracker. */
 export async function startTracker(options: TrackerOptions): Promise<Tracker> {
-  const resolvers: Record<string, (value: unknown) => unknown> = {
-    issueCreate: (input) => ({ success: true, lastSyncId: 1, issue: create(tracker, input as IssueInput) }),
-    issue: (id) => find(tracker, String(id))[0] ?? raise(missingIssue()),
-    issues: (filter) => ({ nodes: find(tracker, idOf(filter)) }),
-    teams: (filter) => ({ nodes: options.teamId === idOf(filter) ? [teamOf(options.teamId)] : [] }),
-    viewer: () => ({ id: VIEWER_ID }),
-  };
-
-  async function answer(entry: LedgerEntry, work: () => Promise<void>): Promise<Answer> {
-    try {
-      const { query, variables } = requestOf(entry);
-      gate(tracker, entry.headers.authorization);
-      const operation = checkedOperation(query, variables, options.teamId);
-      await work();
-      const data = operation.fields.map((field) => {
-        const value = resolvers[field.name]!(argumentOf(field, variables));
-        return [field.name, project(value, field.fields)];
-      });
-      return { status: 200, json: { data: Object.fromEntries(data) } };
-    } catch (error) {
-      if (error instanceof Refusal) return error.answer;
-      throw error;
-    }
-  }
-
   const standIn = await startStandIn(
     {
       graphql: {
         method: "POST",
         pattern: /^\/graphql$/,
-        handle: (entry, _match, work) => answer(entry, work),
+        handle: (entry, _match, work) => answer(tracker, options.teamId, entry, work),
       },
     },
     {
@@ -108,6 +83,43 @@ export async function startTracker(options: TrackerOptions): Promise<Tracker> {
     issueLimit: Number.POSITIVE_INFINITY,
   });
   return tracker;
+}
+
+async function answer(
+  tracker: Tracker,
+  teamId: string,
+  entry: LedgerEntry,
+  work: () => Promise<void>,
+): Promise<Answer> {
+  try {
+    const { query, variables } = requestOf(entry);
+    gate(tracker, entry.headers.authorization);
+    const operation = checkedOperation(query, variables, teamId);
+    await work();
+    const data = operation.fields.map((field) => {
+      const value = resolve(tracker, teamId, field.name, argumentOf(field, variables));
+      return [field.name, project(value, field.fields)];
+    });
+    return { status: 200, json: { data: Object.fromEntries(data) } };
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer;
+    throw error;
+  }
+}
+
+function resolve(tracker: Tracker, teamId: string, field: string, argument: unknown): unknown {
+  switch (field) {
+    case "issueCreate":
+      return { success: true, lastSyncId: 1, issue: create(tracker, argument as IssueInput) };
+    case "issue":
+      return find(tracker, String(argument))[0] ?? raise(missingIssue());
+    case "issues":
+      return { nodes: find(tracker, idOf(argument)) };
+    case "teams":
+      return { nodes: idOf(argument) === teamId ? [teamOf(teamId)] : [] };
+    default:
+      return { id: VIEWER_ID };
+  }
 }
 
 const VIEWER_ID = randomUUID();
