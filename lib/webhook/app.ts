@@ -1,0 +1,98 @@
+import { Hono } from "hono";
+import type { Log } from "../platform/log.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { TakeAlerts } from "./answer.ts";
+import { authenticator } from "./authenticate.ts";
+import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import type { WebhookMetrics } from "./metrics.ts";
+import type { parseAlerts } from "./parse-alerts.ts";
+import { type BodyRead, readBody } from "./read-body.ts";
+
+/** What the public port is made of. */
+export type AppParts = {
+  secret: Secret;
+  parse: typeof parseAlerts;
+  take: TakeAlerts;
+  metrics: Pick<WebhookMetrics, "request" | "rejected">;
+  log: Log;
+  isStopping: () => boolean;
+  monotonicMs?: () => number;
+};
+
+/**
+ * The public port: `POST /webhook` and nothing else.
+ *
+ * Shape:  checked in this order, each before the next costs anything: path, method, secret, content type, size, JSON,
+ *         alerts. A bad request is 4xx; whatever can heal is 503, for senders do not repeat after a 4xx.
+ * Source: monitoring document, Alert webhook; its answers are in the README's table.
+ */
+export function createApp(parts: AppParts): Hono {
+  const { metrics, log, monotonicMs = () => performance.now() } = parts;
+  const isAuthentic = authenticator(parts.secret);
+  const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
+  app.use(async (context, next) => {
+    const startedMs = monotonicMs();
+    await next();
+    metrics.request(context.res.status, monotonicMs() - startedMs);
+  });
+  app.post("/webhook", async ({ req: { raw } }) =>
+    isAuthentic(raw.headers) ? await takePost(raw, parts) : invalidSecret(),
+  );
+  app.all("/webhook", () => methodNotAllowed("POST"));
+  app.notFound(notFound);
+  app.onError((error) => {
+    log.error("A request failed", { cause: error.name });
+    return errorAnswer(
+      503,
+      { code: "internal", message: "The request failed; send it again" },
+      retryAfter(10),
+    );
+  });
+  return app;
+}
+
+function invalidSecret(): Response {
+  const message = "The webhook secret is absent or wrong";
+  return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
+}
+
+async function takePost(request: Request, { parse, take, metrics, isStopping }: AppParts): Promise<Response> {
+  const body = await readBody(request);
+  if ("problem" in body) return BODY_ANSWERS[body.problem]();
+  const parsed = parse(body.value);
+  if ("invalid" in parsed)
+    return errorAnswer(422, {
+      code: "invalid_payload",
+      message: "There is no alert in the body",
+      problems: parsed.invalid,
+    });
+  const { alerts, rejected } = parsed;
+  const answers = alerts.length === 0 ? [] : await take(alerts);
+  if (answers === null)
+    return errorAnswer(
+      503,
+      { code: "state_unavailable", message: "The alerts cannot be kept now; send them again" },
+      retryAfter(isStopping() ? 1 : 10),
+    );
+  if (rejected.length > 0) metrics.rejected(rejected.length);
+  return jsonAnswer(200, { accepted: alerts.length, rejected, alerts: answers });
+}
+
+const BODY_ANSWERS: Record<Extract<BodyRead, { problem: string }>["problem"], () => Response> = {
+  unsupported_media_type: () =>
+    errorAnswer(415, {
+      code: "unsupported_media_type",
+      message: "The body must be application/json, not compressed",
+    }),
+  payload_too_large: () =>
+    errorAnswer(413, {
+      code: "payload_too_large",
+      message: "The body must not be larger than 1,048,576 bytes",
+    }),
+  invalid_json: () => errorAnswer(400, { code: "invalid_json", message: "The body is not JSON in UTF-8" }),
+  timeout: () => errorAnswer(408, { code: "timeout", message: "The body did not arrive in time" }),
+};
+
+function retryAfter(seconds: number): Record<string, string> {
+  return { "retry-after": String(seconds) };
+}

@@ -1,0 +1,27 @@
+/** An answer whose body is JSON; nobody may keep it. */
+export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  });
+}
+
+/** An error's answer: `{"error":{"code","message",…}}`; codes are public. */
+export function errorAnswer(
+  status: number,
+  error: { code: string; message: string; problems?: readonly { path: string; problem: string }[] },
+  headers: Record<string, string> = {},
+): Response {
+  return jsonAnswer(status, { error }, headers);
+}
+
+/** The answer for a path that does not exist. */
+export function notFound(): Response {
+  return errorAnswer(404, { code: "not_found", message: "There is nothing at this path" });
+}
+
+/** The answer for a method that a path does not take. */
+export function methodNotAllowed(allow: string): Response {
+  const message = `This path takes ${allow} only`;
+  return errorAnswer(405, { code: "method_not_allowed", message }, { allow });
+}

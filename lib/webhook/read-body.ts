@@ -1,0 +1,49 @@
+import { bytesWithin } from "./bytes-within.ts";
+
+/** The largest body that is accepted. */
+export const MAX_BODY_BYTES = 1_048_576;
+
+/** How long a sender may pause within its body. */
+const STALL_MS = 30_000;
+
+/** A request's body as JSON, or the answer's code for why there is none. */
+export type BodyRead =
+  | { value: unknown }
+  | { problem: "unsupported_media_type" | "payload_too_large" | "invalid_json" | "timeout" };
+
+/**
+ * Reads a request's body as JSON.
+ *
+ * Shape:  a missing content type is taken for JSON, and so is `application/*+json`; the text is UTF-8 whatever the
+ *         header says, with or without a byte order mark. A compressed body is refused: it might unpack to anything.
+ *         No more than the limit is ever held.
+ * Errors: a body that is too deep for the runtime's parser, or that breaks off, is `invalid_json`.
+ */
+export async function readBody(request: Request, stallMs = STALL_MS): Promise<BodyRead> {
+  const { headers } = request;
+  if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding")))
+    return { problem: "unsupported_media_type" };
+  if (Number(headers.get("content-length")) > MAX_BODY_BYTES) return { problem: "payload_too_large" };
+  const read = await bytesWithin(request.body, { maxBytes: MAX_BODY_BYTES, stallMs });
+  if (typeof read !== "string") return parse(read);
+  return { problem: read === "broken" ? "invalid_json" : read };
+}
+
+const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json$/;
+
+function isJson(contentType: string | null): boolean {
+  const essence = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return essence === "" || JSON_TYPE.test(essence);
+}
+
+function isPlain(contentEncoding: string | null): boolean {
+  return contentEncoding === null || /^(?:identity)?$/i.test(contentEncoding);
+}
+
+function parse(bytes: Uint8Array): BodyRead {
+  try {
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+  } catch {
+    return { problem: "invalid_json" };
+  }
+}
