@@ -46,15 +46,16 @@ export type CallRecord = {
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
  *        which answers the peer's contract calls a refusal (never asked for 408 and 409).
- * Units: `timeoutMs` covers connecting, the request and the whole answer.
+ * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */
 export type PeerCall = {
   peer: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
   url: URL | null;
   headers: Record<string, string>;
   body?: unknown;
   timeoutMs: number;
+  maxAnswerBytes?: number;
   signal?: AbortSignal | undefined;
   definitive?: (answer: PeerAnswer) => boolean;
   onCall?: ((record: CallRecord) => void) | undefined;
@@ -67,8 +68,8 @@ const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity",
 /**
  * Calls a peer once and says what became of it; never throws and never repeats.
  *
- * Shape:  a POST has a connection of its own, redirects are answers, the body is asked for uncompressed and read up
- *         to 1 MiB. An abort before the call is `not_sent`, one after it began is `ambiguous`.
+ * Shape:  a POST or PUT has a connection of its own, redirects are answers, the body is asked for uncompressed and
+ *         read up to the cap. An abort before the call is `not_sent`, one after it began is `ambiguous`.
  * Source: what both runtimes did on local sockets, 2026-11-21; see `runtime.ts`.
  */
 export async function callPeer(call: PeerCall): Promise<CallResult> {
@@ -159,7 +160,7 @@ async function exchange(
     return { class: "ambiguous", answer: null, problem: limit.cause() ?? "connection_lost" };
   }
   try {
-    const { text, tooLarge } = await readBody(response.body, MAX_ANSWER_BYTES);
+    const { text, tooLarge } = await readBody(response.body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
     const answer = peerAnswer(response, text);
     if (tooLarge) return { class: "ambiguous", answer, problem: "answer_too_large" };
     return classify(answer, call.definitive ?? (() => false));
