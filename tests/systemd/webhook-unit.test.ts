@@ -1,0 +1,219 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { loadWebhookConfig } from "../../lib/webhook/config.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const SERVICE = "opsctl-webhook.service";
+const SOCKET = "opsctl-webhook.socket";
+const BINARY = "/usr/local/bin/opsctl";
+/** The first systemd whose `security` judges a file instead of a running service. */
+const FIRST_OFFLINE_VERSION = 250;
+const MOST_EXPOSURE = 2.0;
+
+/** The lines that the exposure comes from. */
+const SANDBOX: [string, string[]][] = [
+  ["MemoryDenyWriteExecute", ["no"]],
+  ["IPAddressDeny", []],
+  ["CapabilityBoundingSet", [""]],
+  ["AmbientCapabilities", [""]],
+  ["NoNewPrivileges", ["yes"]],
+  ["ProtectSystem", ["strict"]],
+  ["ProtectHome", ["yes"]],
+  ["PrivateTmp", ["yes"]],
+  ["PrivateDevices", ["yes"]],
+  ["PrivateUsers", ["yes"]],
+  ["ProtectProc", ["invisible"]],
+  ["RestrictAddressFamilies", ["AF_INET AF_INET6 AF_UNIX"]],
+  ["RestrictNamespaces", ["yes"]],
+  ["SystemCallArchitectures", ["native"]],
+  ["SystemCallFilter", ["@system-service", "~@privileged @resources"]],
+  ["SystemCallErrorNumber", ["EPERM"]],
+];
+
+const service = read(SERVICE);
+const socket = read(SOCKET);
+const analyzeVersion = versionOfAnalyze();
+const directory = mkdtempSync(join(tmpdir(), "opsctl-units-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+// Without a host's systemd the lines themselves are judged below; that the tool is missing must not go unseen.
+if (analyzeVersion === null)
+  console.warn(
+    `systemd-analyze ${FIRST_OFFLINE_VERSION} or later is missing: the units are judged by their lines only`,
+  );
+
+function read(name: string): string {
+  return readFileSync(join(root, "systemd", name), "utf8");
+}
+
+function versionOfAnalyze(): number | null {
+  const { stdout, status } = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
+  const version = status === 0 ? Number(/^systemd (\d+)/.exec(stdout)?.[1]) : 0;
+  return version >= FIRST_OFFLINE_VERSION ? version : null;
+}
+
+/** The values of a key in a unit, in order; the last assignment counts for most keys. */
+function valuesOf(unit: string, key: string): string[] {
+  return unit.split("\n").flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
+}
+
+/** Copies of both units whose program exists on every machine: `verify` looks for it. */
+function copies({ change = (text: string) => text } = {}): { service: string; socket: string } {
+  const paths = { service: join(directory, SERVICE), socket: join(directory, SOCKET) };
+  writeFileSync(paths.service, change(service).replaceAll(BINARY, process.execPath));
+  copyFileSync(join(root, "systemd", SOCKET), paths.socket);
+  return paths;
+}
+
+function analyze(...words: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync("systemd-analyze", words, {
+    encoding: "utf8",
+    env: { ...process.env, SYSTEMD_COLORS: "0" },
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** What `systemd-analyze security` finds; the socket unit starts no program of its own, so there is nothing to judge. */
+function exposureOf(path: string): { exposure: number; isBelowThreshold: boolean } {
+  const words = ["security", "--offline=true", "--no-pager", `--threshold=${MOST_EXPOSURE * 10}`, path];
+  const { status, output } = analyze(...words);
+  return {
+    exposure: Number(/Overall exposure level[^\n]*: (\d+\.\d)/.exec(output)?.[1]),
+    isBelowThreshold: status === 0,
+  };
+}
+
+describe("the webhook's units", () => {
+  test("systemd-analyze verify finds nothing to say about them", () => {
+    expect(service).toContain(`ExecStart=${BINARY} webhook serve\n`);
+    if (analyzeVersion === null) return expectNoStrayLines();
+    const paths = copies();
+    expect(analyze("verify", "--man=no", paths.service, paths.socket)).toEqual({ status: 0, output: "" });
+    const misspelt = copies({ change: (text) => text.replace("RestartSec=", "RestartSeconds=") });
+    expect(analyze("verify", "--man=no", misspelt.service).output).toContain("RestartSeconds");
+  });
+
+  test("systemd-analyze security finds an exposure of at most 2.0", () => {
+    if (analyzeVersion === null) return expectSandbox();
+    const { exposure, isBelowThreshold } = exposureOf(copies().service);
+    expect(exposure).toBeLessThanOrEqual(MOST_EXPOSURE);
+    expect(isBelowThreshold).toBe(true);
+    const open = copies({ change: (text) => text.replace(/^(SystemCallFilter|Private\w+|User)=.*\n/gm, "") });
+    expect(exposureOf(open.service).exposure).toBeGreaterThan(MOST_EXPOSURE);
+  });
+
+  test.each([
+    ["Type", ["notify"]],
+    ["NotifyAccess", ["all"]],
+    ["User", ["opsctl"]],
+    ["EnvironmentFile", ["/etc/opsctl/webhook.env"]],
+    ["StateDirectory", ["opsctl"]],
+    ["StateDirectoryMode", ["0700"]],
+    ["LogsDirectory", []],
+    ["Requires", [SOCKET]],
+    ["WantedBy", ["multi-user.target"]],
+    ["Restart", ["always"]],
+    ["StartLimitIntervalSec", ["0"]],
+    ["RestartPreventExitStatus", []],
+    ...SANDBOX,
+  ])("the service has %s=%j", (key, values) => {
+    expect(valuesOf(service, key)).toEqual(values);
+  });
+
+  test("the service may take longer to end than it needs, and its resources have limits", () => {
+    expect(Number.parseInt(valuesOf(service, "TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(10);
+    for (const key of ["MemoryMax", "TasksMax", "LimitNOFILE"])
+      expect(valuesOf(service, key)[0]).toMatch(/^\d+M?$/);
+  });
+
+  test.each([
+    ["ListenStream", ["0.0.0.0:9300"]],
+    ["FileDescriptorName", ["webhook"]],
+    ["Accept", []],
+    ["TriggerLimitIntervalSec", ["0"]],
+    ["WantedBy", ["sockets.target"]],
+    ["PartOf", []],
+    ["BindsTo", []],
+  ])("the socket has %s=%j", (key, values) => {
+    expect(valuesOf(socket, key)).toEqual(values);
+  });
+
+  test("the socket lets many connections wait and starts no program of its own", () => {
+    expect(Number(valuesOf(socket, "Backlog")[0])).toBeGreaterThanOrEqual(1024);
+    expect(socket).not.toMatch(/^Exec/m);
+  });
+});
+
+/** What `verify` would notice first: a line that is neither a comment, nor a section, nor a key with a value. */
+function expectNoStrayLines(): void {
+  for (const line of `${service}${socket}`.split("\n"))
+    expect(line).toMatch(/^($|#|\[(Unit|Service|Socket|Install)\]$|[A-Z][A-Za-z]*=)/);
+}
+
+function expectSandbox(): void {
+  for (const [key, values] of SANDBOX) expect([key, ...valuesOf(service, key)]).toEqual([key, ...values]);
+}
+
+describe("webhook.env.example", () => {
+  const example = read("webhook.env.example");
+  const names = example.split("\n").flatMap((line) => (line === "" || line.startsWith("#") ? [] : [line]));
+
+  test("has no value, each variable once, and words before each of them", () => {
+    for (const line of names) expect(line).toMatch(/^[A-Z][A-Z_]*=$/);
+    expect(new Set(names).size).toBe(names.length);
+    expect(example).not.toMatch(/\n\n[A-Z]/);
+  });
+
+  test("has every setting of the service, and none that it does not know", async () => {
+    const known = settingsOf("lib/webhook/config.ts").filter((name) => name !== "STATE_DIRECTORY");
+    const shared = [
+      "OPSCTL_LOG_LEVEL",
+      "OPSCTL_SECRETS_DIR",
+      "OPSCTL_SECRETS_COMMAND",
+      "OPSCTL_ALLOW_PLAIN_HTTP",
+    ];
+    expect(names.map((line) => line.slice(0, -1)).sort()).toEqual([...known, ...shared].sort());
+    const missing = await loadWebhookConfig({ OPSCTL_SECRETS_DIR: directory }).catch(
+      (error: Error) => error.message,
+    );
+    for (const name of ["WEBHOOK_SECRET", "MESSAGING_PHONE", "ISSUE_TRACKER_TEAM_ID"])
+      expect(missing).toContain(name);
+  });
+
+  function settingsOf(path: string): string[] {
+    const text = readFileSync(join(root, path), "utf8");
+    return [...text.matchAll(/^ {2}([A-Z][A-Z_]+): (?:required|optional)/gm)].map(
+      (match) => match[1] as string,
+    );
+  }
+});
+
+describe("proxy and firewall", () => {
+  test("the proxy's route knows port 9300 of this host and no other", () => {
+    const lines = settingLines("proxy/opsctl-alerts.yml");
+    expect(lines.match(/:\d+/g)).toEqual([":9300"]);
+    expect(lines).toContain("Host(`alerts.example.com`)");
+  });
+
+  test.each([["firewall/opsctl-webhook.ufw.sh"], ["firewall/opsctl-webhook.nft"]])(
+    "%s opens TCP 9300 to the container subnets and to nobody else",
+    (name) => {
+      const lines = settingLines(name);
+      expect(lines.match(/\d+\.\d+\.\d+\.\d+\/\d+/g)).toEqual(["172.16.0.0/12", "10.0.0.0/8"]);
+      expect(new Set(lines.match(/port(?: !=)? \d+/g)?.map((text) => text.slice(-4)))).toEqual(
+        new Set(["9300"]),
+      );
+      expect(lines.trimEnd().split("\n").slice(-4).join("\n")).toMatch(/^\s*(ufw deny|drop)/m);
+    },
+  );
+
+  function settingLines(name: string): string {
+    const lines = read(name).split("\n");
+    return lines.filter((line) => !/^\s*#/.test(line)).join("\n");
+  }
+});
