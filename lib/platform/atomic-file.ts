@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
@@ -10,7 +9,7 @@ import { basename, dirname, join } from "node:path";
  *         is never created: a missing one is the operator's to see.
  */
 export async function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomHex()}.tmp`);
   try {
     await writeSynced(temporary, text, mode);
     await rename(temporary, path);
@@ -19,6 +18,21 @@ export async function writeFileAtomic(path: string, text: string, { mode }: { mo
     throw error;
   }
   await syncDirectory(dirname(path));
+}
+
+/**
+ * Whether a file's name is that of a temporary file which `writeFileAtomic(path)` left behind when it was killed.
+ */
+export function isLeftover(name: string, path: string): boolean {
+  const prefix = `.${basename(path)}.`;
+  return name.startsWith(prefix) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(prefix.length));
+}
+
+// The global one: loading node:crypto takes longer than writing the file.
+function randomHex(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 }
 
 async function writeSynced(path: string, text: string, mode: number): Promise<void> {

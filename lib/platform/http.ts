@@ -3,6 +3,7 @@ import { readBody } from "./http-body.ts";
 import { parsePublishedRate } from "./http-rate.ts";
 import { splitCredentials } from "./http-url.ts";
 import { type Connection, ownConnection, pooledConnection } from "./runtime.ts";
+import { fetchOverUnixSocket } from "./unix-fetch.ts";
 
 /**
  * What became of a call, told from the answer or from its absence.
@@ -45,7 +46,7 @@ export type CallRecord = {
  * One call to a peer.
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
- *        which answers the peer's contract calls a refusal (never asked for 408 and 409).
+ *        which answers the peer's contract calls a refusal (never asked for 408 and 409); `unixSocket` is the path of a socket to call through.
  * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */
 export type PeerCall = {
@@ -56,6 +57,7 @@ export type PeerCall = {
   body?: unknown;
   timeoutMs: number;
   maxAnswerBytes?: number;
+  unixSocket?: string | undefined;
   signal?: AbortSignal | undefined;
   definitive?: (answer: PeerAnswer) => boolean;
   onCall?: ((record: CallRecord) => void) | undefined;
@@ -153,7 +155,10 @@ async function exchange(
 ): Promise<CallResult> {
   let response: Response;
   try {
-    response = await fetch(request.url, { ...request.init, ...connection.init, signal: limit.signal });
+    const init = { ...request.init, ...connection.init, signal: limit.signal };
+    response = await (call.unixSocket === undefined
+      ? fetch(request.url, init)
+      : fetchOverUnixSocket(call.unixSocket, request.url, init));
   } catch (error) {
     const nothingSent = connection.nothingWasSent(error, request.url);
     if (nothingSent) return notSent(limit.cause() ?? "unreachable");

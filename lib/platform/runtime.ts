@@ -47,6 +47,11 @@ export function pooledConnection(): Connection {
   return { init: init as RequestInit, nothingWasSent: precedesRequest, close() {} };
 }
 
+/** What makes the runtime's `fetch` call through a Unix socket; null where it cannot. */
+export function unixSocketInit(path: string): RequestInit | null {
+  return bun === undefined ? null : ({ unix: path } as RequestInit);
+}
+
 function denoConnection(runtime: DenoGlobal): Connection {
   const client = runtime.createHttpClient({ poolMaxIdlePerHost: 0, http2: false });
   const init = { client } as unknown as RequestInit;

@@ -11,7 +11,7 @@ import {
 } from "../platform/config.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { Environment } from "../platform/secrets.ts";
-import { alertPhone } from "./alert-phone.ts";
+import { alertPhone } from "../platform/alert-phone.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
