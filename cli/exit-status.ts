@@ -37,6 +37,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   MIGRATION_EDITED: EXIT.notReady,
   MIGRATION_UNKNOWN: EXIT.notReady,
   TENANT_NOT_ELIGIBLE: EXIT.notReady,
+  STATE_UNAVAILABLE: EXIT.notReady,
   LISTEN_FAILED: EXIT.notReady,
   WEEKLY_OUTSIDE_MONDAY: EXIT.refused,
 };

@@ -1,0 +1,33 @@
+import { DatabaseSync } from "node:sqlite";
+import { createPrivately, isBusy } from "./sqlite.ts";
+
+/** A lock that this process has; the kernel frees it when the process ends, however it ends. */
+export type FileLock = { release(): void };
+
+/**
+ * Takes the lock that `path` stands for, or answers null when another process has it.
+ *
+ * Shape:  a transaction on an empty SQLite file, the one lock of the kernel that both runtimes can take; the file is
+ *         made when it is missing, never written, and must never be removed. A shared lock keeps exclusive ones away
+ *         and no others.
+ * Units:  `waitMs` is how long to wait for it, without letting anything else run.
+ * Errors: those of the file system and of SQLite.
+ */
+export function tryFileLock(
+  path: string,
+  { shared = false, waitMs = 0 }: { shared?: boolean; waitMs?: number } = {},
+): FileLock | null {
+  createPrivately(path);
+  const db = new DatabaseSync(path, { timeout: waitMs });
+  try {
+    if (shared) {
+      db.exec("begin");
+      db.prepare("select count(*) from sqlite_schema").get();
+    } else db.exec("begin exclusive");
+    return { release: () => db.close() };
+  } catch (error) {
+    db.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { closeSync, fchmodSync, fchownSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** How long a statement waits for another process that writes to the same file. */
+const BUSY_MS = 2_000;
+
+/**
+ * Opens a SQLite file that several processes use at once and that forgets nothing it has committed, and makes it
+ * when it is not there.
+ *
+ * Shape:  a new file has mode 0600 under any umask, and belongs to the directory's owner when root makes it.
+ * Errors: those of the file system and of SQLite.
+ */
+export function openSqlite(path: string): DatabaseSync {
+  createPrivately(path);
+  const db = new DatabaseSync(path, { timeout: BUSY_MS });
+  try {
+    switchToWal(db);
+    db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864; pragma cache_size = -16000");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes an empty file of mode 0600 when there is none.
+ *
+ * Errors: those of the file system.
+ */
+export function createPrivately(path: string): void {
+  let file: number;
+  try {
+    // A file that is there must not even be opened: closing it would drop the locks that this process has on it.
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    fchmodSync(file, 0o600);
+    const { uid, gid } = statSync(dirname(path));
+    if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether SQLite says that the file itself is damaged; a full disk, a lock or a failed read is no damage. */
+export function isDamaged(error: unknown): boolean {
+  return isSqliteResult(error, DAMAGED, DAMAGED_TEXT);
+}
+
+/** Whether another process had the file for longer than we wait. */
+export function isBusy(error: unknown): boolean {
+  return isSqliteResult(error, BUSY, BUSY_TEXT);
+}
+
+/** Whether a row itself was refused: a constraint, or a value of another type. */
+export function isRefusedRow(error: unknown): boolean {
+  return isSqliteResult(error, REFUSED_ROW, REFUSED_ROW_TEXT);
+}
+
+const DAMAGED = [11, 26];
+const DAMAGED_TEXT = /database disk image is malformed|file is not a database|malformed database schema/;
+const BUSY = [5];
+const BUSY_TEXT = /database is locked/;
+const REFUSED_ROW = [19, 20];
+const REFUSED_ROW_TEXT = /constraint failed|datatype mismatch|cannot store/;
+
+// Deno gives the result's number for prepared statements only, and the text for everything.
+function isSqliteResult(error: unknown, results: readonly number[], text: RegExp): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (code !== "ERR_SQLITE_ERROR") return false;
+  return typeof errcode === "number" ? results.includes(errcode & 0xff) : text.test(error.message);
+}
+
+// Two processes that open a new file at once: the switch does not wait for the other's lock by itself.
+function switchToWal(db: DatabaseSync): void {
+  const deadlineMs = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      db.exec("pragma journal_mode = wal");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+    }
+  }
+}

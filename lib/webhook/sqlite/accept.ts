@@ -1,0 +1,101 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqliteDedup } from "../../dedup/sqlite.ts";
+import { isDamaged } from "../../platform/sqlite.ts";
+import type { Alert } from "../alert.ts";
+import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../state.ts";
+import type { Load } from "./load.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What accepting works with. */
+export type AcceptWorld = {
+  db: DatabaseSync;
+  dedup: SqliteDedup;
+  transaction: Transaction;
+  load: Load;
+  nowMs: () => number;
+};
+
+/** The dedup's key of a fingerprint's issue. */
+export function issueKey(fingerprint: string): string {
+  return `issue:${fingerprint}`;
+}
+
+/**
+ * Accepts requests in one transaction, each in a savepoint of its own.
+ *
+ * Errors: those of SQLite when the whole transaction failed; then nothing was accepted.
+ */
+export function acceptor(world: AcceptWorld): (requests: readonly (readonly Alert[])[]) => AcceptOutcome[] {
+  const { db, transaction, load, nowMs } = world;
+  const statements = prepare(db);
+  const acceptInSavepoint = (alerts: readonly Alert[], now: number): AcceptOutcome => {
+    const texts = alerts.map((alert) => JSON.stringify(alert));
+    const sizes = texts.map((text) => Buffer.byteLength(text));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    if (!load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
+    statements.savepoint.run();
+    try {
+      const accepted = alerts.map((alert, at) =>
+        acceptAlert(world, statements, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
+      );
+      statements.release.run();
+      return { accepted };
+    } catch (error) {
+      load.forget();
+      // Without its transaction, or with a damaged file, there is nothing left to keep of the others either.
+      if (!db.isTransaction || isDamaged(error)) throw error;
+      statements.undo.run();
+      statements.release.run();
+      return { refused: "state_unavailable" };
+    }
+  };
+  return (requests) => {
+    const now = nowMs();
+    load.refresh(now);
+    try {
+      return transaction(() => requests.map((alerts) => acceptInSavepoint(alerts, now)));
+    } catch (error) {
+      load.forget();
+      throw error;
+    }
+  };
+}
+
+type Statements = Record<"savepoint" | "release" | "undo" | "insert", StatementSync>;
+
+function prepare(db: DatabaseSync): Statements {
+  return {
+    savepoint: db.prepare("savepoint request"),
+    release: db.prepare("release request"),
+    undo: db.prepare("rollback to request"),
+    insert: db.prepare(`
+      insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, message_row, claim_token,
+        claimed_at_ms, state, age_from_ms, is_head)
+      values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?4,
+        not exists (select 1 from outbox where state = 'queued' and kind = ?1 and fingerprint = ?2))`),
+  };
+}
+
+function acceptAlert(
+  { dedup, load }: AcceptWorld,
+  { insert }: Statements,
+  alert: Alert,
+  { text, bytes, now }: { text: string; bytes: number; now: number },
+): AcceptedAlert {
+  const { fingerprint } = alert;
+  const priority = alert.severity === "critical" ? 0 : 1;
+  const message = insert.run("message", fingerprint, priority, now, bytes, text, null, null, null);
+  const messageRow = Number(message.lastInsertRowid);
+  load.add(1, bytes);
+  if (!alert.firing) return { alert, messageRow, issue: { outcome: "not_firing" } };
+  const claim = dedup.claim(issueKey(fingerprint), ISSUE_TTL_MS);
+  const { claimedAtMs } = claim;
+  if (claim.outcome === "duplicate")
+    return { alert, messageRow, issue: { outcome: "duplicate", claimedAtMs, url: claim.value } };
+  const issue = insert.run(
+    ...(["issue", fingerprint, priority, now, bytes, text] as const),
+    ...[messageRow, claim.token, claimedAtMs],
+  );
+  load.add(1, bytes);
+  return { alert, messageRow, issue: { outcome: "first", row: Number(issue.lastInsertRowid), claimedAtMs } };
+}

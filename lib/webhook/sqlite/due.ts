@@ -1,0 +1,104 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Alert } from "../alert.ts";
+import type { DueQuery, DueRow, OutboxKind } from "../state.ts";
+
+/** The longest that a row waits for its next attempt, whatever was asked for and wherever the clock was set. */
+export const LONGEST_DELAY_MS = 60 * 60_000;
+
+/** How many rows beyond those asked for are looked at while issues wait for their messages. */
+const WAITING_ISSUES_SEEN = 256;
+
+/** A row that is due and cannot be read: its alert is not the JSON that was written. */
+export type UnreadableRow = { unreadable: number };
+
+/** Finds the rows whose turn it is; those that cannot be read are named, so that they do not block the others. */
+export function dueFinder(
+  db: DatabaseSync,
+  nowMs: () => number,
+): (kind: OutboxKind, query: DueQuery) => (DueRow | UnreadableRow)[] {
+  const statements = prepare(db);
+  return (kind, query) => {
+    const now = nowMs();
+    const found: (DueRow | UnreadableRow)[] = [];
+    for (const priority of [0, 1]) {
+      for (const id of candidates(statements, kind, priority, query, now)) {
+        if (found.length >= query.limit) return found;
+        if (query.except.includes(id)) continue;
+        const row = statements.row.get(now, id) as Row | undefined;
+        if (row === undefined || waitsForMessage(statements, row, query.issueGraceMs, now)) continue;
+        found.push(parseRow(kind, row, now));
+      }
+    }
+    return found;
+  };
+}
+
+type Statements = Record<"fresh" | "tried" | "row" | "untriedMessage", StatementSync>;
+
+type Row = {
+  id: number;
+  attempts: number;
+  age_from_ms: number;
+  message_row: number | null;
+  claimed_at_ms: number | null;
+  alert: string;
+  issue_url: string | null;
+};
+
+// Fresh rows come out of the index in order; those that were tried have to be sorted, from the index alone.
+function prepare(db: DatabaseSync): Statements {
+  const heads = "from outbox where state = 'queued' and is_head = 1 and kind = ? and priority = ?";
+  return {
+    fresh: db.prepare(`select id ${heads} and next_attempt_at_ms = 0 order by id limit ?`),
+    tried: db.prepare(
+      `select id ${heads} and next_attempt_at_ms > ? and next_attempt_at_ms <= ? order by id limit ?`,
+    ),
+    row: db.prepare(`
+      select id, attempts, age_from_ms, message_row, claimed_at_ms, alert,
+        (select value from dedup where key = 'issue:' || fingerprint and expires_at_ms > ?) as issue_url
+      from outbox where id = ?`),
+    untriedMessage: db.prepare("select 1 from outbox where id = ? and state = 'queued' and attempts = 0"),
+  };
+}
+
+function candidates(
+  { fresh, tried }: Statements,
+  kind: OutboxKind,
+  priority: number,
+  { limit, except, issueGraceMs }: DueQuery,
+  now: number,
+): number[] {
+  const waiting = kind === "issue" && issueGraceMs > 0 ? WAITING_ISSUES_SEEN : 0;
+  const most = limit + except.length + waiting;
+  const rows = [
+    ...fresh.all(kind, priority, most),
+    ...tried.all(kind, priority, 0, now, most),
+    // So far ahead only where the clock was set back.
+    ...tried.all(kind, priority, now + LONGEST_DELAY_MS, Number.MAX_SAFE_INTEGER, most),
+  ] as { id: number }[];
+  return rows
+    .map(({ id }) => id)
+    .sort((a, b) => a - b)
+    .slice(0, most);
+}
+
+function waitsForMessage({ untriedMessage }: Statements, row: Row, graceMs: number, now: number): boolean {
+  if (row.message_row === null || Math.abs(now - row.age_from_ms) >= graceMs) return false;
+  return untriedMessage.get(row.message_row) !== undefined;
+}
+
+function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableRow {
+  try {
+    return {
+      id: row.id,
+      kind,
+      alert: JSON.parse(row.alert) as Alert,
+      attempts: row.attempts,
+      ageMs: Math.max(0, now - row.age_from_ms),
+      claimedAtMs: row.claimed_at_ms,
+      issueUrl: row.issue_url,
+    };
+  } catch {
+    return { unreadable: row.id };
+  }
+}

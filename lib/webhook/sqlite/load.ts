@@ -1,0 +1,46 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { OutboxLimits } from "../state.ts";
+
+const REFRESH_MS = 5_000;
+
+/**
+ * How much waits in the outbox, counted along in memory and read from the file every few seconds, because other
+ * processes write to it too.
+ */
+export class Load {
+  readonly #limits: OutboxLimits;
+  readonly #count: StatementSync;
+  #rows = 0;
+  #bytes = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(db: DatabaseSync, limits: OutboxLimits) {
+    this.#limits = limits;
+    this.#count = db.prepare(
+      "select count(*) as n, coalesce(sum(bytes), 0) as bytes from outbox where state = 'queued'",
+    );
+  }
+
+  /** Reads the file again when it is time, or when the clock was set back. */
+  refresh(nowMs: number): void {
+    if (Math.abs(nowMs - this.#readAtMs) < REFRESH_MS) return;
+    const { n, bytes } = this.#count.get() as { n: number; bytes: number };
+    this.#rows = n;
+    this.#bytes = bytes;
+    this.#readAtMs = nowMs;
+  }
+
+  /** Makes the next `refresh` read the file: after a rollback the numbers in memory are wrong. */
+  forget(): void {
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  hasRoomFor(rows: number, bytes: number): boolean {
+    return this.#rows + rows <= this.#limits.rows && this.#bytes + bytes <= this.#limits.bytes;
+  }
+
+  add(rows: number, bytes: number): void {
+    this.#rows += rows;
+    this.#bytes += bytes;
+  }
+}

@@ -1,0 +1,99 @@
+import { OpsError } from "../../platform/errors.ts";
+import type { Log } from "../../platform/log.ts";
+import { isDamaged } from "../../platform/sqlite.ts";
+import type { OutboxLimits } from "../state.ts";
+import { openStateFile, type StateFile } from "./file.ts";
+import { type Outbox, outboxOn } from "./outbox.ts";
+
+const MEND_AT_START_MS = 5_000;
+const MEND_AGAIN_MS = 5_000;
+
+type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; log: Log };
+
+/**
+ * The outbox in its file: opened at once, and again after the file has turned out to be damaged.
+ *
+ * Errors: `use` throws what its work throws, and STATE_UNAVAILABLE while a damaged file cannot be mended.
+ */
+export class OpenOutbox {
+  readonly #options: Options;
+  #file: StateFile | null;
+  #outbox: Outbox | null;
+  #movedAside: string | null = null;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    [this.#file, this.#outbox] = this.#open(MEND_AT_START_MS);
+  }
+
+  get movedAside(): string | null {
+    return this.#movedAside;
+  }
+
+  use<T>(work: (outbox: Outbox) => T): T {
+    const outbox = this.#outbox ?? this.#openAgain();
+    try {
+      return work(outbox);
+    } catch (error) {
+      this.#heed(error, outbox);
+      throw error;
+    }
+  }
+
+  async useAsync<T>(work: (outbox: Outbox) => Promise<T>): Promise<T> {
+    const outbox = this.#outbox ?? this.#openAgain();
+    try {
+      return await work(outbox);
+    } catch (error) {
+      this.#heed(error, outbox);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #open(mendWaitMs: number): [StateFile, Outbox] {
+    const { nowMs, limits } = this.#options;
+    this.#triedAtMs = nowMs();
+    const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
+    this.#movedAside = file.movedAside ?? this.#movedAside;
+    try {
+      return [file, outboxOn(file.db, { nowMs, limits })];
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  #openAgain(): Outbox {
+    const sinceMs = Math.abs(this.#options.nowMs() - this.#triedAtMs);
+    if (this.#isClosed || sinceMs < MEND_AGAIN_MS)
+      throw new OpsError({
+        code: "STATE_UNAVAILABLE",
+        message: this.#isClosed ? "The state is closed" : "The state is damaged and could not be mended yet",
+      });
+    const [file, outbox] = this.#open(0);
+    this.#file = file;
+    this.#outbox = outbox;
+    return outbox;
+  }
+
+  #heed(error: unknown, outbox: Outbox): void {
+    // An answer that comes late says nothing about the file that is open by now.
+    if (!isDamaged(error) || outbox !== this.#outbox) return;
+    this.#options.log.error("The state file is damaged: it will be mended before it is used again");
+    this.#drop();
+    this.#triedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #drop(): void {
+    this.#file?.close();
+    this.#file = null;
+    this.#outbox = null;
+  }
+}

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { type SqliteDedup, sqliteDedup } from "../dedup/sqlite.ts";
+import { type FileLock, tryFileLock } from "../platform/file-lock.ts";
+import type { Log } from "../platform/log.ts";
+import { openStateFile } from "./sqlite/file.ts";
+import { OpenOutbox } from "./sqlite/open-outbox.ts";
+import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "./state.ts";
+
+/** Where the state is, whose clock it has, and how much may wait in it. */
+export type SqliteStateOptions = {
+  directory: string;
+  nowMs: () => number;
+  limits?: OutboxLimits;
+  log: Log;
+};
+
+/**
+ * The state in `state.db` of a directory, for several processes at once.
+ *
+ * Shape:  see `State`. A damaged file is mended before anything else happens; one that turns out to be damaged later
+ *         is closed, everything is refused, and the next call opens it again, which mends it.
+ * Errors: STATE_UNAVAILABLE when it cannot be opened.
+ */
+export async function openSqliteState(options: SqliteStateOptions): Promise<State> {
+  const { directory, log, limits = OUTBOX_LIMITS } = options;
+  const file = new OpenOutbox({ ...options, limits });
+  let lock: FileLock | null = null;
+  return {
+    async accept(requests) {
+      try {
+        return file.use((outbox) => outbox.accept(requests));
+      } catch (error) {
+        log.error("Alerts cannot be accepted: the state cannot be written", { cause: error });
+        return requests.map(() => ({ refused: "state_unavailable" }));
+      }
+    },
+    due: async (kind, query) =>
+      file.use((outbox) =>
+        outbox.due(kind, query).filter((row): row is DueRow => {
+          if (!("unreadable" in row)) return true;
+          log.error("An alert in the state cannot be read", { row: row.unreadable });
+          outbox.settle(row.unreadable, { as: "dead", code: "alert_unreadable" });
+          return false;
+        }),
+      ),
+    settle: async (row, settlement) => file.use((outbox) => outbox.settle(row, settlement)),
+    stats: async () => file.use((outbox) => outbox.watch.stats()),
+    listDead: async () => file.use((outbox) => outbox.dead.list()),
+    retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),
+    dropDead: (rows) => file.useAsync((outbox) => outbox.dead.drop(rows)),
+    latest: async (fingerprint) => file.use((outbox) => outbox.watch.latest(fingerprint)),
+    prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
+    async lead() {
+      lock ??= tryFileLock(join(directory, "dispatcher.lock"));
+      return lock !== null;
+    },
+    check: async () => file.use((outbox) => outbox.upkeep.check()),
+    get movedAside() {
+      return file.movedAside;
+    },
+    async close() {
+      file.close();
+      lock?.release();
+      lock = null;
+    },
+  };
+}
+
+/**
+ * The dedup of the same file, for a process that needs nothing else of it.
+ *
+ * Errors: STATE_UNAVAILABLE when it cannot be opened.
+ */
+export async function openSqliteDedup(
+  options: Omit<SqliteStateOptions, "limits">,
+): Promise<{ dedup: SqliteDedup; close(): void }> {
+  const file = openStateFile({ ...options, isChecked: false, mendWaitMs: 0 });
+  return { dedup: sqliteDedup(file.db, options.nowMs), close: file.close };
+}
