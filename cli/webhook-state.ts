@@ -1,17 +1,23 @@
 import type { Log } from "../lib/platform/log.ts";
 import type { StateConfig } from "../lib/webhook/config.ts";
-import type { State } from "../lib/webhook/state.ts";
+import type { OutboxLimits, State } from "../lib/webhook/state.ts";
 
 /**
  * Opens the webhook's state, wherever it is kept.
  *
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
-export async function openState(config: StateConfig, log: Log, applicationName: string): Promise<State> {
+export async function openState(
+  config: StateConfig,
+  log: Log,
+  applicationName: string,
+  limits?: OutboxLimits,
+): Promise<State> {
+  const common = { log, ...(limits === undefined ? {} : { limits }) };
   if ("url" in config) {
     const { openPostgresState } = await import("../lib/webhook/state-postgres.ts");
-    return await openPostgresState({ url: config.url, log, applicationName });
+    return await openPostgresState({ url: config.url, applicationName, ...common });
   }
   const { openSqliteState } = await import("../lib/webhook/state-sqlite.ts");
-  return await openSqliteState({ directory: config.directory, nowMs: Date.now, log });
+  return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common });
 }

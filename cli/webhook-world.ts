@@ -7,11 +7,12 @@ import { keepLoopbackOffProxies } from "../lib/platform/http-proxy.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { activatedSockets } from "../lib/platform/socket-activation.ts";
 import { evolutionClient } from "../lib/providers/evolution.ts";
+import { resolveInstance } from "../lib/providers/evolution-instance.ts";
 import { linearTracker } from "../lib/providers/linear.ts";
 import type { WebhookConfig } from "../lib/webhook/config.ts";
-import { resolveInstance } from "../lib/providers/evolution-instance.ts";
 import { issueAttempt, messageAttempt } from "../lib/webhook/send-alert.ts";
 import type { ServeWorld } from "../lib/webhook/serve.ts";
+import { OUTBOX_LIMITS } from "../lib/webhook/state.ts";
 import { createWebhookMetrics } from "../lib/webhook/webhook-metrics.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
@@ -27,6 +28,7 @@ const SEND_LIMIT_MS = 30_000;
  */
 export async function openServeWorld(
   config: WebhookConfig,
+  { outboxRows }: { outboxRows: number },
   { log, interrupted }: CommandContext,
 ): Promise<{ world: ServeWorld; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
@@ -46,7 +48,7 @@ export async function openServeWorld(
     onCall,
   });
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
-  const state = await openState(config.state, log, "opsctl webhook");
+  const state = await openState(config.state, log, "opsctl webhook", { ...OUTBOX_LIMITS, rows: outboxRows });
   const world: ServeWorld = {
     secret: config.secret,
     state,

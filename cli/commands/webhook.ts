@@ -34,8 +34,19 @@ export const webhookServe = defineLeaf({
       default: "30",
       description: "WhatsApp messages a minute, after a burst of 10",
     },
+    "outbox-rows": {
+      type: "string",
+      valueHint: "n",
+      default: "100000",
+      description: "Undelivered messages and issues kept at most; beyond it alerts are answered with 503",
+    },
   },
-  checks: { port: aPort, "admin-port": aPort, "messages-per-minute": aPositiveInteger },
+  checks: {
+    port: aPort,
+    "admin-port": aPort,
+    "messages-per-minute": aPositiveInteger,
+    "outbox-rows": aPositiveInteger,
+  },
   example: "opsctl webhook serve --messages-per-minute 20",
 
   async run(args, context) {
@@ -43,7 +54,11 @@ export const webhookServe = defineLeaf({
     const config = await loadWebhookConfig(context.env);
     const { openServeWorld } = await import("../webhook-world.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
-    const { world, close } = await openServeWorld(config, context);
+    const { world, close } = await openServeWorld(
+      config,
+      { outboxRows: Number(args["outbox-rows"]) },
+      context,
+    );
     try {
       await serveWebhook(world, {
         host: args.host,

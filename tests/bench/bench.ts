@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -10,6 +10,7 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";
 import { startupFigures } from "./startup.ts";
+import { webhookFigures } from "./webhook-speed.ts";
 import { memoryFigures } from "./weekly-memory.ts";
 import { countRoundTrips, roundTripFigure, speedFigures } from "./weekly-speed.ts";
 
@@ -24,6 +25,7 @@ const PARTS: Record<string, Part> = {
   },
   rate: rateFigures,
   memory: memoryFigures,
+  webhook: webhookFigures,
 };
 
 const chosen = process.argv[2] ? process.argv[2].split(",") : Object.keys(PARTS);
@@ -34,9 +36,10 @@ if (unknown.length > 0) {
 }
 
 console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
-const server = await startPostgres();
+const needsDatabase = chosen.some((name) => name !== "startup" && name !== "webhook");
+const server = needsDatabase ? await startPostgres() : null;
 const stop = async (status: number) => {
-  await server.stop();
+  await server?.stop();
   process.exit(status);
 };
 for (const [signal, status] of [
@@ -47,7 +50,7 @@ for (const [signal, status] of [
 }
 try {
   for (const name of chosen) {
-    const figures = await PARTS[name]!(server);
+    const figures = await PARTS[name]!(server as PostgresServer);
     console.log(`\n${name}\n${renderFigures(figures)}`);
   }
   console.log(NOTES());

@@ -74,11 +74,21 @@ function peakOf(pid: number): number | null {
   }
 }
 
+/** The resident memory of a process now; null once it has ended. */
+export function memoryOf(pid: number): number | null {
+  try {
+    const kib = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kib === undefined ? null : Number(kib) * 1024;
+  } catch {
+    return null;
+  }
+}
+
 /** A script of this folder as a helper process; its first line of output is its answer. */
 export async function startScript(
   name: string,
   args: string[],
-): Promise<{ answer: string; stop(): Promise<void> }> {
+): Promise<{ answer: string; pid: number; stop(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(ROOT, "tests/bench", name), ...args], {
     stdin: "pipe",
     stdout: "pipe",
@@ -88,6 +98,7 @@ export async function startScript(
   const { value } = await reader.read();
   return {
     answer: new TextDecoder().decode(value).trim(),
+    pid: child.pid,
     async stop() {
       child.stdin.end();
       await child.exited;

@@ -1,0 +1,242 @@
+/** Durable acceptance of alerts: against SQLite with one transaction per row, and against a daemon with a script. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { memoryOf, OPSCTL, ROOT, startScript } from "./child.ts";
+import { type Figure, median } from "./figure.ts";
+
+const SECRET = "bench-webhook-secret";
+const MIB = 1_048_576;
+const ROUNDS = 3;
+/** 3 alerts, some 3.6 KB. */
+const SMALL_POST = 3;
+/** Every minute of the long run accepts more than the outbox may hold by itself. */
+const OUTBOX_ROWS = 5_000_000;
+
+type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
+type Target = { url: string; pid: number; stop(): Promise<void> };
+
+/** Requests a second, latency and memory of short loads, with their baselines in turn. */
+export async function webhookFigures(): Promise<Figure[]> {
+  const figures = [...(await throughputFigures()), ...(await shellFigures()), ...(await longFigures())];
+  return figures;
+}
+
+async function throughputFigures(): Promise<Figure[]> {
+  const rounds: Record<"opsctl" | "sqlite" | "parse", Load>[] = [];
+  for (let i = 0; i < ROUNDS; i += 1) {
+    rounds.push({
+      opsctl: await loaded(await startOpsctl(5), 16, 4, SMALL_POST),
+      sqlite: await loaded(await startBare("sqlite"), 16, 4, SMALL_POST),
+      parse: await loaded(await startBare("parse"), 16, 4, SMALL_POST),
+    });
+  }
+  const perSecond = (name: "opsctl" | "sqlite" | "parse") =>
+    median(rounds.map((round) => round[name].perSecond));
+  const against = (what: string, name: "sqlite" | "parse", goal?: Figure["goal"]): Figure => ({
+    measure: `durable posts of ${SMALL_POST} alerts, 16 connections, against ${what}`,
+    value: `${perSecond("opsctl").toFixed(0)}/s`,
+    baseline: `${perSecond(name).toFixed(0)}/s`,
+    ratio: median(rounds.map((round) => round.opsctl.perSecond / round[name].perSecond)),
+    ...(goal === undefined ? {} : { goal }),
+  });
+  return [
+    against("SQLite FULL, one row per transaction", "sqlite", { atLeast: 2.5 }),
+    against("a bare handler that parses the JSON", "parse"),
+  ];
+}
+
+/** A generic webhook daemon with a shell script, where the package `webhook` is installed. */
+async function shellFigures(): Promise<Figure[]> {
+  const measure = "one connection, median latency, against a webhook daemon with a shell script";
+  if (!existsSync("/usr/bin/webhook")) return [{ measure, value: "not measured: no /usr/bin/webhook" }];
+  const opsctl = await loaded(await startOpsctl(5), 1, 3, SMALL_POST);
+  const daemon = await loaded(await startDaemon(), 1, 3, SMALL_POST);
+  const ratio = opsctl.p50Ms / daemon.p50Ms;
+  const text = (load: Load) => `${load.p50Ms.toFixed(1)} ms`;
+  return [{ measure, value: text(opsctl), baseline: text(daemon), ratio, goal: { atMost: 0.1 } }];
+}
+
+/** A minute of 10 alerts a post, with peers that are slow. */
+async function longFigures(): Promise<Figure[]> {
+  const target = await startOpsctl(2_000);
+  const memory: number[] = [];
+  const watch = setInterval(() => memory.push(memoryOf(target.pid) ?? 0), 1_000);
+  const load = await loaded(target, 20, 60, 10).finally(() => clearInterval(watch));
+  const bare = await startBare("parse");
+  let bareMemory = 0;
+  const watchBare = setInterval(() => {
+    bareMemory = Math.max(bareMemory, memoryOf(bare.pid) ?? 0);
+  }, 500);
+  await loaded(bare, 20, 10, 10).finally(() => clearInterval(watchBare));
+  const early = Math.max(...memory.slice(10, 25));
+  const late = Math.max(...memory.slice(-15));
+  const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
+  return [
+    {
+      measure: "durable posts of 10 alerts, 20 connections, 60 s, peers at 2 s a call",
+      value: `${load.perSecond.toFixed(0)}/s`,
+      baseline: "1500/s",
+      ratio: load.perSecond / 1_500,
+      goal: { atLeast: 1 },
+    },
+    {
+      measure: "  99 of 100 answered within",
+      value: `${load.p99Ms.toFixed(1)} ms`,
+      baseline: "50 ms",
+      ratio: load.p99Ms / 50,
+      goal: { atMost: 1 },
+    },
+    {
+      measure: "  memory at its end",
+      value: mib(late),
+      baseline: "150 MiB",
+      ratio: late / (150 * MIB),
+      goal: { atMost: 1 },
+    },
+    {
+      measure: "  last 15 s against 10 to 25 s",
+      value: mib(late),
+      baseline: mib(early),
+      ratio: late / early,
+      goal: { atMost: 1.1 },
+    },
+    {
+      measure: "  against a bare server under the same load",
+      value: mib(late),
+      baseline: mib(bareMemory),
+      ratio: late / bareMemory,
+      goal: { atMost: 1.6 },
+    },
+  ];
+}
+
+async function loaded(target: Target, connections: number, seconds: number, alerts: number): Promise<Load> {
+  try {
+    const words = [target.url, SECRET, connections, seconds, alerts, 1_000].map(String);
+    const child = Bun.spawn([process.execPath, join(ROOT, "tests/bench/load.ts"), ...words], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const load = JSON.parse(await new Response(child.stdout).text()) as Load;
+    if (load.refused > 0) throw new Error(`${load.refused} of ${load.posts} posts were refused`);
+    return load;
+  } finally {
+    await target.stop();
+  }
+}
+
+async function startOpsctl(peerLatencyMs: number): Promise<Target> {
+  const peers = await startScript("alert-peers.ts", [String(peerLatencyMs)]);
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
+  const port = await freePort();
+  const words = ["webhook", "serve", "--host", "127.0.0.1", "--port", `${port}`, "--admin-port", "0"];
+  const child = Bun.spawn([OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS)], {
+    env: {
+      WEBHOOK_SECRET: SECRET,
+      MESSAGING_API_URL: peers.answer,
+      MESSAGING_API_KEY: "bench-gateway",
+      MESSAGING_PHONE: "5511912345678",
+      ISSUE_TRACKER_URL: `${peers.answer}/graphql`,
+      ISSUE_TRACKER_TOKEN: "lin_api_bench",
+      ISSUE_TRACKER_TEAM_ID: "team",
+      OPSCTL_STATE_DIR: directory,
+      OPSCTL_LOG_LEVEL: "error",
+    },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  await untilListening(port);
+  return {
+    url: `http://127.0.0.1:${port}/webhook`,
+    pid: child.pid,
+    async stop() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await peers.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startBare(mode: "parse" | "sqlite"): Promise<Target> {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
+  const script = await startScript("bare-webhook.ts", [mode, join(directory, "posts.db")]);
+  return {
+    url: script.answer,
+    pid: script.pid,
+    async stop() {
+      await script.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Debian's `webhook` with a script that does what many do: keep the body, and forward it with curl. */
+async function startDaemon(): Promise<Target> {
+  const peers = await startScript("alert-peers.ts", ["5"]);
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
+  const script = join(directory, "alert.sh");
+  const text = [
+    "#!/bin/sh",
+    `printf '%s\\n' "$1" >> ${directory}/alerts.log`,
+    `text=$(printf '%s' "$1" | jq -r '.alerts[0].labels.alertname')`,
+    `curl -s -o /dev/null -H 'content-type: application/json' -d "{\\"number\\":\\"5511912345678\\",\\"text\\":\\"$text\\"}" ${peers.answer}/message/sendText/ops`,
+    "echo ok",
+  ];
+  writeFileSync(script, `${text.join("\n")}\n`, { mode: 0o755 });
+  const hooks = [
+    {
+      id: "webhook",
+      "execute-command": script,
+      "include-command-output-in-response": true,
+      "pass-arguments-to-command": [{ source: "entire-payload" }],
+      "trigger-rule": {
+        match: { type: "value", value: SECRET, parameter: { source: "header", name: "X-Webhook-Secret" } },
+      },
+    },
+  ];
+  const config = join(directory, "hooks.json");
+  writeFileSync(config, JSON.stringify(hooks));
+  const port = await freePort();
+  const child = Bun.spawn(["/usr/bin/webhook", "-hooks", config, "-ip", "127.0.0.1", "-port", String(port)], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  await untilListening(port);
+  return {
+    url: `http://127.0.0.1:${port}/hooks/webhook`,
+    pid: child.pid,
+    async stop() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await peers.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function untilListening(port: number): Promise<void> {
+  const deadlineMs = performance.now() + 10_000;
+  while (performance.now() < deadlineMs) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/`);
+      return;
+    } catch {
+      await Bun.sleep(20);
+    }
+  }
+  throw new Error(`Nothing listens on port ${port}`);
+}
