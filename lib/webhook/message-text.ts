@@ -39,7 +39,7 @@ export function renderMessage(alert: Alert, { issueUrl }: { issueUrl: string | n
   for (const part of GIVE_WAY) {
     const excess = message.length - MAX_UNITS;
     const text = texts[part];
-    if (excess <= 0 || text === null) continue;
+    if (excess <= 0 || text === null || text.length <= MIN_UNITS) continue;
     texts[part] = shortened(text, Math.max(MIN_UNITS, text.length - excess));
     message = compose(alert, issueUrl, texts);
   }
@@ -97,5 +97,8 @@ function quoted(text: string): string {
 
 /** A cut may leave the beginning of a quotation's next line, which would show as an empty one. */
 function shortened(text: string, maxUnits: number): string {
-  return truncate(text, maxUnits).replace(/\n> ?…$/, "…") || "…";
+  const cut = truncate(text, maxUnits).replace(/\n> ?…$/, "…");
+  // Where not even one character fits, that there was a text is still said, and in its place.
+  if (/^>?…?$/.test(cut)) return text.startsWith("> ") ? "> …" : "…";
+  return cut;
 }
