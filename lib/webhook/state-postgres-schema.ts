@@ -24,8 +24,8 @@ export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
   try {
     if ((await versionOf(sql)) === FILES.length) return false;
     return await sql.begin(async (tx) => {
-      await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
       await tx.unsafe("set local lock_timeout = '15s'").simple();
+      await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
       // Looked at again under the lock: another host may have made it meanwhile.
       const version = await versionOf(tx);
       for (const [index, file] of FILES.entries()) {

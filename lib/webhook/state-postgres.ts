@@ -168,8 +168,8 @@ async function latest(
   fingerprint: string,
 ): Promise<Partial<Record<OutboxKind, LatestRow>>> {
   const rows = await sql`
-    select distinct on (kind) kind, state, attempts, code, reference, url
-    from opsctl_state.outbox where issue_key = ${issueKey(fingerprint)}::text order by kind, id desc`;
+    select kind, state, attempts, code, reference, url
+    from opsctl_state.latest(${issueKey(fingerprint)}::text)`;
   const found: Partial<Record<OutboxKind, LatestRow>> = {};
   for (const row of rows)
     found[row.kind as OutboxKind] = {

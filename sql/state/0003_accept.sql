@@ -13,8 +13,8 @@ declare
   v_claim   record;
 begin
   insert into opsctl_state.outbox
-    (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes, accepted_at, age_from, waits_from,
-     due_at)
+    (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
+     accepted_at, age_from, waits_from, due_at)
   select 'message', not exists (
            select from opsctl_state.outbox as o where o.kind = 'message' and o.issue_key = v_key and o.is_head),
          a.priority, v_key, a.fingerprint, a.squad, a.alertname, a.alert, a.bytes, p_now, p_now, p_now, p_now
@@ -28,8 +28,8 @@ begin
   select * into strict v_claim from opsctl_state.claim(v_key, p_issue_ttl_ms, p_now);
   if v_claim.outcome = 'first' then
     insert into opsctl_state.outbox
-      (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes, accepted_at, age_from, waits_from,
-       due_at, message_row, claim_token, claimed_at)
+      (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
+       accepted_at, age_from, waits_from, due_at, message_row, claim_token, claimed_at)
     select 'issue', not exists (
              select from opsctl_state.outbox as o where o.kind = 'issue' and o.issue_key = v_key and o.is_head),
            m.priority, v_key, m.fingerprint, m.squad, m.alertname, m.alert, m.bytes, p_now, p_now, p_now, p_now,

@@ -1,10 +1,13 @@
 -- Delivering: whose turn it is, how attempts ended, what was given up, and who delivers.
+-- A plan made while the outbox was empty takes any of the indexes and reads all of it later: hence the custom plans.
+-- Nor does a new one know better before the table is analysed, unless the order of one index is asked for.
 
 create function opsctl_state.due(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, age_ms bigint, claimed_at bigint, issue_url text)
 language plpgsql rows 10
--- A plan made while the table was empty has to serve a hundred thousand rows too: read the index of turns in its order.
-set search_path = '' set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+-- Reads the index of turns in its order, and stops when it has enough.
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -28,7 +31,8 @@ end $$;
 create function opsctl_state.promote(p_kind text, p_key text)
 returns void
 language plpgsql
-set search_path = '' set enable_seqscan = off
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_sort = off
 as $$
 declare
   v_first constant bigint := (
@@ -44,20 +48,22 @@ create function opsctl_state.settle(
   p_row bigint, p_as text, p_delay_ms bigint, p_code text, p_reference text, p_url text)
 returns void
 language plpgsql
-set search_path = '' set enable_seqscan = off set lock_timeout = '3s'
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set lock_timeout = '3s'
 as $$
 declare
   v_now bigint;
   v_row opsctl_state.outbox;
 begin
-  perform from opsctl_state.totals for update;
-  v_now := opsctl_state.now_ms();
   if p_as = 'retry' then
+    v_now := opsctl_state.now_ms();
     update opsctl_state.outbox as o
     set attempts = o.attempts + 1, waits_from = v_now, due_at = v_now + p_delay_ms, code = p_code
     where o.id = p_row and o.state = 'queued';
     return;
   end if;
+  perform from opsctl_state.totals for update;
+  v_now := opsctl_state.now_ms();
   update opsctl_state.outbox as o
   set state = p_as, is_head = false, attempts = o.attempts + 1, settled_at = v_now,
       code = p_code, reference = p_reference, url = p_url,
@@ -86,7 +92,8 @@ end $$;
 create function opsctl_state.recount()
 returns void
 language sql
-set search_path = '' set enable_seqscan = off
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
 as $$
   update opsctl_state.totals
   set (message_queued, issue_queued, queued_bytes) = (
@@ -102,7 +109,8 @@ $$;
 create function opsctl_state.retry_dead(p_rows json, p_issue_ttl_ms bigint)
 returns bigint
 language plpgsql
-set search_path = '' set enable_seqscan = off set lock_timeout = '3s'
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set lock_timeout = '3s'
 as $$
 declare
   v_now   bigint;
@@ -140,7 +148,8 @@ end $$;
 create function opsctl_state.drop_dead(p_rows json)
 returns bigint
 language plpgsql
-set search_path = '' set enable_seqscan = off set lock_timeout = '3s'
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set lock_timeout = '3s'
 as $$
 declare
   v_count bigint;
@@ -158,7 +167,8 @@ end $$;
 create function opsctl_state.prune_outbox(p_keep_delivered_ms bigint, p_keep_batches_ms bigint, p_share bigint)
 returns boolean
 language plpgsql
-set search_path = '' set enable_seqscan = off
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
 as $$
 declare
   v_now  constant bigint := opsctl_state.now_ms();
@@ -178,7 +188,8 @@ end $$;
 create function opsctl_state.lead(p_holder uuid, p_lease_ms bigint)
 returns boolean
 language plpgsql
-set search_path = '' set enable_seqscan = off set lock_timeout = '3s'
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set lock_timeout = '3s'
 as $$
 declare
   v_now    constant bigint := opsctl_state.now_ms();
@@ -201,7 +212,8 @@ create function opsctl_state.stats()
 returns table (message_queued bigint, message_dead bigint, message_age_ms bigint,
                issue_queued bigint, issue_dead bigint, issue_age_ms bigint, queued_bytes bigint)
 language plpgsql rows 1
-set search_path = '' set enable_seqscan = off
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -209,11 +221,28 @@ declare
 begin
   return query
     select t.message_queued, t.message_dead,
-           (select case when min(o.age_from) is not null then greatest(0, v_now - min(o.age_from)) end from opsctl_state.outbox as o
-            where o.kind = 'message' and o.state = 'queued'),
+           (select greatest(0, v_now - o.age_from) from opsctl_state.outbox as o
+            where o.kind = 'message' and o.state = 'queued' order by o.age_from limit 1),
            t.issue_queued, t.issue_dead,
-           (select case when min(o.age_from) is not null then greatest(0, v_now - min(o.age_from)) end from opsctl_state.outbox as o
-            where o.kind = 'issue' and o.state = 'queued'),
+           (select greatest(0, v_now - o.age_from) from opsctl_state.outbox as o
+            where o.kind = 'issue' and o.state = 'queued' order by o.age_from limit 1),
            t.queued_bytes
     from opsctl_state.totals as t;
+end $$;
+
+-- What became of the newest row of each kind.
+create function opsctl_state.latest(p_key text)
+returns table (kind text, state text, attempts integer, code text, reference text, url text)
+language plpgsql rows 2
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_sort = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+    select newest.kind, newest.state, newest.attempts, newest.code, newest.reference, newest.url
+    from (values ('message'), ('issue')) as k(kind)
+    cross join lateral (
+      select o.* from opsctl_state.outbox as o
+      where o.issue_key = p_key and o.kind = k.kind order by o.id desc limit 1) as newest;
 end $$;
