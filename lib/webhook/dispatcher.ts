@@ -20,20 +20,26 @@ export class Dispatcher {
   readonly #lanes: Record<OutboxKind, Lane>;
   readonly #state: Pick<State, "lead" | "prune">;
   readonly #log: Log;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isLeading = false;
-  #isStopped = false;
-  #prunedAtMs = Number.NEGATIVE_INFINITY;
   readonly #monotonicMs: () => number;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #stopped = new AbortController();
+  #isLeading = false;
+  #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     makeLanes: (onFree: () => void) => Record<OutboxKind, Lane>,
-    world: { state: Pick<State, "lead" | "prune">; log: Log; monotonicMs: () => number },
+    world: {
+      state: Pick<State, "lead" | "prune">;
+      log: Log;
+      monotonicMs: () => number;
+      sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+    },
   ) {
     this.#lanes = makeLanes(() => void this.look());
     this.#state = world.state;
     this.#log = world.log;
     this.#monotonicMs = world.monotonicMs;
+    this.#sleep = world.sleep;
   }
 
   get isLeading(): boolean {
@@ -46,7 +52,9 @@ export class Dispatcher {
 
   /** Begins to deliver, with what earlier processes left behind. */
   async start(): Promise<void> {
-    await this.#tick();
+    await this.#keepLeading();
+    await this.look();
+    void this.#keepLooking();
   }
 
   inFlight(kind: OutboxKind, row: number): Promise<Ending> | null {
@@ -55,7 +63,7 @@ export class Dispatcher {
 
   /** Starts whatever may start now. */
   async look(): Promise<void> {
-    if (this.#isStopped || !this.#isLeading) return;
+    if (this.#stopped.signal.aborted || !this.#isLeading) return;
     try {
       await this.#lanes.message.pump({ issueGraceMs: 0 });
       await this.#lookAtIssues();
@@ -68,8 +76,7 @@ export class Dispatcher {
 
   /** Delivers nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
+    this.#stopped.abort();
     await Promise.all([this.#lanes.message.stop(graceMs), this.#lanes.issue.stop(graceMs)]);
   }
 
@@ -82,12 +89,15 @@ export class Dispatcher {
     );
   }
 
-  async #tick(): Promise<void> {
-    if (this.#isStopped) return;
-    await this.#keepLeading();
-    await this.look();
-    await this.#prune();
-    if (!this.#isStopped) this.#timer = setTimeout(() => void this.#tick(), LOOK_MS);
+  async #keepLooking(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (;;) {
+      await this.#sleep(LOOK_MS, signal).catch(() => {});
+      if (signal.aborted) return;
+      await this.#keepLeading();
+      await this.look();
+      await this.#prune();
+    }
   }
 
   async #keepLeading(): Promise<void> {

@@ -84,7 +84,7 @@ function dispatcherOf(world: ServeWorld, { messagesPerMinute }: ServeOptions): D
       message: lane({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
       issue: lane({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
     }),
-    { state, log, monotonicMs },
+    { state, log, monotonicMs, sleep },
   );
 }
 

@@ -44,7 +44,11 @@ describe("an alert that fires", () => {
     await service.post({ alerts: [alertOf({ fingerprint: "abc" })] });
     service.advance(29 * 60_000);
     const { body } = await service.post({ alerts: [alertOf({ fingerprint: "abc" })] });
-    expect(body.alerts[0]).toMatchObject({ whatsapp: "sent", issue: "duplicate", issueId: service.tracker.issues[0]!.id });
+    expect(body.alerts[0]).toMatchObject({
+      whatsapp: "sent",
+      issue: "duplicate",
+      issueId: service.tracker.issues[0]!.id,
+    });
     expect(texts()).toHaveLength(2);
     expect(titles()).toHaveLength(1);
     expect(texts()[0]).not.toContain(service.tracker.issues[0]!.url);
@@ -66,7 +70,9 @@ describe("an alert that fires", () => {
 
   test("twenty times at once makes twenty messages and one issue", async () => {
     service = await startService();
-    const posts = Array.from({ length: 20 }, () => service.post({ alerts: [alertOf({ fingerprint: "abc" })] }));
+    const posts = Array.from({ length: 20 }, () =>
+      service.post({ alerts: [alertOf({ fingerprint: "abc" })] }),
+    );
     const answers = await Promise.all(posts);
     expect(answers.filter(({ body }) => body.alerts[0]!.issue !== "duplicate")).toHaveLength(1);
     await until("everything is out", async () => (await queued()) === 0);
@@ -99,7 +105,12 @@ describe("what does not fire", () => {
     service = await startService();
     const { body } = await service.post({
       status: "firing",
-      alerts: [alertOf(), 7, alertOf({ status: "resolved" }), alertOf({ labels: { ruleGroup: "vps-security" } })],
+      alerts: [
+        alertOf(),
+        7,
+        alertOf({ status: "resolved" }),
+        alertOf({ labels: { ruleGroup: "vps-security" } }),
+      ],
     });
     expect(body.accepted).toBe(3);
     expect(body.rejected.map(({ index }) => index)).toEqual([1]);
@@ -118,18 +129,22 @@ describe("a gateway in trouble", () => {
   test("that is down delays the message and not the issue; when it is back, all are sent in order", async () => {
     service = await startService();
     service.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
-    const first = alertOf({ fingerprint: "abc", annotations: { summary: "um" } });
+    const first = alertOf({ fingerprint: "abc", annotations: { summary: "primeiro" } });
     const { body } = await service.post({ alerts: [first] });
     expect(body.alerts[0]).toMatchObject({ whatsapp: "queued", issue: "created" });
-    await service.post({ alerts: [{ ...first, annotations: { summary: "dois" } }] });
-    await service.post({ alerts: [{ ...first, status: "resolved", annotations: { summary: "tres" } }] });
+    await service.post({ alerts: [{ ...first, annotations: { summary: "segundo" } }] });
+    await service.post({ alerts: [{ ...first, status: "resolved", annotations: { summary: "terceiro" } }] });
     service.gateway.routes.send.script = null;
     service.advance(60_000);
     await until("all three are sent", async () => {
       service.advance(1_000);
       return texts().length === 3;
     });
-    expect(texts().map((text) => /um|dois|tres/.exec(text)?.[0])).toEqual(["um", "dois", "tres"]);
+    expect(texts().map((text) => /primeiro|segundo|terceiro/.exec(text)?.[0])).toEqual([
+      "primeiro",
+      "segundo",
+      "terceiro",
+    ]);
     expect(titles()).toHaveLength(1);
   });
 
@@ -154,7 +169,10 @@ describe("a gateway in trouble", () => {
 
   test("that refuses the key holds the queue, burns nothing and sends all when it takes us again", async () => {
     service = await startService();
-    const refusal = { status: 401, json: { status: 401, error: "Unauthorized", response: { message: "Unauthorized" } } };
+    const refusal = {
+      status: 401,
+      json: { status: 401, error: "Unauthorized", response: { message: "Unauthorized" } },
+    };
     service.gateway.routes.send.script = () => refusal;
     for (let i = 0; i < 5; i += 1) await service.post({ alerts: [alertOf()] });
     await until("the key was refused several times", async () => {
@@ -201,11 +219,18 @@ describe("a tracker in trouble", () => {
     service = await startService();
     service.tracker.routes.graphql.next({
       status: 200,
-      json: { data: null, errors: [{ message: "x", extensions: { type: "authentication error", code: "AUTHENTICATION_ERROR" } }] },
+      json: {
+        data: null,
+        errors: [
+          { message: "x", extensions: { type: "authentication error", code: "AUTHENTICATION_ERROR" } },
+        ],
+      },
     });
     const { body } = await service.post({ alerts: [alertOf({ fingerprint: "abc" })] });
     expect(body.alerts[0]!.issue).toBe("refused");
-    expect((await service.post({ alerts: [alertOf({ fingerprint: "abc" })] })).body.alerts[0]!.issue).toBe("created");
+    expect((await service.post({ alerts: [alertOf({ fingerprint: "abc" })] })).body.alerts[0]!.issue).toBe(
+      "created",
+    );
   });
 
   test("that creates the issue and drops the connection has one issue in the end", async () => {
@@ -241,7 +266,9 @@ describe("many alerts", () => {
   test("500 in one call are all sent, and neither they nor the next call wait for that", async () => {
     service = await startService();
     service.gateway.latencyMs = 20;
-    const { body } = await service.post({ alerts: Array.from({ length: 500 }, () => alertOf({ status: "resolved" })) });
+    const { body } = await service.post({
+      alerts: Array.from({ length: 500 }, () => alertOf({ status: "resolved" })),
+    });
     expect(body.accepted).toBe(500);
     expect(body.alerts.filter(({ whatsapp }) => whatsapp === "queued").length).toBeGreaterThan(400);
     expect((await service.post({ alerts: [alertOf({ status: "resolved" })] })).status).toBe(200);
