@@ -25,12 +25,18 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
   const { directory, log, limits = OUTBOX_LIMITS } = options;
   const file = new OpenOutbox({ ...options, limits });
   let lock: FileLock | null = null;
+  let isRefusing = false;
   return {
     async accept(requests) {
       try {
-        return file.use((outbox) => outbox.accept(requests));
+        const outcomes = file.use((outbox) => outbox.accept(requests));
+        if (isRefusing) log.info("Alerts are accepted again");
+        isRefusing = false;
+        return outcomes;
       } catch (error) {
-        log.error("Alerts cannot be accepted: the state cannot be written", { cause: error });
+        // Once, not for each of the thousand requests that follow.
+        if (!isRefusing) log.error("Alerts are refused: the state cannot be written", { cause: error });
+        isRefusing = true;
         return requests.map(() => ({ refused: "state_unavailable" }));
       }
     },

@@ -6,7 +6,7 @@ import type { DueQuery, DueRow, OutboxKind } from "../state.ts";
 export const LONGEST_DELAY_MS = 60 * 60_000;
 
 /** How many rows beyond those asked for are looked at while issues wait for their messages. */
-const WAITING_ISSUES_SEEN = 256;
+const WAITING_ISSUES_SEEN = 64;
 
 /** A row that is due and cannot be read: its alert is not the JSON that was written. */
 export type UnreadableRow = { unreadable: number };
@@ -24,22 +24,20 @@ export function dueFinder(
       for (const id of candidates(statements, kind, priority, query, now)) {
         if (found.length >= query.limit) return found;
         if (query.except.includes(id)) continue;
-        const row = statements.row.get(now, id) as Row | undefined;
-        if (row === undefined || waitsForMessage(statements, row, query.issueGraceMs, now)) continue;
-        found.push(parseRow(kind, row, now));
+        if (kind === "issue" && statements.waits.get(id, now, query.issueGraceMs) !== undefined) continue;
+        found.push(parseRow(kind, statements.row.get(now, id) as Row, now));
       }
     }
     return found;
   };
 }
 
-type Statements = Record<"fresh" | "tried" | "row" | "untriedMessage", StatementSync>;
+type Statements = Record<"fresh" | "tried" | "row" | "waits", StatementSync>;
 
 type Row = {
   id: number;
   attempts: number;
   age_from_ms: number;
-  message_row: number | null;
   claimed_at_ms: number | null;
   alert: string;
   issue_url: string | null;
@@ -54,10 +52,13 @@ function prepare(db: DatabaseSync): Statements {
       `select id ${heads} and next_attempt_at_ms > ? and next_attempt_at_ms <= ? order by id limit ?`,
     ),
     row: db.prepare(`
-      select id, attempts, age_from_ms, message_row, claimed_at_ms, alert,
+      select id, attempts, age_from_ms, claimed_at_ms, alert,
         (select value from dedup where key = 'issue:' || fingerprint and expires_at_ms > ?) as issue_url
       from outbox where id = ?`),
-    untriedMessage: db.prepare("select 1 from outbox where id = ? and state = 'queued' and attempts = 0"),
+    waits: db.prepare(`
+      select 1 from outbox as issue join outbox as message on message.id = issue.message_row
+      where issue.id = ? and abs(? - issue.age_from_ms) < ?
+        and message.state = 'queued' and message.attempts = 0`),
   };
 }
 
@@ -80,11 +81,6 @@ function candidates(
     .map(({ id }) => id)
     .sort((a, b) => a - b)
     .slice(0, most);
-}
-
-function waitsForMessage({ untriedMessage }: Statements, row: Row, graceMs: number, now: number): boolean {
-  if (row.message_row === null || Math.abs(now - row.age_from_ms) >= graceMs) return false;
-  return untriedMessage.get(row.message_row) !== undefined;
 }
 
 function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableRow {
