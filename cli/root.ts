@@ -65,5 +65,25 @@ export const root: Group = {
         },
       },
     },
+    "alert-rules": {
+      meta: {
+        name: "alert-rules",
+        description: "Keep the alert rules on the platform as they are in the code",
+      },
+      commands: {
+        export: {
+          meta: { description: "Print the alert rules as a JSON array" },
+          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesExport),
+        },
+        plan: {
+          meta: { description: "Show what `apply` would change on the platform" },
+          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesPlan),
+        },
+        apply: {
+          meta: { description: "Create or update the alert rules on the platform" },
+          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesApply),
+        },
+      },
+    },
   },
 };

@@ -1,0 +1,161 @@
+/**
+ * `opsctl alert-rules export|plan|apply`: the alert rules as code, against the platform's provisioning API.
+ *
+ * Reads:  the platform's folder, its alert rules and, for `plan`, the interval of their groups; `export` nothing.
+ * Writes: `apply` alone: one rule for each that differs, by its uid; it deletes nothing and leaves groups alone.
+ * Calls:  the platform, never from `export`.
+ * Env:    MONITORING_URL, MONITORING_TOKEN (`plan`, `apply`), MONITORING_FOLDER_UID, MONITORING_PROMETHEUS_UID,
+ *         MONITORING_LOKI_UID.
+ * Exits:  0 done, 1 the platform failed, a rule is not in place, or `plan --check` found a difference, 2 usage,
+ *         3 settings missing or invalid.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, and
+ *         export: `rules`, each as the platform takes it
+ *         plan:   `changed` (how many rules differ), `warnings`, `rules` (each `uid`, `title`, `group`,
+ *                 `action`: create, update, none or conflict, `changes` of `path`, `from`, `to`, `conflictsWith`)
+ *         apply:  `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or failed,
+ *                 `code`, `message`)
+ */
+import process from "node:process";
+import type { AlertRulesConfig, GivenUids } from "../../lib/alert-rules/config.ts";
+import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
+import type { GrafanaClient } from "../../lib/providers/grafana.ts";
+import { type CommandContext, defineLeaf, type Outcome, type ValueCheck } from "../command.ts";
+import { EXIT, statusWord } from "../exit-status.ts";
+
+const aPlatformUid: ValueCheck = (value) =>
+  isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
+
+const uidOption = (description: string) => ({ type: "string", valueHint: "uid", description }) as const;
+
+const ARGS = {
+  "with-extras": {
+    type: "boolean",
+    description: "Also the rules beyond the basic seven: sockets, watchdogs",
+  },
+  "folder-uid": uidOption("Folder of the rules, instead of MONITORING_FOLDER_UID"),
+  "prometheus-uid": uidOption("Metrics data source, instead of MONITORING_PROMETHEUS_UID"),
+  "loki-uid": uidOption("Logs data source, instead of MONITORING_LOKI_UID"),
+  json: { type: "boolean", description: "Print the result as one line of JSON" },
+} as const;
+
+const CHECKS = { "folder-uid": aPlatformUid, "prometheus-uid": aPlatformUid, "loki-uid": aPlatformUid };
+
+type Flags = { [K in "folder-uid" | "prometheus-uid" | "loki-uid"]?: string | undefined } & {
+  "with-extras"?: boolean | undefined;
+};
+
+/** The command `alert-rules export`; see the head of this file. */
+export const alertRulesExport = defineLeaf({
+  meta: { name: "export", description: "Print the alert rules as a JSON array" },
+  notes: "Needs no network and no settings; uids that are not given appear as placeholders.",
+  args: ARGS,
+  checks: CHECKS,
+  example: "opsctl alert-rules export --with-extras",
+
+  async run(args, { env }) {
+    const { loadExportUids } = await import("../../lib/alert-rules/config.ts");
+    const { alertRules } = await import("../../lib/alert-rules/rules.ts");
+    const { ruleDocument } = await import("../../lib/alert-rules/pipeline.ts");
+    const { renderExport } = await import("../../lib/alert-rules/render.ts");
+    const uids = await loadExportUids(env, givenUids(args));
+    const rules = alertRules({ withExtras: args["with-extras"] === true }).map((rule) =>
+      ruleDocument(rule, uids),
+    );
+    return outcome("export", EXIT.ok, { rules }, renderExport(rules), null);
+  },
+});
+
+/** The command `alert-rules plan`; see the head of this file. */
+export const alertRulesPlan = defineLeaf({
+  meta: { name: "plan", description: "Show what `apply` would change on the platform; change nothing" },
+  args: { ...ARGS, check: { type: "boolean", description: "End with 1 when something would change" } },
+  checks: CHECKS,
+  example: "opsctl alert-rules plan --check",
+
+  async run(args, context) {
+    const { config, platform, rules } = await openPlatform(args, context);
+    const { planRules } = await import("../../lib/alert-rules/plan.ts");
+    const { groupWarnings } = await import("../../lib/alert-rules/group-warnings.ts");
+    const { renderPlan } = await import("../../lib/alert-rules/render.ts");
+    const planned = await planRules(platform, rules, config.uids);
+    const warnings = await groupWarnings(platform, rules, config.uids.folder);
+    const changed = planned.filter(({ action }) => action !== "none").length;
+    const isFound = args.check === true && changed > 0;
+    const shown = planned.map(({ document: _document, ...rule }) => rule);
+    return outcome(
+      "plan",
+      isFound ? EXIT.failed : EXIT.ok,
+      { changed, warnings, rules: shown },
+      renderPlan(planned, warnings),
+      isFound
+        ? { code: "ALERT_RULES_DIFFER", message: `${changed} alert rules differ from the platform` }
+        : null,
+    );
+  },
+});
+
+/** The command `alert-rules apply`; see the head of this file. */
+export const alertRulesApply = defineLeaf({
+  meta: { name: "apply", description: "Create or update the alert rules on the platform; delete nothing" },
+  notes: "Writes only what differs, so it may run any time, and twice at once. See `plan` first.",
+  args: ARGS,
+  checks: CHECKS,
+  example: "opsctl alert-rules apply --with-extras",
+
+  async run(args, context) {
+    const { config, platform, rules } = await openPlatform(args, context);
+    const { planRules } = await import("../../lib/alert-rules/plan.ts");
+    const { applyRules } = await import("../../lib/alert-rules/apply.ts");
+    const { renderApplied } = await import("../../lib/alert-rules/render.ts");
+    const applied = await applyRules(
+      platform,
+      await planRules(platform, rules, config.uids),
+      ({ uid, result, code }) =>
+        context.log[code === null ? "info" : "error"]("An alert rule was handled", { uid, result, code }),
+    );
+    const failed = applied.filter(({ code }) => code !== null).length;
+    return outcome(
+      "apply",
+      failed === 0 ? EXIT.ok : EXIT.failed,
+      { rules: applied },
+      renderApplied(applied),
+      failed === 0
+        ? null
+        : {
+            code: "ALERT_RULES_NOT_APPLIED",
+            message: `${failed} of ${applied.length} alert rules are not in place`,
+          },
+    );
+  },
+});
+
+function givenUids(args: Flags): GivenUids {
+  return { folder: args["folder-uid"], metrics: args["prometheus-uid"], logs: args["loki-uid"] };
+}
+
+async function openPlatform(args: Flags, { env, log }: CommandContext) {
+  const { loadAlertRulesConfig } = await import("../../lib/alert-rules/config.ts");
+  const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args));
+  const { alertRules } = await import("../../lib/alert-rules/rules.ts");
+  const { keepLoopbackOffProxies } = await import("../../lib/platform/http-proxy.ts");
+  const { grafanaClient } = await import("../../lib/providers/grafana.ts");
+  keepLoopbackOffProxies(process.env);
+  const platform: GrafanaClient = grafanaClient({
+    baseUrl: new URL(config.url),
+    token: config.token,
+    onCall: (record) => log.debug("A peer was called", record),
+  });
+  return { config, platform, rules: alertRules({ withExtras: args["with-extras"] === true }) };
+}
+
+function outcome(
+  name: string,
+  exitCode: number,
+  parts: object,
+  text: string,
+  error: { code: string; message: string } | null,
+): Outcome {
+  const command = `alert-rules ${name}`;
+  return { exitCode, result: { command, status: statusWord(exitCode), exitCode, ...parts, error }, text };
+}

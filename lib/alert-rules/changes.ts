@@ -1,0 +1,14 @@
+import { ruleFields } from "./normalise.ts";
+
+/** One part of a rule that differs; null on the side where it is absent. */
+export type FieldChange = { path: string; from: unknown; to: unknown };
+
+/** What makes `wanted` differ from `present`, by path; nothing when both behave alike. */
+export function fieldChanges(present: unknown, wanted: unknown): FieldChange[] {
+  const before = ruleFields(present);
+  const after = ruleFields(wanted);
+  const paths = [...new Set([...after.keys(), ...before.keys()])];
+  return paths
+    .map((path) => ({ path, from: before.get(path) ?? null, to: after.get(path) ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
+}

@@ -1,0 +1,86 @@
+import * as v from "valibot";
+import {
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  type Rule,
+  required,
+  requiredSecret,
+} from "../platform/config.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { Environment } from "../platform/secrets.ts";
+import type { PlatformUids } from "./pipeline.ts";
+import { isPlatformUid } from "./platform-uid.ts";
+
+/** The settings of `plan` and `apply`. */
+export type AlertRulesConfig = { url: string; token: Secret; uids: PlatformUids };
+
+/** Uids given as options; each stands before its variable. */
+export type GivenUids = { [K in keyof PlatformUids]?: string | undefined };
+
+const platformUid: Rule<string> = {
+  schema: () => v.pipe(v.string(), v.check(isPlatformUid, "is not a uid of the platform")),
+  expected: "1 to 40 letters, digits, - or _, as the platform shows them",
+  example: "grafanacloud-prom",
+};
+
+const VARIABLE = {
+  folder: "MONITORING_FOLDER_UID",
+  metrics: "MONITORING_PROMETHEUS_UID",
+  logs: "MONITORING_LOKI_UID",
+} as const;
+
+/** What stands in an exported rule for a uid that is not given; the platform takes it for none of its own. */
+function placeholder(name: string): string {
+  return `<${name}>`;
+}
+
+/**
+ * The uids for `export`, with placeholders for those that are not given.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export async function loadExportUids(env: Environment, given: GivenUids): Promise<PlatformUids> {
+  const values = await loadConfig(
+    {
+      [VARIABLE.folder]: optional(platformUid, placeholder(VARIABLE.folder)),
+      [VARIABLE.metrics]: optional(platformUid, placeholder(VARIABLE.metrics)),
+      [VARIABLE.logs]: optional(platformUid, placeholder(VARIABLE.logs)),
+    },
+    withGiven(env, given),
+  );
+  return uidsOf(values);
+}
+
+/**
+ * Everything that `plan` and `apply` need.
+ *
+ * Errors: CONFIG_INVALID with all problems at once.
+ */
+export async function loadAlertRulesConfig(env: Environment, given: GivenUids): Promise<AlertRulesConfig> {
+  const values = await loadConfig(
+    {
+      MONITORING_URL: required(httpBaseUrl),
+      MONITORING_TOKEN: requiredSecret(),
+      [VARIABLE.folder]: required(platformUid),
+      [VARIABLE.metrics]: required(platformUid),
+      [VARIABLE.logs]: required(platformUid),
+    },
+    withGiven(env, given),
+  );
+  return { url: values.MONITORING_URL, token: values.MONITORING_TOKEN, uids: uidsOf(values) };
+}
+
+function withGiven(env: Environment, given: GivenUids): Environment {
+  const entries = Object.entries(given).filter(([, uid]) => uid !== undefined);
+  const overrides = entries.map(([key, uid]) => [VARIABLE[key as keyof PlatformUids], uid]);
+  return { ...env, ...Object.fromEntries(overrides) };
+}
+
+function uidsOf(values: Record<(typeof VARIABLE)[keyof typeof VARIABLE], string>): PlatformUids {
+  return {
+    folder: values[VARIABLE.folder],
+    metrics: values[VARIABLE.metrics],
+    logs: values[VARIABLE.logs],
+  };
+}

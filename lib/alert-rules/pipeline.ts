@@ -1,0 +1,57 @@
+import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../providers/grafana-document.ts";
+import { renderDuration } from "./duration.ts";
+import { type AlertRule, comparisonText } from "./rule.ts";
+
+/** Where the rules go and where they read from: uids of the platform. */
+export type PlatformUids = { folder: string; metrics: string; logs: string };
+
+/** How far back the platform lets an instant query look. */
+const QUERY_RANGE = { from: 600, to: 0 };
+const NO_RANGE = { from: 0, to: 0 };
+
+/**
+ * A rule in the form of the platform: A asks, B reduces to the newest number, C compares that number.
+ *
+ * Shape:  without `dropNN` a NaN would pass the reduction and, compared, fire. The group is repeated as a label,
+ *         because the platform does not put it among an alert's labels and the webhook finds the squad by it.
+ * Source: monitoring document, Alert rules.
+ */
+export function ruleDocument(rule: AlertRule, uids: PlatformUids): RuleDocument {
+  return {
+    uid: rule.uid,
+    title: rule.title,
+    folderUID: uids.folder,
+    ruleGroup: rule.group,
+    condition: "C",
+    for: renderDuration(rule.forSeconds * 1000),
+    noDataState: "OK",
+    execErrState: "Error",
+    labels: { severity: rule.severity, ruleGroup: rule.group },
+    annotations: { summary: rule.summary, description: rule.description },
+    data: [
+      rule.source === "metrics" ? metricsQuery(rule.query, uids) : logsQuery(rule.query, uids),
+      expression("B", { type: "reduce", expression: "A", reducer: "last", settings: { mode: "dropNN" } }),
+      expression("C", { type: "math", expression: `$B ${comparisonText(rule.condition)}` }),
+    ],
+  };
+}
+
+function metricsQuery(expr: string, { metrics }: PlatformUids): RuleStep {
+  const model = { refId: "A", expr, instant: true, range: false };
+  return { refId: "A", queryType: "", relativeTimeRange: QUERY_RANGE, datasourceUid: metrics, model };
+}
+
+function logsQuery(expr: string, { logs }: PlatformUids): RuleStep {
+  const model = { refId: "A", expr, queryType: "instant" };
+  return { refId: "A", queryType: "instant", relativeTimeRange: QUERY_RANGE, datasourceUid: logs, model };
+}
+
+function expression(refId: string, model: Record<string, unknown>): RuleStep {
+  return {
+    refId,
+    queryType: "",
+    relativeTimeRange: NO_RANGE,
+    datasourceUid: EXPRESSION_SOURCE,
+    model: { refId, ...model },
+  };
+}

@@ -1,0 +1,97 @@
+import { OpsError } from "../platform/errors.ts";
+import type { GrafanaClient, ListedRule, PlatformProblem, PlatformReading } from "../providers/grafana.ts";
+import type { RuleDocument } from "../providers/grafana-document.ts";
+import { type FieldChange, fieldChanges } from "./changes.ts";
+import { type PlatformUids, ruleDocument } from "./pipeline.ts";
+import type { AlertRule } from "./rule.ts";
+
+/**
+ * What is to be done with one rule, and why.
+ *
+ * Shape: a `conflict` is a rule of somebody else with this title in this group: neither is touched. `changes` is
+ *        filled for an update alone.
+ */
+export type PlannedRule = {
+  uid: string;
+  title: string;
+  group: string;
+  action: "create" | "update" | "none" | "conflict";
+  changes: FieldChange[];
+  /** The uid of the foreign rule that has the title, for a conflict. */
+  conflictsWith: string | null;
+  document: RuleDocument;
+};
+
+/**
+ * Compares the rules with the platform's; reads only.
+ *
+ * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_HTTP_<status>, MONITORING_UNREACHABLE and the other codes of a call.
+ */
+export async function planRules(
+  platform: GrafanaClient,
+  rules: readonly AlertRule[],
+  uids: PlatformUids,
+): Promise<PlannedRule[]> {
+  const [folder, list] = await Promise.all([platform.hasFolder(uids.folder), platform.listRules()]);
+  const listed = mustRead(list, "read the list of alert rules") ?? [];
+  // A token that may write rules need not be allowed to read folders; the platform then judges at the first write.
+  const isHidden = !folder.ok && folder.problem.status === 403;
+  if (!isHidden && mustRead(folder, "read the folder of the alert rules") === null)
+    throw folderMissing(uids.folder);
+  const documents = rules.map((rule) => ruleDocument(rule, uids));
+  const readings = await Promise.all(documents.map(({ uid }) => platform.readRule(uid)));
+  return documents.map((document, index) => {
+    const reading = readings[index] as PlatformReading<object>;
+    return decideRule(document, mustRead(reading, `read the alert rule ${document.uid}`), listed);
+  });
+}
+
+/** What is to be done with a rule, given the platform's own of the same uid and the list of all. */
+export function decideRule(
+  document: RuleDocument,
+  present: object | null,
+  listed: readonly ListedRule[],
+): PlannedRule {
+  const { uid, title, folderUID, ruleGroup: group } = document;
+  const planned = { uid, title, group, changes: [], conflictsWith: null, document };
+  const twin = listed.find(
+    (rule) =>
+      rule.uid !== uid && rule.title === title && rule.folderUID === folderUID && rule.ruleGroup === group,
+  );
+  if (twin !== undefined) return { ...planned, action: "conflict", conflictsWith: twin.uid };
+  if (present === null) return { ...planned, action: "create" };
+  const changes = fieldChanges(present, document);
+  return { ...planned, action: changes.length === 0 ? "none" : "update", changes };
+}
+
+function mustRead<T>(reading: PlatformReading<T>, attempt: string): T | null {
+  if (reading.ok) return reading.value;
+  throw platformError(reading.problem, attempt);
+}
+
+/** A problem of the platform as the failure that ends the command: MONITORING_… */
+export function platformError({ code, status, message }: PlatformProblem, attempt: string): OpsError {
+  const answer = status === null ? "the platform gave no answer" : `the platform answered ${status}`;
+  return new OpsError({
+    code: code.toUpperCase(),
+    message: `Cannot ${attempt}: ${answer}${message === null ? "" : ` (${message})`}`,
+    hint: hintFor(code, status),
+  });
+}
+
+function hintFor(code: string, status: number | null): string {
+  if (status === 401)
+    return "MONITORING_TOKEN has to be a service-account token (glsa_…); an access-policy token (glc_…) is another thing";
+  if (status === 403) return "Give the service account the right to read and write provisioned alert rules";
+  if (code === "monitoring_answer_unreadable" || (status !== null && status < 500))
+    return "MONITORING_URL has to be the platform's own base address, without a login page before it";
+  return "Look at MONITORING_URL and the platform; running again is safe";
+}
+
+function folderMissing(uid: string): OpsError {
+  return new OpsError({
+    code: "MONITORING_FOLDER_NOT_FOUND",
+    message: `Cannot place the alert rules: the platform has no folder with the uid ${uid}`,
+    hint: "Make the folder on the platform, or name another with MONITORING_FOLDER_UID or --folder-uid",
+  });
+}

@@ -1,0 +1,64 @@
+import type { RuleDocument } from "../providers/grafana-document.ts";
+import { singleLine } from "../text/single-line.ts";
+import type { AppliedRule } from "./apply.ts";
+import type { PlannedRule } from "./plan.ts";
+
+const VERB = {
+  create: "create    ",
+  update: "update    ",
+  none: "no change ",
+  conflict: "CONFLICT  ",
+} as const;
+
+/** The rules as a JSON array that can be read, compared and posted one by one. */
+export function renderExport(documents: readonly RuleDocument[]): string {
+  return `${JSON.stringify(documents, null, 2)}\n`;
+}
+
+/** What `apply` would do, for people: a line a rule, under it each field that changes, old and new. */
+export function renderPlan(planned: readonly PlannedRule[], warnings: readonly string[]): string {
+  const rules = planned.flatMap((rule) => [
+    `${VERB[rule.action]} ${nameOf(rule)}`,
+    ...rule.changes.map(({ path, from, to }) => `  ${shown(path)}: ${valueText(from)} -> ${valueText(to)}`),
+    ...(rule.conflictsWith === null
+      ? []
+      : [
+          `  the rule ${shown(rule.conflictsWith)} has this title in this group; rename or remove it by hand`,
+        ]),
+  ]);
+  const count = planned.filter(({ action }) => action !== "none").length;
+  const summary =
+    count === 0 ? "Nothing to change." : `${count} of ${planned.length} rules differ from the platform.`;
+  return lines([...rules, ...warnings.map((warning) => `Warning: ${warning}`), summary]);
+}
+
+/** What `apply` did, for people: a line a rule, with the reason where it was not done. */
+export function renderApplied(applied: readonly AppliedRule[]): string {
+  const rules = applied.flatMap((rule) => [
+    `${rule.result.padEnd(10)} ${nameOf(rule)}`,
+    ...(rule.code === null
+      ? []
+      : [`  ${rule.code}${rule.message === null ? "" : `: ${shown(rule.message)}`}`]),
+  ]);
+  const failed = applied.filter(({ code }) => code !== null).length;
+  const summary =
+    failed === 0 ? "All rules are in place." : `${failed} of ${applied.length} rules are NOT in place.`;
+  return lines([...rules, summary]);
+}
+
+function nameOf({ group, title, uid }: { group: string; title: string; uid: string }): string {
+  return `${group} / ${title} (${uid})`;
+}
+
+/** The platform's values are data: they may hold anything, and a terminal must not act on it. */
+function valueText(value: unknown): string {
+  return value === null ? "(none)" : shown(JSON.stringify(value));
+}
+
+function shown(text: string): string {
+  return singleLine(text);
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join("");
+}

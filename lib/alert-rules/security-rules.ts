@@ -1,0 +1,28 @@
+import type { AlertRule } from "./rule.ts";
+import { THRESHOLDS as LIMIT } from "./thresholds.ts";
+
+/**
+ * The rules on the host's security logs.
+ *
+ * Shape:  one number over all streams, hence `sum`; without a matching line the query is empty, which is no data and
+ *         so no alert.
+ * Source: monitoring document, Alert rules and What the service does (job `auth` is /var/log/auth.log).
+ */
+export const SECURITY_RULES: readonly AlertRule[] = [
+  {
+    uid: "opsctl-ssh-brute-force",
+    title: "SSH Brute Force",
+    group: "vps-security",
+    source: "logs",
+    query: 'sum(count_over_time({job="auth"} |= "Failed password" [5m]))',
+    lookbackSeconds: 300,
+    condition: { operator: ">", threshold: LIMIT.failedPasswordLines },
+    forSeconds: 0,
+    severity: "critical",
+    summary: `Mais de ${LIMIT.failedPasswordLines} senhas erradas por SSH em 5 minutos`,
+    description:
+      'Tentativas nos últimos 5 minutos: {{ printf "%.0f" $values.B.Value }}. Alguém tenta adivinhar senhas. ' +
+      "Veja primeiro se alguma deu certo: `grep 'Accepted password' /var/log/auth.log | tail` e `last -n 20`. " +
+      "Depois, de onde vêm: `grep 'Failed password' /var/log/auth.log | tail -50`; bloqueie a origem no firewall.",
+  },
+];
