@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../lib/weekly/heartbeat.ts";
+import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file.ts";
 import type { WeeklyOptions } from "../../lib/weekly/world.ts";
 import { seedOwner, setClock } from "../seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "./ledger.ts";

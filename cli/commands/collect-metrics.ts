@@ -1,0 +1,101 @@
+/**
+ * `opsctl collect-metrics`: one pass of the host's own metrics, for the agent's text-file directory.
+ *
+ * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat.
+ * Writes: `custom_metrics.prom` in TEXTFILE_DIR, and beside it the file that keeps two runs apart; nothing with
+ *         `--stdout`.
+ * Calls:  the container engine, the hosting provider.
+ * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
+ *         HOSTING_TEAM_ID.
+ * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
+ *         2 usage; 3 configuration, or the directory is missing.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, `skipped`: null or already_running, `file`: path or null,
+ *         `sources` (each `source`, `up`, `durationMs`, `samples`: how many, `error`: null or `code`, `message`),
+ *         `metrics`: the text with `--stdout`, else null.
+ */
+import process from "node:process";
+import type { CollectConfig } from "../../lib/metrics/config.ts";
+import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
+import { EXIT, statusWord } from "../exit-status.ts";
+
+/** The command; see the head of this file. */
+export const collectMetrics = defineLeaf({
+  meta: { name: "collect-metrics", description: "Write the host's metrics for the monitoring agent" },
+  notes:
+    "A source that cannot be read is left out of the file, never written as zero, and makes the exit status 1.",
+  args: {
+    stdout: { type: "boolean", description: "Print the metrics instead of writing the file" },
+    json: { type: "boolean", description: "Print the result as one line of JSON" },
+  },
+  example: "opsctl collect-metrics --stdout",
+
+  async run(args, context) {
+    const { loadCollectConfig } = await import("../../lib/metrics/config.ts");
+    const config = await loadCollectConfig(context.env);
+    if (args.stdout) return await collectToStdout(config, context);
+    const { lockRun } = await import("../../lib/metrics/run-lock.ts");
+    const lock = lockRun(config.textfileDir);
+    if (lock === null) return alreadyRunning(context);
+    try {
+      return await collectToFile(config, context);
+    } finally {
+      lock.release();
+    }
+  },
+});
+
+async function collectToStdout(config: CollectConfig, context: CommandContext): Promise<Outcome> {
+  const { report, text } = await collect(config, context);
+  return outcome(report, { file: null, metrics: text }, text);
+}
+
+async function collectToFile(config: CollectConfig, context: CommandContext): Promise<Outcome> {
+  const { report, text } = await collect(config, context);
+  const { METRICS_FILE, writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+  const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
+  await writeMetricsFile(file, text);
+  const { renderCollected } = await import("../../lib/metrics/render.ts");
+  return outcome(report, { file, metrics: null }, renderCollected(report, file));
+}
+
+async function collect(
+  config: CollectConfig,
+  context: CommandContext,
+): Promise<{ report: CollectReport; text: string }> {
+  const { openCollectWorld } = await import("../collect-world.ts");
+  const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
+  const { renderReport } = await import("../../lib/metrics/exposition.ts");
+  const world: CollectWorld = openCollectWorld(config, context, process.env);
+  const report = await collectAll(world);
+  for (const { name, problem } of report.sources)
+    if (problem !== null) context.log.error(problem.message, { source: name, code: problem.code });
+  return { report, text: renderReport(report) };
+}
+
+function outcome(
+  report: CollectReport,
+  parts: { file: string | null; metrics: string | null },
+  text: string,
+): Outcome {
+  const exitCode = report.sources.every(({ problem }) => problem === null) ? EXIT.ok : EXIT.failed;
+  const sources = report.sources.map(({ name, durationMs, samples, problem }) => ({
+    source: name,
+    up: problem === null,
+    durationMs: Math.round(durationMs),
+    samples: Object.values(samples).reduce((count, list) => count + (list?.length ?? 0), 0),
+    error: problem,
+  }));
+  return { exitCode, result: resultOf(exitCode, { ...parts, skipped: null, sources }), text };
+}
+
+function alreadyRunning({ log }: CommandContext): Outcome {
+  log.warn("Another run of collect-metrics is in progress; this one leaves the work to it");
+  const parts = { file: null, metrics: null, skipped: "already_running", sources: [] };
+  return { exitCode: EXIT.ok, result: resultOf(EXIT.ok, parts), text: "Another run is in progress\n" };
+}
+
+function resultOf(exitCode: number, parts: object): object {
+  return { command: "collect-metrics", status: statusWord(exitCode), exitCode, ...parts, error: null };
+}

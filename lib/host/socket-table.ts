@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { readProcFile } from "./proc-file.ts";
+import { type ListingCounts, listingCounter } from "./socket-listing.ts";
+
+/** The TCP sockets of this network namespace, IPv4 and IPv6; `total` is what `ss -Hant` would list. */
+export type SocketCounts = { total: number; closeWait: number };
+
+/** How the sockets are counted; the folder of the kernel's counters is another one in tests. */
+export type SocketTableOptions = {
+  signal: AbortSignal;
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  procNet?: string | undefined;
+};
+
+/** Where programs are looked for by a process without a PATH. */
+const DEFAULT_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+const LISTING = ["-Hant", "state", "close-wait", "state", "syn-recv"];
+
+/**
+ * Counts the TCP sockets of the host without listing them all.
+ *
+ * Shape:  the kernel filters: `ss` is asked for CLOSE-WAIT and for the half-open connections alone, a second state so
+ *         that it keeps the State column. The kernel's own counters give the rest: `inuse` has everything in its
+ *         tables, listeners included, but TIME-WAIT, which is `tw`, and half-open connections. An `ss` that knows no
+ *         filter lists everything, and then its rows are the total.
+ * Errors: throws when `ss` is missing, fails, or prints what is no listing, and when the counters cannot be read.
+ * Source: Linux net/ipv4/proc.c, net/ipv4/inet_hashtables.c; compared with `ss -Hant` on 24,000 sockets of every state
+ *         that can be made, Linux 6.18, iproute2 6.1.
+ */
+export async function countSockets(options: SocketTableOptions): Promise<SocketCounts> {
+  const [listed, counted] = await Promise.all([
+    listSockets(options),
+    readCounters(options.procNet ?? "/proc/net"),
+  ]);
+  const { closeWait, synRecv, others } = listed;
+  if (others > 0) return { total: closeWait + synRecv + others, closeWait };
+  // Not one moment for both: a connection that ends between the two must not make the part larger than the whole.
+  return { total: Math.max(counted + synRecv, closeWait + synRecv), closeWait };
+}
+
+function listSockets({ signal, env = process.env }: SocketTableOptions): Promise<ListingCounts> {
+  const child = spawn("ss", LISTING, {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { PATH: env.PATH || DEFAULT_PATH, LC_ALL: "C" },
+    signal,
+    killSignal: "SIGKILL",
+  });
+  const counter = listingCounter();
+  return new Promise((resolve, reject) => {
+    const giveUp = (error: Error) => {
+      child.kill("SIGKILL");
+      child.stdout?.destroy();
+      reject(new Error(`Cannot list the sockets: ${error.message}`));
+    };
+    const attempt = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        giveUp(error as Error);
+      }
+    };
+    child.on("error", (error: NodeJS.ErrnoException) =>
+      giveUp(new Error(error.code === "ENOENT" ? "ss is not installed" : `ss: ${error.code ?? error.name}`)),
+    );
+    child.stdout.on("data", (piece: Uint8Array) => attempt(() => counter.add(piece)));
+    child.on("close", (status, endedBy) => {
+      if (status !== 0) return giveUp(new Error(`ss ended with ${endedBy ?? `status ${status}`}`));
+      attempt(() => resolve(counter.end()));
+    });
+  });
+}
+
+async function readCounters(folder: string): Promise<number> {
+  const [four, six] = await Promise.all([
+    readProcFile(join(folder, "sockstat")),
+    readProcFile(join(folder, "sockstat6")),
+  ]);
+  const counters = parseCounters(four ?? "", six);
+  if (counters === null)
+    throw new Error(`Cannot read the socket counters: ${folder}/sockstat is not as expected`);
+  return counters;
+}
+
+/** The sockets that the kernel's counters know; `six` is null where IPv6 is off. Null when a counter is missing. */
+export function parseCounters(four: string, six: string | null): number | null {
+  const [, inUse, timeWait] = /^TCP: inuse (\d+) orphan \d+ tw (\d+) /m.exec(four) ?? [];
+  const inUse6 = six === null ? "0" : /^TCP6: inuse (\d+)$/m.exec(six)?.[1];
+  if (inUse === undefined || inUse6 === undefined) return null;
+  return Number(inUse) + Number(timeWait) + Number(inUse6);
+}

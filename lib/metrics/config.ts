@@ -1,0 +1,74 @@
+import * as v from "valibot";
+import { absolutePath, anyText, httpBaseUrl, loadConfig, optional, type Rule } from "../platform/config.ts";
+import type { Environment } from "../platform/secrets.ts";
+import type { DockerAddress } from "../providers/docker.ts";
+
+/** The settings of the collector; the hosting token is found later, within the hosting source's own time. */
+export type CollectConfig = {
+  textfileDir: string;
+  logDir: string;
+  proxy: { container: string; address: DockerAddress };
+  hosting: { apiUrl: string; teamId: string | null };
+};
+
+/** Where the agent reads metrics from when TEXTFILE_DIR is not set. */
+export const DEFAULT_TEXTFILE_DIR = "/var/lib/node_exporter/textfile_collector";
+
+const DEFAULT_SOCKET = "/var/run/docker.sock";
+
+/** A container's name, as the engine allows it: exact, and no part of a path. */
+const containerName: Rule<string> = {
+  schema: () => v.pipe(v.string(), v.regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, "is not the name of a container")),
+  expected: "the exact name of a container",
+  example: "traefik",
+};
+
+/** Where the container engine listens; `tcp://` is plain, as it is for Docker's own client. */
+const dockerHost: Rule<DockerAddress> = {
+  schema: () =>
+    v.pipe(
+      v.string(),
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const address = parseDockerHost(dataset.value);
+        if (address !== undefined) return address;
+        addIssue({ message: "is not an address that opsctl can use" });
+        return NEVER;
+      }),
+    ),
+  expected: "unix:// with an absolute path, or tcp://host:port without encryption",
+  example: `unix://${DEFAULT_SOCKET}`,
+};
+
+/**
+ * Reads the settings of `opsctl collect-metrics`.
+ *
+ * Errors: CONFIG_INVALID with all problems at once.
+ */
+export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
+  const values = await loadConfig(
+    {
+      TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
+      OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+      PROXY_CONTAINER: optional(containerName, "traefik"),
+      DOCKER_HOST: optional(dockerHost, { unixSocket: DEFAULT_SOCKET }),
+      HOSTING_API_URL: optional(httpBaseUrl, "https://api.vercel.com"),
+      HOSTING_TEAM_ID: optional(anyText),
+    },
+    env,
+  );
+  return {
+    textfileDir: values.TEXTFILE_DIR,
+    logDir: values.OPSCTL_LOG_DIR,
+    proxy: { container: values.PROXY_CONTAINER, address: values.DOCKER_HOST },
+    hosting: { apiUrl: values.HOSTING_API_URL, teamId: values.HOSTING_TEAM_ID?.trim() ?? null },
+  };
+}
+
+function parseDockerHost(text: string): DockerAddress | undefined {
+  const path = /^unix:\/\/(\/[^\0]+)$/.exec(text)?.[1];
+  if (path !== undefined) return { unixSocket: path };
+  const place = /^tcp:\/\/([^/?#@\s]+:\d{1,5})\/?$/.exec(text)?.[1];
+  return place !== undefined && URL.canParse(`http://${place}`)
+    ? { url: new URL(`http://${place}`) }
+    : undefined;
+}

@@ -1,0 +1,59 @@
+import { METRIC } from "../host/metric-names.ts";
+import { type MetricFamily, type MetricSample, renderMetrics } from "../text/prometheus-text.ts";
+import type { CollectReport } from "./run.ts";
+
+/** What each series means, in the order of the file. The texts never change: two of one name make an agent drop one. */
+const FAMILIES: readonly { name: string; help: string }[] = [
+  {
+    name: METRIC.proxyMemoryBytes,
+    help: "Memory of the reverse-proxy container in bytes, as docker stats shows it.",
+  },
+  { name: METRIC.tcpCloseWait, help: "TCP connections in CLOSE_WAIT, IPv4 and IPv6." },
+  {
+    name: METRIC.tcpSockets,
+    help: "TCP sockets that ss -ant lists, IPv4 and IPv6, listeners and TIME_WAIT included.",
+  },
+  {
+    name: METRIC.hostingDeployFailed,
+    help: "1 when the newest finished deployment of the project failed, 0 when it is ready.",
+  },
+  {
+    name: METRIC.weeklyLastSuccess,
+    help: "When the weekly report last ended without failure, in Unix seconds.",
+  },
+  { name: METRIC.collectorUp, help: "1 when the collector could read the source, 0 when it could not." },
+  { name: METRIC.collectorDuration, help: "How long the collector took to read the source, in seconds." },
+  { name: METRIC.collectorLastRun, help: "When the collector last ran, in Unix seconds." },
+];
+
+/**
+ * What a run found, as the text of `custom_metrics.prom`.
+ *
+ * Shape: a series that nobody knows anything about is not there at all, its HELP and TYPE included.
+ */
+export function renderReport(report: CollectReport): string {
+  const samples = samplesByName(report);
+  const families = FAMILIES.map(
+    ({ name, help }): MetricFamily => ({
+      name,
+      help,
+      type: "gauge",
+      samples: samples[name] ?? [],
+    }),
+  );
+  return renderMetrics(families.filter((family) => family.samples.length > 0));
+}
+
+function samplesByName({
+  sources,
+  finishedAtMs,
+}: CollectReport): Partial<Record<string, readonly MetricSample[]>> {
+  const each = (valueOf: (source: CollectReport["sources"][number]) => number) =>
+    sources.map((source) => ({ labels: { source: source.name }, value: valueOf(source) }));
+  return {
+    ...Object.assign({}, ...sources.map(({ samples }) => samples)),
+    [METRIC.collectorUp]: each(({ problem }) => (problem === null ? 1 : 0)),
+    [METRIC.collectorDuration]: each(({ durationMs }) => Math.round(durationMs) / 1000),
+    [METRIC.collectorLastRun]: [{ value: Math.round(finishedAtMs) / 1000 }],
+  };
+}

@@ -1,0 +1,60 @@
+import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
+
+/** What a run of the collector touches; `limitsMs` is how long each source may take. */
+export type CollectWorld = {
+  sources: Record<SourceName, Source>;
+  limitsMs: Record<SourceName, number>;
+  nowMs: () => number;
+  monotonicMs: () => number;
+};
+
+/** What became of one source. */
+export type SourceReport = SourceReading & { name: SourceName; durationMs: number };
+
+/**
+ * What a run found.
+ *
+ * Units: `finishedAtMs` is epoch milliseconds.
+ */
+export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
+
+/**
+ * Reads all sources at once, each for as long as its own limit lets it.
+ *
+ * Shape:  the longest limit is the longest run. What a source has not said by then, or throws, is a problem of that
+ *         source, which has no samples; the others are as they are.
+ * Errors: none thrown.
+ */
+export async function collectMetrics(world: CollectWorld): Promise<CollectReport> {
+  const sources = await Promise.all(SOURCES.map((name) => readSource(name, world)));
+  return { sources, finishedAtMs: world.nowMs() };
+}
+
+async function readSource(name: SourceName, world: CollectWorld): Promise<SourceReport> {
+  const startedMs = world.monotonicMs();
+  const reading = await withinLimit(name, world.sources[name], world.limitsMs[name]);
+  return { name, ...reading, durationMs: world.monotonicMs() - startedMs };
+}
+
+async function withinLimit(name: SourceName, read: Source, limitMs: number): Promise<SourceReading> {
+  const over = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<SourceReading>();
+  const timer = setTimeout(() => {
+    // Decided before the source learns of it and answers that it was stopped.
+    resolve(failed(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`));
+    over.abort();
+  }, limitMs);
+  read(over.signal).then(resolve, (error: unknown) => {
+    const kind = error instanceof Error ? error.name : "failure";
+    resolve(failed(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`));
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function failed(code: string, message: string): SourceReading {
+  return { samples: {}, problem: { code, message } };
+}

@@ -1,0 +1,23 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
+import { METRIC } from "../../host/metric-names.ts";
+import type { Source } from "../source.ts";
+
+/** When the weekly report last ended well; no sample when it never did, which is no failure. */
+export function heartbeatSource(logDir: string): Source {
+  return async () => {
+    try {
+      const { mtimeMs } = await stat(join(logDir, HEARTBEAT_FILE));
+      return {
+        samples: { [METRIC.weeklyLastSuccess]: [{ value: Math.round(mtimeMs) / 1000 }] },
+        problem: null,
+      };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return { samples: {}, problem: null };
+      const message = `Cannot look at ${join(logDir, HEARTBEAT_FILE)}: ${code ?? "the file system failed"}`;
+      return { samples: {}, problem: { code: "heartbeat_unreadable", message } };
+    }
+  };
+}

@@ -1,0 +1,84 @@
+import { METRIC } from "../../host/metric-names.ts";
+import { OpsError } from "../../platform/errors.ts";
+import type { CallRecord } from "../../platform/http.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { listDeploys, type ProjectDeploy } from "../../providers/vercel.ts";
+import type { MetricSample } from "../../text/prometheus-text.ts";
+import type { Source, SourceProblem } from "../source.ts";
+
+/** What the hosting source needs; `findToken` is asked within the source's own time. */
+export type HostingOptions = {
+  baseUrl: URL;
+  teamId: string | null;
+  findToken: () => Promise<Secret | undefined>;
+  timeoutMs: number;
+  onUnknownState: (state: string) => void;
+  onCall?: ((record: CallRecord) => void) | undefined;
+};
+
+/** Whether the newest finished deployment of each project in the account failed. */
+export function hostingSource(options: HostingOptions): Source {
+  return async (signal) => {
+    const found = await token(options);
+    if ("code" in found) return { samples: {}, problem: found };
+    const { projects, problem, unknownStates } = await listDeploys({
+      ...options,
+      token: found.token,
+      signal,
+    });
+    for (const state of unknownStates) options.onUnknownState(state);
+    const samples = projects.length === 0 ? {} : { [METRIC.hostingDeployFailed]: samplesOf(projects) };
+    return { samples, problem: problem === null ? null : { code: problem, message: messageOf(problem) } };
+  };
+}
+
+async function token({ findToken }: HostingOptions): Promise<{ token: Secret } | SourceProblem> {
+  try {
+    const token = await findToken();
+    if (token !== undefined) return { token };
+    const message = "Cannot ask the hosting provider: HOSTING_TOKEN is missing";
+    return { code: "hosting_token_missing", message };
+  } catch (error) {
+    if (!(error instanceof OpsError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+}
+
+/** By name, each once: two names that cannot be told apart any more are one, failed when either is. */
+function samplesOf(projects: readonly ProjectDeploy[]): MetricSample[] {
+  const byName = new Map<string, boolean>();
+  for (const { name, failed } of projects) {
+    const label = labelOf(name);
+    byName.set(label, failed || byName.get(label) === true);
+  }
+  return [...byName]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([project, failed]) => ({ labels: { project }, value: failed ? 1 : 0 }));
+}
+
+// Legal in a label, and of no use to anybody; a line feed has an escape of its own.
+function labelOf(name: string): string {
+  return (
+    name
+      .toWellFormed()
+      .replace(/[^\P{Cc}\n]/gu, "")
+      .trim() || "?"
+  );
+}
+
+function messageOf(code: string): string {
+  const what = "Cannot read the deployments from the hosting provider";
+  switch (code) {
+    case "hosting_http_401":
+    case "hosting_http_403":
+      return `${what}: it refuses HOSTING_TOKEN, or the token has no access to HOSTING_TEAM_ID`;
+    case "hosting_no_projects":
+      return `${what}: the token sees no project; set HOSTING_TEAM_ID if a team owns them`;
+    case "hosting_pagination_loop":
+      return `${what}: its listing does not end`;
+    case "hosting_answer_unreadable":
+      return `${what}: an answer is not as documented`;
+    default:
+      return `${what}: ${code.replace(/^hosting_/, "").replaceAll("_", " ")}`;
+  }
+}

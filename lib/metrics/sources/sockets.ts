@@ -1,0 +1,18 @@
+import { METRIC } from "../../host/metric-names.ts";
+import { countSockets } from "../../host/socket-table.ts";
+import type { Source } from "../source.ts";
+
+/** All TCP sockets of the host, and those in CLOSE_WAIT. */
+export function socketsSource(): Source {
+  return async (signal) => {
+    try {
+      const { total, closeWait } = await countSockets({ signal });
+      return {
+        samples: { [METRIC.tcpCloseWait]: [{ value: closeWait }], [METRIC.tcpSockets]: [{ value: total }] },
+        problem: null,
+      };
+    } catch (error) {
+      return { samples: {}, problem: { code: "sockets_unreadable", message: (error as Error).message } };
+    }
+  };
+}

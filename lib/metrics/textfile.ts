@@ -1,0 +1,43 @@
+import { readdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isLeftover, writeFileAtomic } from "../platform/atomic-file.ts";
+import { OpsError } from "../platform/errors.ts";
+
+/** Name of the metrics file inside the text-file directory. */
+export const METRICS_FILE = "custom_metrics.prom";
+
+/** The agent's user reads what root writes. */
+const MODE = 0o644;
+
+/**
+ * Replaces the metrics file; a reader sees the old one or the whole new one.
+ *
+ * Shape:  the temporary file's name does not end in `.prom`, or the agent would read it too; those of runs that were
+ *         killed are removed, which only the holder of the run's lock may do.
+ * Errors: METRICS_FILE_UNWRITABLE; the old file is as it was.
+ */
+export async function writeMetricsFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFileAtomic(path, text, { mode: MODE });
+    await removeLeftovers(path);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** The failure to write into the text-file directory. */
+export function unwritable(path: string, error: unknown): OpsError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new OpsError({
+    code: "METRICS_FILE_UNWRITABLE",
+    message: `Cannot write ${path}: ${code ?? "the file system failed"}; the file is as it was`,
+    hint: `Run as an account that may write into ${dirname(path)}, and see that its disk is not full`,
+    cause: error,
+  });
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  const names = (await readdir(folder)).filter((name) => isLeftover(name, path));
+  await Promise.all(names.map((name) => unlink(join(folder, name)).catch(() => {})));
+}
