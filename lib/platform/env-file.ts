@@ -1,0 +1,109 @@
+/**
+ * The variables of an environment file, read as systemd reads `EnvironmentFile=`; nothing is run or expanded.
+ *
+ * Shape:  blank lines and lines that begin with `#` or `;` are skipped; a value may stand in single quotes (kept as it
+ *         is), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character, blanks around
+ *         it dropped); `\` at the end of a line joins it with the next. Of a name that comes twice the last counts. A
+ *         line that is no assignment to a name is skipped, as systemd does.
+ * Source: systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
+ */
+export function parseEnvFile(text: string): Record<string, string> {
+  const variables = new Map<string, string>();
+  const reader = new Reader(text);
+  while (!reader.isAtEnd) {
+    const assignment = readAssignment(reader);
+    if (assignment !== null && NAME.test(assignment.name)) variables.set(assignment.name, assignment.value);
+  }
+  return Object.fromEntries(variables);
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const BLANK = /[ \t\r\n]/;
+/** What a backslash takes its meaning from inside double quotes. */
+const QUOTED_ESCAPES = '"\\`$';
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text.replaceAll(/\r\n?/g, "\n");
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  next(): string | undefined {
+    return this.#text[this.#at++];
+  }
+
+  restOfLine(): string {
+    const end = this.#text.indexOf("\n", this.#at);
+    const line = this.#text.slice(this.#at, end === -1 ? undefined : end);
+    this.#at = end === -1 ? this.#text.length : end + 1;
+    return line;
+  }
+}
+
+function readAssignment(reader: Reader): { name: string; value: string } | null {
+  let first = reader.next();
+  while (first !== undefined && BLANK.test(first)) first = reader.next();
+  if (first === undefined) return null;
+  if (first === "#" || first === ";") {
+    reader.restOfLine();
+    return null;
+  }
+  let name = first === "=" ? "" : first;
+  if (first !== "=") {
+    for (let c = reader.next(); c !== "="; c = reader.next()) {
+      if (c === undefined || c === "\n") return null;
+      name += c;
+    }
+  }
+  return { name: name.trimEnd(), value: readValue(reader) };
+}
+
+// Quoted pieces may follow each other; after the first bare character a quote is one like any other.
+function readValue(reader: Reader): string {
+  let value = "";
+  for (let c = reader.next(); c !== undefined && c !== "\n"; c = reader.next()) {
+    if (c === "'") value += readSingleQuoted(reader);
+    else if (c === '"') value += readDoubleQuoted(reader);
+    else if (!BLANK.test(c)) return value + readBare(reader, c);
+  }
+  return value;
+}
+
+function readBare(reader: Reader, first: string): string {
+  let value = "";
+  let kept = 0;
+  for (let c: string | undefined = first; c !== undefined && c !== "\n"; c = reader.next()) {
+    const escaped = c === "\\" ? reader.next() : undefined;
+    if (c === "\\" && (escaped === undefined || escaped === "\n")) continue;
+    value += escaped ?? c;
+    // Blanks at the end are dropped, unless they are escaped.
+    if (escaped !== undefined || !BLANK.test(c)) kept = value.length;
+  }
+  return value.slice(0, kept);
+}
+
+function readSingleQuoted(reader: Reader): string {
+  let value = "";
+  for (let c = reader.next(); c !== undefined && c !== "'"; c = reader.next()) value += c;
+  return value;
+}
+
+function readDoubleQuoted(reader: Reader): string {
+  let value = "";
+  for (let c = reader.next(); c !== undefined && c !== '"'; c = reader.next()) {
+    if (c !== "\\") {
+      value += c;
+      continue;
+    }
+    const escaped = reader.next();
+    if (escaped === undefined || escaped === "\n") continue;
+    value += QUOTED_ESCAPES.includes(escaped) ? escaped : `\\${escaped}`;
+  }
+  return value;
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { parseEnvFile } from "../../lib/platform/env-file.ts";
+
+describe("parseEnvFile()", () => {
+  test.each([
+    ["a plain value", "A=b", { A: "b" }],
+    ["blanks around name and value", "  A =  b c \t\nB=\t\n", { A: "b c", B: "" }],
+    ["comments of both kinds", "# A=1\n;B=2\n  # C=3\nD=4#5", { D: "4#5" }],
+    ["a comment that ends in a backslash, which joins nothing", "# comment \\\nA=1", { A: "1" }],
+    ["single quotes, whatever they hold", "A='x \"$HOME\\n` # y '", { A: 'x "$HOME\\n` # y ' }],
+    ["double quotes and their escapes", 'A="a \\"b\\" \\$c \\` \\\\ \\n"', { A: 'a "b" $c ` \\ \\n' }],
+    ["a quoted value over lines", "A='1\n2'\nB=\"1\\\n2\"", { A: "1\n2", B: "12" }],
+    ["quoted pieces one after the other", "A='1'  \"2\" 3", { A: "123" }],
+    ["a quote inside a bare value", 'A=it\'s "so"', { A: 'it\'s "so"' }],
+    ["an escaped blank at the end", "A=b\\  \nB=\\#c", { A: "b ", B: "#c" }],
+    ["a joined line", "A=1\\\n2", { A: "12" }],
+    ["line ends of another system", "A=1\r\nB=2\r\n", { A: "1", B: "2" }],
+    ["the last of two", "A=1\nA=2", { A: "2" }],
+    ["nothing that is no name", "export A=1\n1A=1\nA-B=1\n=x\nA", {}],
+    ["an expansion, which is none", "A=$(id) $C", { A: "$(id) $C" }],
+    ["names of an object's own", "__proto__=1\nconstructor=2", { constructor: "2" }],
+    ["an unfinished quote", "A='1\nB=2", { A: "1\nB=2" }],
+    ["nothing", "", {}],
+  ])("reads %s", (_what, text, expected) => {
+    const parsed = parseEnvFile(text);
+    const { ["__proto__"]: _proto, ...rest } = parsed;
+    expect(rest).toEqual(expected as unknown as typeof rest);
+  });
+
+  test("takes a name that objects have already for a name", () => {
+    expect(Object.entries(parseEnvFile("__proto__=1"))).toEqual([["__proto__", "1"]]);
+    expect(Object.getPrototypeOf(parseEnvFile("__proto__=1"))).toBe(Object.prototype);
+  });
+
+  test("reads the sample files that are installed", () => {
+    const webhook = parseEnvFile(readFileSync("systemd/webhook.env.example", "utf8"));
+    expect(webhook.WEBHOOK_SECRET).toBe("");
+    expect(Object.values(webhook).every((value) => value === "")).toBe(true);
+    const weekly = parseEnvFile(readFileSync("systemd/weekly.env.example", "utf8"));
+    expect(weekly).toMatchObject({ APP_BASE_URL: "", GATEWAY_URL: "" });
+  });
+});
