@@ -84,6 +84,7 @@ function positionalProblem(words: readonly string[], { args, checks }: Leaf): st
   if (words.length > names.length) return `unexpected argument ${JSON.stringify(words[names.length])}`;
   for (const [index, name] of names.entries()) {
     const word = words[index];
+    if (word === undefined && args[name]?.required === false) continue;
     if (word === undefined || word.trim() === "") return `argument <${name}> is missing`;
     const fault = checks?.[name]?.(word);
     if (fault !== undefined) return `argument <${name}> ${fault}`;

@@ -42,7 +42,7 @@ export function renderLeafHelp(path: string, leaf: Leaf): string {
     `Usage: ${usageOf(path, leaf)}`,
     ...section(
       "Arguments:",
-      words.map(([name, arg]): Row => [`<${name}>`, arg.description ?? ""]),
+      words.map(([name, arg]): Row => [wordText(name, arg), arg.description ?? ""]),
     ),
     ...section("Options:", [...options.map(optionRow), ["--help", "Show this help"]]),
     "",
@@ -54,7 +54,7 @@ export function renderLeafHelp(path: string, leaf: Leaf): string {
 /** The usage line of a command, without the word "Usage". */
 export function usageOf(path: string, leaf: Leaf): string {
   const parts = Object.entries(leaf.args).map(([name, arg]) => {
-    if (arg.type === "positional") return `<${name}>`;
+    if (arg.type === "positional") return wordText(name, arg);
     const option = optionText(name, arg);
     return arg.required ? option : `[${option}]`;
   });
@@ -72,6 +72,10 @@ function optionRow([name, arg]: [string, ArgDef]): Row {
 function optionText(name: string, arg: ArgDef): string {
   if (arg.type === "boolean") return `--${name}`;
   return `--${name} <${arg.type === "enum" ? arg.options?.join("|") : (arg.valueHint ?? "value")}>`;
+}
+
+function wordText(name: string, arg: ArgDef): string {
+  return arg.required === false ? `[${name}]` : `<${name}>`;
 }
 
 function section(title: string, rows: readonly Row[]): string[] {

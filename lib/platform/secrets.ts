@@ -18,6 +18,13 @@ export const DEFAULT_SECRETS_DIR = "/etc/opsctl/secrets";
 const COMMAND_LIMIT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 
+/** Which layer had a secret; `path` is its file in one of the two that hold files. */
+export type FoundSecret = {
+  secret: Secret;
+  layer: "credentials" | "file" | "command" | "environment";
+  path: string | null;
+};
+
 /**
  * The adapter that resolves every secret, layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`,
  * `OPSCTL_SECRETS_COMMAND`, and last, unless `fromEnvironment` is false, the environment variable.
@@ -27,23 +34,41 @@ const MAX_BYTES = 64 * 1024;
  * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED, SECRET_MALFORMED; they name the
  *         secret, never its value.
  */
-export function secretAdapter(
+export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
+  return async (name, options) => (await findSecret(env, name, { ...options, ...limits }))?.secret;
+}
+
+/**
+ * One secret as `secretAdapter` finds it, with the layer that had it.
+ *
+ * Errors: those of `secretAdapter`.
+ */
+export async function findSecret(
   env: Environment,
-  { commandLimitMs = COMMAND_LIMIT_MS }: { commandLimitMs?: number } = {},
-): SecretAdapter {
-  return async (name, { fromEnvironment = true } = {}) => {
-    const layers = [
-      () => readSecretFile(name, env.CREDENTIALS_DIRECTORY, isSystemdCredential),
-      () => readSecretFile(name, env.OPSCTL_SECRETS_DIR?.trim() || DEFAULT_SECRETS_DIR),
-      () => runSecretCommand(name, env.OPSCTL_SECRETS_COMMAND, commandLimitMs),
-      () => (fromEnvironment ? env[name] : undefined),
-    ];
-    for (const layer of layers) {
-      const value = withoutTrailingNewline((await layer()) ?? "");
-      if (value.trim() !== "") return new Secret(checked(name, value));
-    }
-    return undefined;
-  };
+  name: string,
+  {
+    fromEnvironment = true,
+    commandLimitMs = COMMAND_LIMIT_MS,
+  }: { fromEnvironment?: boolean; commandLimitMs?: number } = {},
+): Promise<FoundSecret | undefined> {
+  const { CREDENTIALS_DIRECTORY: credentials, OPSCTL_SECRETS_COMMAND: command } = env;
+  const secrets = env.OPSCTL_SECRETS_DIR?.trim() || DEFAULT_SECRETS_DIR;
+  const layers = [
+    ["credentials", credentials, () => readSecretFile(name, credentials, isSystemdCredential)],
+    ["file", secrets, () => readSecretFile(name, secrets)],
+    ["command", null, () => runSecretCommand(name, command, commandLimitMs)],
+    ["environment", null, () => (fromEnvironment ? env[name] : undefined)],
+  ] as const;
+  for (const [layer, directory, read] of layers) {
+    const value = withoutTrailingNewline((await read()) ?? "");
+    if (value.trim() === "") continue;
+    return {
+      secret: new Secret(checked(name, value)),
+      layer,
+      path: directory == null ? null : join(directory, name),
+    };
+  }
+  return undefined;
 }
 
 /**
