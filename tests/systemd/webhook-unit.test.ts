@@ -128,7 +128,7 @@ describe("the webhook's units", () => {
   test("the service may take longer to end than it needs, and its resources have limits", () => {
     expect(Number.parseInt(valuesOf(service, "TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(10);
     for (const key of ["MemoryMax", "TasksMax", "LimitNOFILE"])
-      expect(valuesOf(service, key)[0]).toMatch(/^\d+M?$/);
+      expect(valuesOf(service, key)[0]).toMatch(/^\d+[MG]?$/);
   });
 
   test.each([
