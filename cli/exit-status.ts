@@ -39,6 +39,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   TENANT_NOT_ELIGIBLE: EXIT.notReady,
   STATE_UNAVAILABLE: EXIT.notReady,
   LISTEN_FAILED: EXIT.notReady,
+  TEXTFILE_DIR_MISSING: EXIT.notReady,
   WEEKLY_OUTSIDE_MONDAY: EXIT.refused,
 };
 

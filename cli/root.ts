@@ -41,6 +41,14 @@ export const root: Group = {
         },
       },
     },
+    "collect-metrics": {
+      meta: { description: "Write the host's metrics for the monitoring agent" },
+      load: () => import("./commands/collect-metrics.ts").then((file) => file.collectMetrics),
+    },
+    "socket-monitor": {
+      meta: { description: "Alert by WhatsApp when the host has too many TCP sockets" },
+      load: () => import("./commands/socket-monitor.ts").then((file) => file.socketMonitor),
+    },
     migrate: {
       meta: { description: "Apply opsctl's database migrations" },
       load: () => import("./commands/migrate.ts").then((file) => file.migrate),

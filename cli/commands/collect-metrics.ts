@@ -53,7 +53,8 @@ async function collectToStdout(config: CollectConfig, context: CommandContext): 
 
 async function collectToFile(config: CollectConfig, context: CommandContext): Promise<Outcome> {
   const { report, text } = await collect(config, context);
-  const { METRICS_FILE, writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+  const { METRICS_FILE } = await import("../../lib/host/metrics-file.ts");
+  const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
   await writeMetricsFile(file, text);
   const { renderCollected } = await import("../../lib/metrics/render.ts");

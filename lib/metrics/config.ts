@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
 import { absolutePath, anyText, httpBaseUrl, loadConfig, optional, type Rule } from "../platform/config.ts";
 import type { Environment } from "../platform/secrets.ts";
 import type { DockerAddress } from "../providers/docker.ts";
@@ -10,9 +11,6 @@ export type CollectConfig = {
   proxy: { container: string; address: DockerAddress };
   hosting: { apiUrl: string; teamId: string | null };
 };
-
-/** Where the agent reads metrics from when TEXTFILE_DIR is not set. */
-export const DEFAULT_TEXTFILE_DIR = "/var/lib/node_exporter/textfile_collector";
 
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 

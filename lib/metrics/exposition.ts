@@ -48,8 +48,8 @@ function samplesByName({
   sources,
   finishedAtMs,
 }: CollectReport): Partial<Record<string, readonly MetricSample[]>> {
-  const each = (valueOf: (source: CollectReport["sources"][number]) => number) =>
-    sources.map((source) => ({ labels: { source: source.name }, value: valueOf(source) }));
+  const each = (value: (source: CollectReport["sources"][number]) => number) =>
+    sources.map((source) => ({ labels: { source: source.name }, value: value(source) }));
   return {
     ...Object.assign({}, ...sources.map(({ samples }) => samples)),
     [METRIC.collectorUp]: each(({ problem }) => (problem === null ? 1 : 0)),

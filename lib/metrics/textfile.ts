@@ -3,9 +3,6 @@ import { dirname, join } from "node:path";
 import { isLeftover, writeFileAtomic } from "../platform/atomic-file.ts";
 import { OpsError } from "../platform/errors.ts";
 
-/** Name of the metrics file inside the text-file directory. */
-export const METRICS_FILE = "custom_metrics.prom";
-
 /** The agent's user reads what root writes. */
 const MODE = 0o644;
 

@@ -1,0 +1,60 @@
+/**
+ * `opsctl socket-monitor`: one look at the total of TCP sockets, and an alert when there are too many.
+ *
+ * Reads:  the socket table (`ss`, /proc/net), the load averages, `custom_metrics.prom` in TEXTFILE_DIR, the webhook's
+ *         environment file.
+ * Writes: one line in `socket_monitor.log` in OPSCTL_LOG_DIR; the dedup in OPSCTL_STATE_DIR.
+ * Calls:  the messaging gateway, when the total is above the threshold.
+ * Env:    OPSCTL_WEBHOOK_ENV_FILE, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_LOG_DIR, TEXTFILE_DIR; in that file
+ *         MESSAGING_API_URL, MESSAGING_API_KEY (secret), MESSAGING_PHONE, MESSAGING_INSTANCE, OPSCTL_ALLOW_PLAIN_HTTP.
+ * Exits:  0 done, 1 the sockets could not be counted, or the alert, the dedup or the log failed; 2 usage;
+ *         3 configuration, and no line is written.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, `threshold`, `alert`: not_needed, sent, suppressed or failed,
+ *         `time`, `total`, `closeWait`, `load1`, `load5`, `load15`, `proxyMemoryBytes` (null: not known), `problems`
+ *         (each `code`, `message`).
+ */
+import { defineLeaf } from "../command.ts";
+import { EXIT, statusWord } from "../exit-status.ts";
+import { aPositiveInteger } from "../value-checks.ts";
+
+/** The command; see the head of this file. */
+export const socketMonitor = defineLeaf({
+  meta: { name: "socket-monitor", description: "Alert by WhatsApp when the host has too many TCP sockets" },
+  notes: "Alerts on the total alone, at most once in 30 minutes while it stays above the threshold.",
+  args: {
+    threshold: {
+      type: "string",
+      valueHint: "n",
+      default: "10000",
+      description: "Alert when there are more sockets than this",
+    },
+    json: { type: "boolean", description: "Print the result as one line of JSON" },
+  },
+  checks: { threshold: aPositiveInteger },
+  example: "opsctl socket-monitor --json",
+
+  async run(args, context) {
+    const { loadSocketMonitorConfig } = await import("../../lib/sockets/config.ts");
+    const config = await loadSocketMonitorConfig(context.env);
+    const { openSocketMonitorWorld } = await import("../socket-monitor-world.ts");
+    const { monitorSockets } = await import("../../lib/sockets/run.ts");
+    const { renderMonitored } = await import("../../lib/sockets/render.ts");
+    const threshold = Number(args.threshold);
+    const report = await monitorSockets(openSocketMonitorWorld(config, context), threshold);
+    const { alert, problems, readings } = report;
+    for (const { code, message } of problems) context.log.error(message, { code });
+    const exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;
+    const result = {
+      command: "socket-monitor",
+      status: statusWord(exitCode),
+      exitCode,
+      threshold,
+      alert,
+      ...readings,
+      problems,
+      error: null,
+    };
+    return { exitCode, result, text: renderMonitored(report, threshold) };
+  },
+});

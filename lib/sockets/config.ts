@@ -1,0 +1,112 @@
+import * as v from "valibot";
+import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
+import { alertPhone } from "../platform/alert-phone.ts";
+import {
+  absolutePath,
+  anyText,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  type Rule,
+  required,
+  requiredSecret,
+} from "../platform/config.ts";
+import { OpsError } from "../platform/errors.ts";
+import { registerSecret } from "../platform/redact.ts";
+import { Secret } from "../platform/secret.ts";
+import type { Environment } from "../platform/secrets.ts";
+import { readWebhookEnv } from "./webhook-env.ts";
+
+/** The settings of the socket monitor. */
+export type SocketMonitorConfig = {
+  messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
+  stateDir: string;
+  logDir: string;
+  textfileDir: string;
+};
+
+const OWN = {
+  OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, "/etc/opsctl/webhook.env"),
+  OPSCTL_STATE_DIR: optional(absolutePath),
+  STATE_DIRECTORY: optional(anyText),
+  OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+  TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
+};
+
+const DEFAULT_STATE_DIR = "/var/lib/opsctl";
+
+/** What is read from the webhook's file; the rest of it is the webhook's own. */
+const SHARED = [
+  "MESSAGING_API_URL",
+  "MESSAGING_API_KEY",
+  "MESSAGING_PHONE",
+  "MESSAGING_INSTANCE",
+  "OPSCTL_ALLOW_PLAIN_HTTP",
+];
+
+/** A key that can be a header's value. */
+const keyText: Rule<string> = {
+  schema: () =>
+    v.pipe(
+      v.string(),
+      v.check((text) => !/[\0\r\n]/.test(text), "holds a line break or a NUL character"),
+    ),
+  expected: "the key alone, on one line",
+  example: "(not shown)",
+};
+
+/**
+ * Reads the settings of `opsctl socket-monitor`: its own from the environment, those of the messages from the
+ * webhook's file; what is absent there, from the environment, and the key from the secret adapter.
+ *
+ * Errors: CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNREADABLE.
+ */
+export async function loadSocketMonitorConfig(env: Environment): Promise<SocketMonitorConfig> {
+  const own = await loadConfig(OWN, env);
+  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE);
+  const shared = SHARED.flatMap((name) => {
+    const value = file.get(name) ?? "";
+    return value.trim() === "" ? [] : [[name, value] as const];
+  });
+  const messaging = await loadMessaging(Object.fromEntries(shared), env).catch((error: unknown) => {
+    throw withFileNamed(error, own.OPSCTL_WEBHOOK_ENV_FILE);
+  });
+  // systemd separates several directories by colons; the first is the unit's own.
+  const ofUnit = own.STATE_DIRECTORY?.split(":")[0];
+  return {
+    messaging,
+    stateDir: own.OPSCTL_STATE_DIR ?? ofUnit ?? DEFAULT_STATE_DIR,
+    logDir: own.OPSCTL_LOG_DIR,
+    textfileDir: own.TEXTFILE_DIR,
+  };
+}
+
+async function loadMessaging(
+  file: Readonly<Record<string, string>>,
+  env: Environment,
+): Promise<SocketMonitorConfig["messaging"]> {
+  const isKeyInFile = file.MESSAGING_API_KEY !== undefined;
+  if (isKeyInFile) registerSecret(file.MESSAGING_API_KEY as string);
+  const values = await loadConfig(
+    {
+      MESSAGING_API_URL: required(httpBaseUrl),
+      MESSAGING_API_KEY: isKeyInFile ? required(keyText) : requiredSecret(keyText),
+      MESSAGING_PHONE: required(alertPhone),
+      MESSAGING_INSTANCE: optional(anyText),
+    },
+    { ...env, ...file },
+  );
+  const key = values.MESSAGING_API_KEY;
+  return {
+    apiUrl: values.MESSAGING_API_URL,
+    apiKey: typeof key === "string" ? new Secret(key) : key,
+    phone: values.MESSAGING_PHONE,
+    instance: values.MESSAGING_INSTANCE?.trim() ?? null,
+  };
+}
+
+function withFileNamed(error: unknown, path: string): unknown {
+  if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID") return error;
+  const { code, message } = error;
+  return new OpsError({ code, message, hint: `Set them in ${path}, the webhook's environment file` });
+}

@@ -1,0 +1,16 @@
+import type { AlertOutcome } from "./alert.ts";
+import type { SocketMonitorReport } from "./run.ts";
+
+const ALERTS: Record<AlertOutcome, string> = {
+  not_needed: "no alert",
+  sent: "alert sent",
+  suppressed: "alert already sent less than 30 minutes ago",
+  failed: "alert not sent",
+};
+
+/** One line for people. */
+export function renderMonitored({ readings, alert }: SocketMonitorReport, threshold: number): string {
+  const { total, closeWait } = readings;
+  if (total === null) return "The sockets could not be counted\n";
+  return `${total} TCP sockets (threshold ${threshold}), ${closeWait} in CLOSE_WAIT: ${ALERTS[alert]}\n`;
+}

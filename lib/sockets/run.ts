@@ -1,0 +1,82 @@
+import type { LoadAverage } from "../host/load-average.ts";
+import type { SocketCounts } from "../host/socket-table.ts";
+import { OpsError } from "../platform/errors.ts";
+import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
+import { decide } from "./decide.ts";
+import type { SocketReadings } from "./log-line.ts";
+import { renderSocketAlert } from "./message-text.ts";
+import { type Messenger, sendText } from "./send.ts";
+
+/** What a run of the socket monitor touches. */
+export type SocketMonitorWorld = {
+  countSockets: () => Promise<SocketCounts>;
+  readLoadAverage: () => Promise<LoadAverage | null>;
+  readProxyMemory: () => Promise<number | null>;
+  openDedup: OpenDedup;
+  messenger: Messenger;
+  appendReadings: (readings: SocketReadings) => Promise<void>;
+  /** Name of the host in the message. */
+  host: string;
+  nowMs: () => number;
+};
+
+/** What a run saw and did; any problem makes it a failed one. */
+export type SocketMonitorReport = {
+  readings: SocketReadings;
+  alert: AlertOutcome;
+  problems: MonitorProblem[];
+};
+
+/**
+ * One run: read, decide by the total alone, alert or end the episode, log.
+ *
+ * Shape:  a listing that fails is not zero sockets: no alert, and the episode does not end. The line is written
+ *         whatever became of the message.
+ * Errors: none thrown; they are the report's problems.
+ */
+export async function monitorSockets(
+  world: SocketMonitorWorld,
+  threshold: number,
+): Promise<SocketMonitorReport> {
+  const time = new Date(world.nowMs()).toISOString();
+  const [counted, load, proxyMemoryBytes] = await Promise.all([
+    world.countSockets().catch(() => null),
+    world.readLoadAverage(),
+    world.readProxyMemory(),
+  ]);
+  const { alert, problems } = counted === null ? unread() : await act(world, counted, threshold);
+  const readings: SocketReadings = {
+    time,
+    total: counted?.total ?? null,
+    closeWait: counted?.closeWait ?? null,
+    load1: load?.load1 ?? null,
+    load5: load?.load5 ?? null,
+    load15: load?.load15 ?? null,
+    proxyMemoryBytes,
+  };
+  return { readings, alert, problems: [...problems, ...(await append(world, readings))] };
+}
+
+type Acted = Pick<SocketMonitorReport, "alert" | "problems">;
+
+async function act(world: SocketMonitorWorld, counts: SocketCounts, threshold: number): Promise<Acted> {
+  if (decide(counts.total, threshold) === "at_or_below")
+    return { alert: "not_needed", problems: await endEpisode(world.openDedup) };
+  const text = renderSocketAlert({ host: world.host, ...counts, threshold });
+  return await alertOnce(world.openDedup, () => sendText(world.messenger, text));
+}
+
+function unread(): Acted {
+  const message = "Cannot list the sockets: ss is missing, fails, or prints no listing";
+  return { alert: "not_needed", problems: [{ code: "sockets_unreadable", message }] };
+}
+
+async function append(world: SocketMonitorWorld, readings: SocketReadings): Promise<MonitorProblem[]> {
+  try {
+    await world.appendReadings(readings);
+    return [];
+  } catch (error) {
+    if (!(error instanceof OpsError)) throw error;
+    return [{ code: error.code, message: error.message }];
+  }
+}
