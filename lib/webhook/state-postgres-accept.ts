@@ -1,14 +1,22 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { restoredText, storedKey, storedText } from "../dedup/postgres-text.ts";
-import type { OpsError } from "../platform/errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Alert } from "./alert.ts";
-import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS, type OutboxLimits } from "./state.ts";
+import {
+  type AcceptedAlert,
+  type AcceptOutcome,
+  ISSUE_TTL_MS,
+  type OutboxLimits,
+  type State,
+} from "./state.ts";
 import type { StateLink } from "./state-postgres-link.ts";
 
 /** What one call carries at most, unless a single request is larger: it is in memory several times on both sides. */
 const CALL_BYTES = 8_388_608;
+const CALL_ALERTS = 1_000;
+/** What an alert may cost the database: one request can hold twenty thousand, and must not be refused for ever. */
+const ALERT_MS = 2;
 
 /** The key under which the dedup knows a fingerprint's issue. */
 export function issueKey(fingerprint: string): string {
@@ -21,22 +29,36 @@ export function issueKey(fingerprint: string): string {
  * Shape: the statement carries an id by which the database recognises it: asked again after a lost answer, it does
  *        nothing and says what it did. When the limit passes first, it may have been done, and is refused all the same.
  */
-export async function acceptRequests(
+export function acceptor(
   link: StateLink,
-  requests: readonly (readonly Alert[])[],
   { limits, log }: { limits: OutboxLimits; log: Log },
-): Promise<AcceptOutcome[]> {
-  const outcomes: AcceptOutcome[] = [];
-  let isAway = false;
-  for (const call of callsOf(requests)) {
-    // The second call must not wait in vain for what the first one has waited for.
-    const answers: Answer[] | null = isAway
-      ? null
-      : await accept(link, call, limits).catch((error) => refuse(error, log));
-    isAway = answers === null;
-    for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
-  }
-  return outcomes;
+): State["accept"] {
+  let isRefusing = false;
+  const answersTo = async (call: readonly Encoded[]): Promise<Answer[] | null> => {
+    try {
+      const answers = await accept(link, call, limits);
+      if (isRefusing) log.info("Alerts are accepted again");
+      isRefusing = false;
+      return answers;
+    } catch (error) {
+      // Once, not for each of the thousand requests that follow.
+      if (!isRefusing)
+        log.error("Alerts are refused: the state's database does not take them", { cause: error });
+      isRefusing = true;
+      return null;
+    }
+  };
+  return async (requests) => {
+    const outcomes: AcceptOutcome[] = [];
+    let isAway = false;
+    for (const call of callsOf(requests)) {
+      // What one call has waited for in vain, the next need not wait for again.
+      const answers: Answer[] | null = isAway ? null : await answersTo(call);
+      isAway = answers === null;
+      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
+    }
+    return outcomes;
+  };
 }
 
 type Encoded = { alerts: readonly Alert[]; json: string };
@@ -50,13 +72,16 @@ type AnsweredAlert =
 
 function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
   const calls: Encoded[][] = [];
-  let room = 0;
+  let bytes = 0;
+  let count = 0;
   for (const alerts of requests) {
     const encoded = { alerts, json: JSON.stringify(alerts.map(encode)) };
-    room -= encoded.json.length;
-    if (room < 0) {
+    bytes += encoded.json.length;
+    count += alerts.length;
+    if (calls.length === 0 || bytes > CALL_BYTES || count > CALL_ALERTS) {
       calls.push([]);
-      room = CALL_BYTES - encoded.json.length;
+      bytes = encoded.json.length;
+      count = alerts.length;
     }
     calls.at(-1)!.push(encoded);
   }
@@ -67,7 +92,7 @@ function encode(alert: Alert) {
   const json = JSON.stringify(alert);
   return {
     priority: alert.severity === "critical" ? 0 : 1,
-    issueKey: issueKey(alert.fingerprint),
+    issue_key: issueKey(alert.fingerprint),
     fingerprint: storedText(alert.fingerprint),
     squad: alert.squad,
     alertname: alert.name === null ? null : storedText(alert.name),
@@ -80,6 +105,7 @@ function encode(alert: Alert) {
 async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxLimits): Promise<Answer[]> {
   const batch = randomUUID();
   const requests = `[${call.map(({ json }) => json).join(",")}]`;
+  const moreMs = ALERT_MS * call.reduce((count, { alerts }) => count + alerts.length, 0);
   const work = async (sql: Parameters<Parameters<StateLink["ask"]>[1]>[0]) => {
     const [row] = await sql`
       select opsctl_state.accept(
@@ -87,15 +113,7 @@ async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxL
         ${ISSUE_TTL_MS}::bigint) as outcomes`;
     return JSON.parse(row!.outcomes) as Answer[];
   };
-  return await link.ask("keep alerts", work, { repeats: true });
-}
-
-function refuse(error: OpsError, log: Log): null {
-  log.error("Alerts were refused, because the state's database did not take them", {
-    code: error.code,
-    cause: error.message,
-  });
-  return null;
+  return await link.ask("keep alerts", work, { moreMs, repeats: true });
 }
 
 function outcomeOf(answer: Answer | undefined, alerts: readonly Alert[], log: Log): AcceptOutcome {

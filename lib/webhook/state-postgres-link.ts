@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import { classifyDatabaseError, type Database, databaseError } from "../platform/database.ts";
 import { OpsError } from "../platform/errors.ts";
 
-/** How one call is made; `repeats` when what was asked for twice is done once. */
-export type CallOptions = { limitMs?: number; repeats?: boolean };
+/** How one call is made; `moreMs` is for its size, and `repeats` when what was asked for twice is done once. */
+export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
 
 const PAUSE_MS = 100;
 
@@ -36,10 +36,10 @@ export class StateLink {
   async ask<T>(
     attempt: string,
     work: (sql: postgres.Sql) => Promise<T>,
-    { limitMs = this.#limitMs, repeats = false }: CallOptions = {},
+    { limitMs = this.#limitMs, moreMs = 0, repeats = false }: CallOptions = {},
   ): Promise<T> {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), limitMs);
+    const timer = setTimeout(() => late.abort(), limitMs + moreMs);
     try {
       return await this.#until(late.signal, (database) => work(database.sql), repeats);
     } catch (error) {

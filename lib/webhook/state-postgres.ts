@@ -1,27 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 import { postgresDedup } from "../dedup/postgres.ts";
-import { restoredText, storedText } from "../dedup/postgres-text.ts";
+import { storedText } from "../dedup/postgres-text.ts";
 import { databaseError, openDatabase } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Secret } from "../platform/secret.ts";
-import type { Alert } from "./alert.ts";
 import {
-  type DeadRow,
-  type DueQuery,
-  type DueRow,
   ISSUE_TTL_MS,
   KEEP_DELIVERED_MS,
-  type LatestRow,
   OUTBOX_LIMITS,
-  type OutboxKind,
   type OutboxLimits,
-  type OutboxStats,
   type Settlement,
   type State,
 } from "./state.ts";
-import { acceptRequests, issueKey } from "./state-postgres-accept.ts";
+import { acceptor } from "./state-postgres-accept.ts";
 import { aboutStateUrl, StateLink } from "./state-postgres-link.ts";
+import { due, latest, listDead, stats } from "./state-postgres-reads.ts";
 import { ensureStateSchema } from "./state-postgres-schema.ts";
 
 /** Where the state is; `answerLimitMs` is how long one call waits for the database, which only tests change. */
@@ -35,7 +29,7 @@ export type PostgresStateOptions = {
 
 const CONNECTIONS = 4;
 const ANSWER_LIMIT_MS = 4_000;
-/** For what an operator waits for, or nobody. */
+/** For what an operator waits for. */
 const PATIENT_LIMIT_MS = 60_000;
 const LEASE_MS = 15_000;
 /** Longer than any host would ask again for what became of a batch. */
@@ -72,7 +66,7 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
 function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: Log }): State {
   const holder = randomUUID();
   return {
-    accept: (requests) => acceptRequests(link, requests, { limits, log }),
+    accept: acceptor(link, { limits, log }),
     due: (kind, query) => link.ask("read the outbox", (sql) => due(sql, kind, query)),
     settle: (row, settlement) =>
       link.ask("record a delivery", (sql) => settle(sql, row, settlement), { repeats: true }),
@@ -83,7 +77,7 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
     dropDead: (rows) =>
       link.ask("remove dead rows", (sql) => changeDead(sql, "drop", rows), { limitMs: PATIENT_LIMIT_MS }),
     latest: (fingerprint) => link.ask("read the outbox", (sql) => latest(sql, fingerprint)),
-    prune: () => link.ask("remove old rows", prune, { limitMs: PATIENT_LIMIT_MS }),
+    prune: () => prune(link),
     lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)).catch(() => false),
     check: () => link.ask("keep anything", check),
     movedAside: null,
@@ -94,25 +88,6 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
   };
 }
 
-async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery): Promise<DueRow[]> {
-  const { limit, except, issueGraceMs } = query;
-  if (limit <= 0) return [];
-  const rows = await sql`
-    select id, alert, attempts, age_ms, claimed_at, issue_url
-    from opsctl_state.due(
-      ${kind}::text, ${Number.isFinite(limit) ? limit : null}::bigint, ${JSON.stringify(except)}::text::json,
-      ${issueGraceMs}::bigint)`;
-  return rows.map((row) => ({
-    id: Number(row.id),
-    kind,
-    alert: JSON.parse(row.alert) as Alert,
-    attempts: row.attempts,
-    ageMs: Number(row.age_ms),
-    claimedAtMs: row.claimed_at === null ? null : Number(row.claimed_at),
-    issueUrl: row.issue_url === null ? null : restoredText(row.issue_url),
-  }));
-}
-
 async function settle(sql: postgres.Sql, row: number, settlement: Settlement): Promise<void> {
   const { as } = settlement;
   const delayMs = as === "retry" ? Math.ceil(settlement.delayMs) : null;
@@ -121,33 +96,6 @@ async function settle(sql: postgres.Sql, row: number, settlement: Settlement): P
   await sql`
     select opsctl_state.settle(
       ${row}::bigint, ${as}::text, ${delayMs}::bigint, ${code}::text, ${stored(reference)}::text, ${stored(url)}::text)`;
-}
-
-async function stats(sql: postgres.Sql): Promise<OutboxStats> {
-  const [row] = await sql`select * from opsctl_state.stats()`;
-  const kind = (name: OutboxKind) => ({
-    queued: Number(row![`${name}_queued`]),
-    dead: Number(row![`${name}_dead`]),
-    oldestQueuedAgeMs: row![`${name}_age_ms`] === null ? null : Number(row![`${name}_age_ms`]),
-  });
-  return { message: kind("message"), issue: kind("issue"), queuedBytes: Number(row!.queued_bytes) };
-}
-
-async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
-  const rows = await sql`
-    select id, kind, alertname, fingerprint, squad, attempts, code, accepted_at, settled_at
-    from opsctl_state.outbox where state = 'dead' order by id`;
-  return rows.map((row) => ({
-    id: Number(row.id),
-    kind: row.kind,
-    alertname: restored(row.alertname),
-    fingerprint: restoredText(row.fingerprint),
-    squad: row.squad,
-    attempts: row.attempts,
-    code: restoredText(row.code),
-    acceptedAt: new Date(Number(row.accepted_at)).toISOString(),
-    diedAt: new Date(Number(row.settled_at)).toISOString(),
-  }));
 }
 
 async function changeDead(
@@ -163,33 +111,18 @@ async function changeDead(
   return Number(row!.count);
 }
 
-async function latest(
-  sql: postgres.Sql,
-  fingerprint: string,
-): Promise<Partial<Record<OutboxKind, LatestRow>>> {
-  const rows = await sql`
-    select kind, state, attempts, code, reference, url
-    from opsctl_state.latest(${issueKey(fingerprint)}::text)`;
-  const found: Partial<Record<OutboxKind, LatestRow>> = {};
-  for (const row of rows)
-    found[row.kind as OutboxKind] = {
-      state: row.state,
-      attempts: row.attempts,
-      code: restored(row.code),
-      reference: restored(row.reference),
-      url: restored(row.url),
-    };
-  return found;
+/** In steps, each of which ends soon: whoever prunes has other things to do as well. */
+async function prune(link: StateLink): Promise<void> {
+  const attempt = "remove old rows";
+  await link.ask(attempt, (sql) => postgresDedup(sql).prune());
+  while (await link.ask(attempt, pruneShare));
 }
 
-async function prune(sql: postgres.Sql): Promise<void> {
-  await postgresDedup(sql).prune();
-  for (;;) {
-    const [row] = await sql`
-      select opsctl_state.prune_outbox(
-        ${KEEP_DELIVERED_MS}::bigint, ${KEEP_BATCHES_MS}::bigint, ${PRUNE_SHARE}::bigint) as more`;
-    if (!row!.more) return;
-  }
+async function pruneShare(sql: postgres.Sql): Promise<boolean> {
+  const [row] = await sql`
+    select opsctl_state.prune_outbox(
+      ${KEEP_DELIVERED_MS}::bigint, ${KEEP_BATCHES_MS}::bigint, ${PRUNE_SHARE}::bigint) as more`;
+  return row!.more;
 }
 
 async function lead(sql: postgres.Sql, holder: string): Promise<boolean> {
@@ -207,8 +140,4 @@ async function check(sql: postgres.Sql): Promise<void> {
 
 function stored(text: string | null): string | null {
   return text === null ? null : storedText(text);
-}
-
-function restored(text: string | null): string | null {
-  return text === null ? null : restoredText(text);
 }

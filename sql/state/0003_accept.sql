@@ -1,41 +1,57 @@
 -- Accepting: one call for all requests that wait together, each of them all or nothing.
 
--- Puts one alert into the outbox, its issue too when the dedup has not seen it; answers what became of both.
+-- Adds a row, as the head of its kind and fingerprint when there is none. Asked by way of a conflict, since a plan for
+-- the question, made while the outbox was empty, reads all heads later.
+create function opsctl_state.add_row(p_row opsctl_state.outbox)
+returns bigint
+language plpgsql
+as $$
+declare
+  v_id      bigint;
+  v_is_head boolean;
+begin
+  foreach v_is_head in array array[true, false]
+  loop
+    insert into opsctl_state.outbox
+      (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
+       accepted_at, age_from, waits_from, due_at, message_row, claim_token, claimed_at)
+    values
+      (p_row.kind, v_is_head, p_row.priority, p_row.issue_key, p_row.fingerprint, p_row.squad, p_row.alertname,
+       p_row.alert, p_row.bytes, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at,
+       p_row.message_row, p_row.claim_token, p_row.claimed_at)
+    on conflict (kind, issue_key) where is_head do nothing
+    returning id into v_id;
+    exit when found;
+  end loop;
+  return v_id;
+end $$;
+
+-- Puts one alert into the outbox, its issue too when the dedup has not seen it; answers what became of both. Like the
+-- function above it runs with the settings of accept: each of its own would cost as much as the row.
 create function opsctl_state.accept_alert(p_alert json, p_issue_ttl_ms bigint, p_now bigint)
 returns json
 language plpgsql
-set search_path = '' set enable_seqscan = off
 as $$
 declare
-  v_key     constant text := p_alert ->> 'issueKey';
+  v_row     opsctl_state.outbox := json_populate_record(null::opsctl_state.outbox, p_alert);
   v_message bigint;
   v_issue   bigint;
   v_claim   record;
 begin
-  insert into opsctl_state.outbox
-    (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
-     accepted_at, age_from, waits_from, due_at)
-  select 'message', not exists (
-           select from opsctl_state.outbox as o where o.kind = 'message' and o.issue_key = v_key and o.is_head),
-         a.priority, v_key, a.fingerprint, a.squad, a.alertname, a.alert, a.bytes, p_now, p_now, p_now, p_now
-  from json_to_record(p_alert)
-    as a(priority smallint, fingerprint text, squad text, alertname text, alert text, bytes bigint)
-  returning id into v_message;
+  v_row.kind := 'message';
+  v_row.accepted_at := p_now;
+  v_message := opsctl_state.add_row(v_row);
   if not (p_alert ->> 'firing')::boolean then
     return json_build_object('message', v_message, 'outcome', 'not_firing');
   end if;
 
-  select * into strict v_claim from opsctl_state.claim(v_key, p_issue_ttl_ms, p_now);
+  select * into strict v_claim from opsctl_state.claim(v_row.issue_key, p_issue_ttl_ms, p_now);
   if v_claim.outcome = 'first' then
-    insert into opsctl_state.outbox
-      (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
-       accepted_at, age_from, waits_from, due_at, message_row, claim_token, claimed_at)
-    select 'issue', not exists (
-             select from opsctl_state.outbox as o where o.kind = 'issue' and o.issue_key = v_key and o.is_head),
-           m.priority, v_key, m.fingerprint, m.squad, m.alertname, m.alert, m.bytes, p_now, p_now, p_now, p_now,
-           m.id, v_claim.token, v_claim.claimed_at
-    from opsctl_state.outbox as m where m.id = v_message
-    returning id into v_issue;
+    v_row.kind := 'issue';
+    v_row.message_row := v_message;
+    v_row.claim_token := v_claim.token;
+    v_row.claimed_at := v_claim.claimed_at;
+    v_issue := opsctl_state.add_row(v_row);
   end if;
   return json_build_object(
     'message', v_message, 'outcome', v_claim.outcome, 'issue', v_issue,

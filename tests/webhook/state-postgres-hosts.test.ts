@@ -175,7 +175,7 @@ const CALLS = [
   "select opsctl_state.settle(50001, 'retry', 1000, 'timeout', null, null)",
   "select opsctl_state.settle(50002, 'delivered', null, null, null, null)",
   "select opsctl_state.settle(50003, 'dead', null, 'refused', null, null)",
-  `select opsctl_state.accept(gen_random_uuid(), '[[{"priority":1,"issueKey":"issue:f300","fingerprint":"f300",
+  `select opsctl_state.accept(gen_random_uuid(), '[[{"priority":1,"issue_key":"issue:new","fingerprint":"new",
     "squad":"infra","alertname":null,"alert":"{}","bytes":2,"firing":true}]]', 1000000, 1000000000, 1800000)`,
   "select * from opsctl_state.stats()",
   "select * from opsctl_state.latest('issue:f300')",
