@@ -114,7 +114,7 @@ async function changeDead(
 /** In steps, each of which ends soon: whoever prunes has other things to do as well. */
 async function prune(link: StateLink): Promise<void> {
   const attempt = "remove old rows";
-  await link.ask(attempt, (sql) => postgresDedup(sql).prune());
+  await link.ask(attempt, async (sql) => await postgresDedup(sql).prune());
   while (await link.ask(attempt, pruneShare));
 }
 
