@@ -5,7 +5,7 @@ import type { OutboxLimits } from "../state.ts";
 import { openStateFile, type StateFile } from "./file.ts";
 import { type Outbox, outboxOn } from "./outbox.ts";
 
-const MEND_AT_START_MS = 5_000;
+const MEND_AT_START_MS = 2_000;
 const MEND_AGAIN_MS = 5_000;
 
 type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; log: Log };

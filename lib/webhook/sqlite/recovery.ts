@@ -56,7 +56,10 @@ function build(path: string, target: string): Kept {
 
 function openDamaged(path: string): DatabaseSync | null {
   try {
-    return new DatabaseSync(path);
+    const db = new DatabaseSync(path);
+    // Without this SQLite reads nothing at all of a file that is shorter than its header says.
+    db.exec("pragma writable_schema = on");
+    return db;
   } catch {
     return null;
   }

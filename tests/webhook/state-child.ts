@@ -1,0 +1,59 @@
+/** A process that uses the state of a directory as its first argument says, on any runtime. */
+import { createInterface } from "node:readline";
+import { silentLog } from "../../lib/platform/log.ts";
+import { openSqliteDedup, openSqliteState } from "../../lib/webhook/state-sqlite.ts";
+import { sampleAlert } from "./sample-alert.ts";
+
+const [role, directory = ""] = process.argv.slice(2);
+const options = { directory, nowMs: Date.now, log: silentLog };
+const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+if (role === "accept") await acceptForEver();
+if (role === "claim") await claimOnSignal();
+if (role === "open") await openAndSay();
+
+/** Says the number of each alert as soon as it has been accepted. */
+async function acceptForEver(): Promise<void> {
+  const state = await openSqliteState(options);
+  say(await state.lead());
+  for (let at = 0; ; at += 1) {
+    const [outcome] = await state.accept([[sampleAlert({ fingerprint: `f${at}` })]]);
+    if (outcome && "accepted" in outcome) say(at);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Claims the same keys as its rivals, from the moment that it is told to, and says which it was first for. */
+async function claimOnSignal(): Promise<void> {
+  const { dedup, close } = await openSqliteDedup(options);
+  say("ready");
+  await lines.next();
+  const keys = Array.from({ length: 200 }, (_, index) => `key ${index}`);
+  say(keys.filter((key) => dedup.claim(key, 60_000).outcome === "first"));
+  close();
+  process.exit(0);
+}
+
+/** Opens the state, when it is told to, says how that went, and keeps it open until its input ends. */
+async function openAndSay(): Promise<void> {
+  say("ready");
+  await lines.next();
+  try {
+    const state = await openSqliteState(options);
+    await state.check();
+    const { message } = await state.stats();
+    const [outcome] = await state.accept([[sampleAlert({ fingerprint: `of ${process.pid}` })]]);
+    say({
+      movedAside: state.movedAside,
+      queued: message.queued,
+      isAccepted: outcome && "accepted" in outcome,
+    });
+    await lines.next();
+    await state.close();
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    say({ code, message });
+  }
+  process.exit(0);
+}
