@@ -185,6 +185,9 @@ describe("a state whose database stays away", () => {
       socket.on("close", () => upstream.destroy());
     });
     state = await openThrough(relay.port, 500);
+    // All connections of the pool, because the next call must not find one that still works.
+    await Promise.all(Array.from({ length: 8 }, () => state.stats()));
+    expect(relayed.size).toBeGreaterThanOrEqual(4);
     await acceptAll(state, resolvedAlert());
     for (const socket of relayed) silenced.add(socket);
     expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
