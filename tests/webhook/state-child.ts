@@ -1,8 +1,10 @@
 /** A process that uses the state of a directory as its first argument says, on any runtime. */
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import { silentLog } from "../../lib/platform/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../lib/webhook/state-sqlite.ts";
 import { sampleAlert } from "./sample-alert.ts";
+import { fillUp } from "./state-fill.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };
@@ -12,6 +14,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 if (role === "accept") await acceptForEver();
 if (role === "claim") await claimOnSignal();
 if (role === "open") await openAndSay();
+if (role === "fill") await fillAndSay();
 
 /** Says the number of each alert as soon as it has been accepted. */
 async function acceptForEver(): Promise<void> {
@@ -55,5 +58,24 @@ async function openAndSay(): Promise<void> {
     const { code, message } = error as { code?: unknown; message: string };
     say({ code, message });
   }
+  process.exit(0);
+}
+
+/** Fills a file that may grow no more, lets it grow again, and says what it saw. */
+async function fillAndSay(): Promise<void> {
+  const databases = new Set<DatabaseSync>();
+  const { prepare } = DatabaseSync.prototype;
+  // The limit belongs to a connection, and only the state has its own.
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args) {
+    databases.add(this);
+    return prepare.apply(this, args);
+  };
+  const state = await openSqliteState(options);
+  const limitPages = (count: number) => {
+    for (const db of databases) if (db.isOpen) db.exec(`pragma max_page_count = ${count}`);
+  };
+  limitPages(200);
+  say(await fillUp(state, () => limitPages(100_000)));
+  await state.close();
   process.exit(0);
 }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Log } from "../../platform/log.ts";
@@ -56,14 +66,29 @@ function build(path: string, target: string): Kept {
 
 function openDamaged(path: string): DatabaseSync | null {
   try {
-    const db = new DatabaseSync(path);
-    // Without this SQLite reads nothing at all of a file that is shorter than its header says.
-    db.exec("pragma writable_schema = on");
-    return db;
+    padToSize(path);
+    return new DatabaseSync(path);
   } catch {
     return null;
   }
 }
+
+// SQLite reads nothing at all of a file that is shorter than its header says.
+function padToSize(path: string): void {
+  const header = Buffer.alloc(32);
+  const file = openSync(path, "r+");
+  try {
+    if (readSync(file, header, 0, header.length, 0) < header.length) return;
+    if (header.toString("latin1", 0, 15) !== "SQLite format 3") return;
+    const bytes = header.readUInt16BE(16) * header.readUInt32BE(28);
+    if (bytes > fstatSync(file).size && bytes <= LARGEST_FILE) ftruncateSync(file, bytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+// More than limits allow; a header that says more is damaged itself.
+const LARGEST_FILE = 2 ** 36;
 
 function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
   const outbox = insertInto(fresh, "outbox", OUTBOX_COLUMNS);
