@@ -37,7 +37,8 @@ export function listingCounter(): ListingCounter {
     if (state === "CLOSE-WAIT") counts.closeWait += 1;
     else if (state === "SYN-RECV") counts.synRecv += 1;
     else if (state !== undefined) counts.others += 1;
-    else if (rows > 1 || !HEADING.test(head)) throw new Error("a row of the listing has no state");
+    else if (rows > 1 || !HEADING.test(head))
+      throw new Error("Cannot list the sockets: a row of the listing has no state");
   }
 
   return {
@@ -53,10 +54,11 @@ export function listingCounter(): ListingCounter {
       }
       // A copy, so that the piece itself can be freed.
       rest = Buffer.from(bytes.subarray(start));
-      if (rest.length > MAX_ROW_BYTES) throw new Error("a row of the listing has no end");
+      if (rest.length > MAX_ROW_BYTES)
+        throw new Error("Cannot list the sockets: a row of the listing has no end");
     },
     end() {
-      if (rest.length > 0) throw new Error("the last row of the listing is cut off");
+      if (rest.length > 0) throw new Error("Cannot list the sockets: the last row of the listing is cut off");
       return counts;
     },
   };

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { type RunningProgram, startProgram } from "../platform/program.ts";
 import { readProcFile } from "./proc-file.ts";
 import { type ListingCounts, listingCounter } from "./socket-listing.ts";
 
@@ -39,36 +39,38 @@ export async function countSockets(options: SocketTableOptions): Promise<SocketC
   return { total: Math.max(counted + synRecv, closeWait + synRecv), closeWait };
 }
 
-function listSockets({ signal, env = process.env }: SocketTableOptions): Promise<ListingCounts> {
-  const child = spawn("ss", LISTING, {
-    stdio: ["ignore", "pipe", "ignore"],
-    env: { PATH: env.PATH || DEFAULT_PATH, LC_ALL: "C" },
-    signal,
-    killSignal: "SIGKILL",
-  });
+async function listSockets({ signal, env = process.env }: SocketTableOptions): Promise<ListingCounts> {
+  const child = await startSs(env.PATH || DEFAULT_PATH);
+  const over = Promise.withResolvers<never>();
+  const stop = () => over.reject(new Error("Cannot list the sockets: ss did not end in time"));
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([countRows(child), over.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    child.kill();
+  }
+}
+
+async function startSs(path: string): Promise<RunningProgram> {
+  try {
+    return await startProgram("ss", LISTING, { PATH: path, LC_ALL: "C" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason =
+      code === "ENOENT" ? "ss is not installed" : `ss cannot be started: ${code ?? "unknown error"}`;
+    throw new Error(`Cannot list the sockets: ${reason}`);
+  }
+}
+
+async function countRows({ output, ended }: RunningProgram): Promise<ListingCounts> {
   const counter = listingCounter();
-  return new Promise((resolve, reject) => {
-    const giveUp = (error: Error) => {
-      child.kill("SIGKILL");
-      child.stdout?.destroy();
-      reject(new Error(`Cannot list the sockets: ${error.message}`));
-    };
-    const attempt = (work: () => void) => {
-      try {
-        work();
-      } catch (error) {
-        giveUp(error as Error);
-      }
-    };
-    child.on("error", (error: NodeJS.ErrnoException) =>
-      giveUp(new Error(error.code === "ENOENT" ? "ss is not installed" : `ss: ${error.code ?? error.name}`)),
-    );
-    child.stdout.on("data", (piece: Uint8Array) => attempt(() => counter.add(piece)));
-    child.on("close", (status, endedBy) => {
-      if (status !== 0) return giveUp(new Error(`ss ended with ${endedBy ?? `status ${status}`}`));
-      attempt(() => resolve(counter.end()));
-    });
-  });
+  for await (const piece of output) counter.add(piece);
+  const status = await ended;
+  if (status !== 0)
+    throw new Error(`Cannot list the sockets: ss ended with status ${status ?? "of a signal"}`);
+  return counter.end();
 }
 
 async function readCounters(folder: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { MetricSample } from "../text/prometheus-text.ts";
 
-/** The sources, as the label `source` names them. */
-export const SOURCES = ["proxy_memory", "sockets", "hosting", "heartbeat"] as const;
+/** The sources, as the label `source` names them; the longest one is started first. */
+export const SOURCES = ["sockets", "proxy_memory", "hosting", "heartbeat"] as const;
 
 /** One of the sources. */
 export type SourceName = (typeof SOURCES)[number];

@@ -16,13 +16,26 @@ export type Connection = {
   close(): void;
 };
 
+/** Bun's own way to start a program whose output is read. */
+export type NativeSpawn = (
+  command: readonly string[],
+  options: { stdin: "ignore"; stdout: "pipe"; stderr: "ignore"; env: Record<string, string> },
+) => {
+  stdout: AsyncIterable<Uint8Array>;
+  exited: Promise<number>;
+  exitCode: number | null;
+  kill(signal: "SIGKILL"): void;
+};
+
 type DenoHttpClient = { close(): void };
 type DenoGlobal = {
   createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
 };
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
-const bun = Reflect.get(globalThis, "Bun") as object | undefined;
+type BunGlobal = { spawn: NativeSpawn };
+
+const bun = Reflect.get(globalThis, "Bun") as unknown as BunGlobal | undefined;
 
 /** The runtime that executes these sources. */
 export function runtimeName(): RuntimeName {
@@ -50,6 +63,11 @@ export function pooledConnection(): Connection {
 /** What makes the runtime's `fetch` call through a Unix socket; null where it cannot. */
 export function unixSocketInit(path: string): RequestInit | null {
   return bun === undefined ? null : ({ unix: path } as RequestInit);
+}
+
+/** The runtime's own way to start a program, or null where that is `node:child_process`. */
+export function nativeSpawn(): NativeSpawn | null {
+  return bun === undefined ? null : bun.spawn;
 }
 
 function denoConnection(runtime: DenoGlobal): Connection {

@@ -1,0 +1,56 @@
+import { nativeSpawn } from "./runtime.ts";
+
+/**
+ * A program that was started with nothing to read.
+ *
+ * Shape:  `output` is its standard output as it comes, to be read once; `ended` is its exit status, null when a signal
+ *         ended it. Both end soon after `kill`.
+ */
+export type RunningProgram = {
+  output: AsyncIterable<Uint8Array>;
+  ended: Promise<number | null>;
+  kill(): void;
+};
+
+/**
+ * Starts a program, without a shell; its standard error is dropped.
+ *
+ * Errors: throws with the code of the system, ENOENT when there is no such program.
+ * Source: Bun's own start takes 0.3 ms where its node:child_process takes 5, which a run of every minute would notice.
+ */
+export async function startProgram(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<RunningProgram> {
+  const spawn = nativeSpawn();
+  if (spawn === null) return await startByNode(program, args, env);
+  const child = spawn([program, ...args], { stdin: "ignore", stdout: "pipe", stderr: "ignore", env });
+  return {
+    output: child.stdout,
+    ended: child.exited.then(() => child.exitCode),
+    kill: () => child.kill("SIGKILL"),
+  };
+}
+
+async function startByNode(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<RunningProgram> {
+  const { spawn } = await import("node:child_process");
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], env });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (status) => resolve(status)));
+  return {
+    output: child.stdout,
+    ended,
+    kill() {
+      child.kill("SIGKILL");
+      child.stdout.destroy();
+    },
+  };
+}
