@@ -5,6 +5,7 @@ import { silentLog } from "../../lib/platform/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../lib/webhook/state-sqlite.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { fillUp } from "./state-fill.ts";
+import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-world.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };
@@ -14,6 +15,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 if (role === "accept") await acceptForEver();
 if (role === "claim") await claimOnSignal();
 if (role === "open") await openAndSay();
+if (role === "deliver") await deliverAndSay();
 if (role === "fill") await fillAndSay();
 
 /** Says the number of each alert as soon as it has been accepted. */
@@ -76,6 +78,28 @@ async function fillAndSay(): Promise<void> {
   };
   limitPages(200);
   say(await fillUp(state, () => limitPages(100_000)));
+  await state.close();
+  process.exit(0);
+}
+
+/** Takes one alert through everything that can become of it, and says what it saw. */
+async function deliverAndSay(): Promise<void> {
+  const state = await openSqliteState({ ...options, nowMs: () => START_MS });
+  const [accepted] = await acceptAll(state, sampleAlert());
+  const { messageRow: message } = accepted!;
+  const issue = issueRowOf(accepted!);
+  const url = "https://tracker.example/issue/1";
+  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
+  await state.settle(message, { as: "dead", code: "refused" });
+  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
+  await state.settle(issue, { as: "delivered", reference: "OPS-1", url });
+  say(await state.listDead());
+  say(await state.retryDead(null));
+  say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
+  await state.settle(message, { as: "retry", delayMs: 1, code: "timeout" });
+  say((await acceptAll(state, sampleAlert()))[0]?.issue);
+  say([await state.lead(), await state.stats(), await state.latest("f1")]);
+  await state.prune();
   await state.close();
   process.exit(0);
 }

@@ -21,7 +21,7 @@ export type StateProcess = {
 /** Starts `state-child.ts` in a role, as another user where `uid` says so. */
 export function startStateProcess(
   runtime: keyof typeof RUNTIMES,
-  role: "accept" | "claim" | "open" | "fill",
+  role: "accept" | "claim" | "open" | "fill" | "deliver",
   directory: string,
   identity: { uid?: number; gid?: number } = {},
 ): StateProcess {

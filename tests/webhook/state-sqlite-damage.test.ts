@@ -119,7 +119,10 @@ describe("openSqliteState() on a damaged file", () => {
     const due = await state.due("message", { limit: 3, except: [], issueGraceMs: 0 });
     expect(due.map(({ alert }) => alert.fingerprint)).toEqual(["f1", "f2", "f3"]);
     expect((await acceptAll(state, sampleAlert({ fingerprint: "f5" })))[0]?.issue.outcome).toBe("duplicate");
-    expect((await dueIds(state, "message", { limit: 1_000 })).length).toBe(message.queued);
+    const ids = await dueIds(state, "message", { limit: 1_000 });
+    expect(ids).toHaveLength(message.queued);
+    // Not the number of a row that was lost: somebody may still be settling that one.
+    expect(ids.at(-1)).toBeGreaterThan(1_000);
     await state.close();
   });
 
@@ -142,9 +145,10 @@ describe("openSqliteState() on a damaged file", () => {
     await fill();
     renameSync(path, `${path}.mended`);
     writeFileSync(`${path}.mending`, "half");
-    writeFileSync(path, "garbage ".repeat(2_000));
+    for (const suffix of ["", "-wal"]) writeFileSync(path + suffix, "garbage ".repeat(2_000));
     const state = await open();
     await expectMended(state);
+    expect(existsSync(`${state.movedAside}-wal`)).toBe(true);
     expect((await state.stats()).message.queued).toBe(ALERTS);
     expect(readdirSync(directory).filter((name) => name.endsWith(".mended"))).toEqual([]);
     await state.close();

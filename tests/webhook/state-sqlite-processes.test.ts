@@ -1,6 +1,6 @@
 /** Several processes on one state file, on both runtimes. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../lib/platform/log.ts";
@@ -72,6 +72,23 @@ describe.each(runtimes)("a process on %s", (runtime) => {
 });
 
 describe("processes on one file", () => {
+  test("see the same on every runtime", async () => {
+    const seen = await Promise.all(
+      runtimes.map(async (runtime) => {
+        const own = join(directory, runtime);
+        mkdirSync(own);
+        const child = start(runtime, "deliver", own);
+        const said: unknown[] = [];
+        for (let line = await child.next(); line !== undefined; line = await child.next()) said.push(line);
+        return said;
+      }),
+    );
+    expect(seen[0]).toHaveLength(7);
+    expect(seen[0]?.slice(0, 2)).toEqual([[], [2]]);
+    expect(seen[0]?.[5]).toMatchObject({ outcome: "duplicate", url: "https://tracker.example/issue/1" });
+    expect(seen[1]).toEqual(seen[0] as unknown[]);
+  });
+
   test("that race for the same keys are first for each key once", async () => {
     const rivals = [...runtimes, ...runtimes].map((runtime) => start(runtime, "claim", directory));
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
