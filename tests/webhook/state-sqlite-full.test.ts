@@ -51,7 +51,7 @@ describe("openSqliteState()", () => {
       expect(await fillUp(state, () => rmSync(ballast))).toEqual(HEALED);
       await state.close();
     } finally {
-      spawnSync("umount", [directory]);
+      spawnSync("umount", ["-l", directory]);
     }
   });
 
