@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { renderExport } from "../../lib/alert-rules/render.ts";
+import { RULE_GROUPS } from "../../lib/alert-rules/rule.ts";
+import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { ruleProblem } from "../standins/grafana-rule.ts";
+import { documents, type LooseRule, loose } from "./documents.ts";
+
+// `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew; read the difference before committing it.
+const UPDATE = process.env.UPDATE_GOLDEN === "1";
+const GOLDEN = new URL("../golden/alert-rules/export.json", import.meta.url).pathname;
+
+/** The reference's table: title, group, comparison, for. */
+const TABLE = [
+  ["VPS Load Average Alto", "vps-infra", "$B > 1", "5m"],
+  ["Traefik RAM Alta", "vps-infra", "$B > 524288000", "5m"],
+  ["TCP CLOSE_WAIT Excessivo", "vps-infra", "$B > 1000", "5m"],
+  ["Disco Raiz Baixo", "vps-infra", "$B < 15", "10m"],
+  ["RAM Disponível Baixa", "vps-infra", "$B < 20", "10m"],
+  ["Vercel Deploy Falhado", "vps-infra", "$B >= 1", "2m"],
+  ["SSH Brute Force", "vps-security", "$B > 10", "0s"],
+];
+
+const EXTRAS = [
+  ["Sockets TCP Excessivos", "vps-infra", "$B > 10000", "5m"],
+  ["Relatório semanal atrasado", "vps-infra", "$B > 691200", "0s"],
+  ["Coletor parado", "vps-infra", "$B > 300", "0s"],
+  ["Coletor com falha", "vps-infra", "$B < 1", "10m"],
+];
+
+const rowOf = (document: LooseRule) => [
+  document.title,
+  document.ruleGroup,
+  document.data[2].model.expression,
+  document.for,
+];
+
+test("the rules are the reference's seven, and with extras four more", () => {
+  expect(documents().map(rowOf)).toEqual(TABLE);
+  expect(documents(true).map(rowOf)).toEqual([...TABLE, ...EXTRAS]);
+  for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));
+});
+
+test("uids and titles are unique, and uids are of the platform's form", () => {
+  const rules = alertRules({ withExtras: true });
+  expect(new Set(rules.map(({ uid }) => uid)).size).toBe(rules.length);
+  expect(new Set(rules.map(({ title }) => title)).size).toBe(rules.length);
+  for (const { uid } of rules) expect(uid).toMatch(/^opsctl-[a-z-]{1,33}$/);
+});
+
+describe.each(documents(true).map((document) => [document.title, document] as const))(
+  "%s",
+  (_title, document) => {
+    const { data, labels, annotations } = loose(document);
+
+    test("has exactly the fields of the contract, and the platform takes it", () => {
+      expect(Object.keys(document).sort()).toEqual(
+        [
+          ...["annotations", "condition", "data", "execErrState", "folderUID", "for"],
+          ...["labels", "noDataState", "ruleGroup", "title", "uid"],
+        ].sort(),
+      );
+      expect(document).toMatchObject({ condition: "C", noDataState: "OK", execErrState: "Error" });
+      expect(ruleProblem(loose(document))).toBeNull();
+    });
+
+    test("asks, reduces and compares, in this order", () => {
+      expect(data.map(({ refId }: { refId: string }) => refId)).toEqual(["A", "B", "C"]);
+      expect(data[1]).toMatchObject({
+        datasourceUid: "__expr__",
+        model: { refId: "B", type: "reduce", expression: "A", reducer: "last", settings: { mode: "dropNN" } },
+      });
+      expect(data[2]).toMatchObject({ datasourceUid: "__expr__", model: { refId: "C", type: "math" } });
+      expect(data[2].model.expression).toMatch(/^\$B (>|>=|<) \d+$/);
+      const isLogs = document.title === "SSH Brute Force";
+      expect(data[0].datasourceUid).toBe(isLogs ? "loki-1" : "prom-1");
+      expect(data[0].model).toMatchObject(
+        isLogs ? { queryType: "instant" } : { instant: true, range: false },
+      );
+      expect(data[0].model.expr).not.toMatch(isLogs ? /instance=/ : /\b(job|instance)\s*(=|!)/);
+    });
+
+    test("names its severity and group, and tells people what to do", () => {
+      expect(["critical", "high", "warning", "info"]).toContain(labels.severity);
+      expect(RULE_GROUPS).toContain(labels.ruleGroup);
+      expect(labels).toEqual({ severity: labels.severity, ruleGroup: document.ruleGroup });
+      expect(Object.keys(annotations)).toEqual(["summary", "description"]);
+      expect(annotations.summary.length).toBeGreaterThan(10);
+      expect(annotations.summary).not.toContain("{{");
+      expect(annotations.description).toContain("Veja primeiro");
+      // Whatever is left of a template would be shown as it is.
+      expect(
+        annotations.description.replace(/\{\{ printf "%\.[02]f" \$values\.B\.Value \}\}/, ""),
+      ).not.toMatch(/[{}]{2}/);
+    });
+  },
+);
+
+test("the export is the golden one, byte for byte", async () => {
+  const rendered = renderExport(documents(true));
+  if (UPDATE) await Bun.write(GOLDEN, rendered);
+  expect(rendered).toBe(await Bun.file(GOLDEN).text());
+});
