@@ -9,7 +9,7 @@ const LINGER_MS = 1_000;
  *
  * Shape: the answer goes out whole and at once. When the request's body has not arrived by then, the connection is
  *        closed behind the answer: not in the same instant, for a sender that is still writing would then meet a reset
- *        in place of the answer, but after a second or a mebibyte.
+ *        in place of the answer, but when the rest has come or a second has passed.
  */
 export async function sendResponse(
   response: Response,
@@ -39,13 +39,12 @@ function arrived(message: IncomingMessage): Promise<void> {
     let bytes = 0;
     const finish = () => {
       clearTimeout(timer);
-      message.pause();
       resolve();
     };
     const timer = setTimeout(finish, LINGER_MS);
     message.on("data", (chunk: Uint8Array) => {
       bytes += chunk.byteLength;
-      if (bytes > LINGER_BYTES) finish();
+      if (bytes > LINGER_BYTES) message.pause();
     });
     for (const event of ["end", "close", "error"]) message.once(event, finish);
     message.resume();

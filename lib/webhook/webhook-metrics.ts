@@ -28,15 +28,25 @@ export function createWebhookMetrics({ version }: { version: string }): WebhookM
       requests.set(status, (requests.get(status) ?? 0) + 1);
       requestSeconds.observe(durationMs / 1_000);
     },
-    accepted: (count) => void (totals.accepted += count),
-    rejected: (count) => void (totals.rejected += count),
-    duplicate: () => void (totals.duplicates += 1),
+    accepted(count) {
+      totals.accepted += count;
+    },
+    rejected(count) {
+      totals.rejected += count;
+    },
+    duplicate() {
+      totals.duplicates += 1;
+    },
     sent(kind, latencyMs) {
       kinds[kind].sent += 1;
       kinds[kind].latencySeconds.observe(latencyMs / 1_000);
     },
-    failed: (kind, code) => void (kinds[kind].failed[failureReason(code)] += 1),
-    dead: (kind) => void (kinds[kind].dead += 1),
+    failed(kind, code) {
+      kinds[kind].failed[failureReason(code)] += 1;
+    },
+    dead(kind) {
+      kinds[kind].dead += 1;
+    },
     render: (now) =>
       renderMetrics([
         ...requestFamilies(totals, requests, requestSeconds),
@@ -120,8 +130,8 @@ function queueFamilies(
   ];
 }
 
-function perKind(valueOf: (kind: OutboxKind) => number): MetricSample[] {
-  return KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: valueOf(kind) }));
+function perKind(count: (kind: OutboxKind) => number): MetricSample[] {
+  return KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: count(kind) }));
 }
 
 function flag(isSet: boolean): MetricSample {
