@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { groupKey } from "../standins/grafana.ts";
-import { documents, loose, UIDS } from "./documents.ts";
+import { documents, type LooseRule, loose, UIDS } from "./documents.ts";
 import { apply, clientOf, openPlatform, plan, tally } from "./platform.ts";
 
 const LOAD = "opsctl-vps-load";
@@ -31,7 +31,7 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     const { platform, client } = open;
     await apply(client);
     const before = platform.writes().length;
-    (platform.rules.get(LOAD) as any).for = "7m";
+    (platform.rules.get(LOAD) as LooseRule).for = "7m";
 
     const planned = await plan(client);
     expect(planned.filter(({ action }) => action !== "none")).toMatchObject([

@@ -5,7 +5,7 @@ import { alertRules } from "../../lib/alert-rules/rules.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { groupKey } from "../standins/grafana.ts";
 import type { Scripted } from "../standins/standin.ts";
-import { documents, loose, UIDS } from "./documents.ts";
+import { documents, type LooseRule, loose, UIDS } from "./documents.ts";
 import { apply, clientOf, openPlatform, plan, TOKEN } from "./platform.ts";
 
 /** The failure of a plan. */
@@ -38,7 +38,7 @@ describe("planRules()", () => {
     await using open = await openPlatform();
     const { platform, client } = open;
     await apply(client);
-    const rule = platform.rules.get("opsctl-root-disk") as any;
+    const rule = platform.rules.get("opsctl-root-disk") as LooseRule;
     rule.labels.severity = "info\u001b[2J\u009b2J\u202e";
     rule.data[2].model.expression = "$B < 5";
     delete rule.annotations.summary;
