@@ -93,5 +93,9 @@ export const root: Group = {
         },
       },
     },
+    doctor: {
+      meta: { description: "Check what the commands need on this host" },
+      load: () => import("./commands/doctor.ts").then((file) => file.doctor),
+    },
   },
 };

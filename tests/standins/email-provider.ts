@@ -12,6 +12,8 @@ export type EmailProviderOptions = StandInOptions & {
   dailyQuota?: number;
   /** Domains that may send; any when absent. */
   verifiedDomains?: string[];
+  /** Whether the key may do nothing but send. */
+  sendsOnly?: boolean;
 };
 
 /** An e-mail that the provider took and would have sent. */
@@ -23,7 +25,10 @@ export type AcceptedEmail = EmailBody & { id: string; idempotencyKey: string | n
  * Shape: `accepted` is what was sent, once per idempotency key; `refusedForRate` counts the 429s; faults are ordered
  *        with `routes.send.next(...)`.
  */
-export type EmailProvider = StandIn<"send"> & { accepted: AcceptedEmail[]; refusedForRate: number };
+export type EmailProvider = StandIn<"send" | "domains"> & {
+  accepted: AcceptedEmail[];
+  refusedForRate: number;
+};
 
 type Stored = { rawBody: string; answer: Answer };
 
@@ -81,6 +86,11 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
   const standIn = await startStandIn(
     {
       send: { method: "POST", pattern: /^\/emails$/, handle: (entry, _match, work) => send(entry, work) },
+      domains: {
+        method: "GET",
+        pattern: /^\/domains$/,
+        handle: async (entry) => gate(entry) ?? domains(options),
+      },
     },
     {
       ...options,
@@ -93,6 +103,12 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
   );
   const provider: EmailProvider = Object.assign(standIn, { accepted, refusedForRate: 0 });
   return provider;
+}
+
+function domains({ sendsOnly, verifiedDomains = [] }: EmailProviderOptions): Answer {
+  if (sendsOnly) return refusal(401, "restricted_api_key", "This API key is restricted to only send emails");
+  const data = verifiedDomains.map((name) => ({ id: randomUUID(), name, status: "verified" }));
+  return { status: 200, json: { object: "list", has_more: false, data } };
 }
 
 function keyProblem(key: string | undefined): Answer | null {

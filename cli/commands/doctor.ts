@@ -1,0 +1,68 @@
+/**
+ * `opsctl doctor [command]`: whether each command has what it needs.
+ *
+ * Reads:  environment files, secrets, the database, modes and owners of files and directories, units, the cron file,
+ *         the webhook's state (a file is looked into only where that leaves nothing beside it).
+ * Writes: nothing.
+ * Calls:  every peer of the command, with reading calls alone; `systemctl is-enabled` and `is-active`; `ss`.
+ * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins.
+ * Exits:  0 no finding failed, 2 usage, 3 a finding failed.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn or fail,
+ *         `reason`, `mend`: the command or line that puts it right, or null).
+ */
+import process from "node:process";
+import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
+import { defineLeaf } from "../command.ts";
+import { EXIT, statusWord } from "../exit-status.ts";
+
+/** Whatever still hangs by then (a name that is looked up, a disk) must not keep the process beyond its five seconds. */
+const LINGER_MS = 200;
+
+/** The command; see the head of this file. */
+export const doctor = defineLeaf({
+  meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
+  notes:
+    "All commands, or the one that is named. Each check has 4 seconds, all of them run at once.\n" +
+    "Run it as root: only root sees files as every account of the commands would.",
+  args: {
+    command: {
+      type: "positional",
+      required: false,
+      description: `One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`,
+    },
+    "env-dir": {
+      type: "string",
+      valueHint: "path",
+      default: "/etc/opsctl",
+      description: "Where the commands' environment files are",
+    },
+    json: { type: "boolean", description: "Print the findings as one line of JSON" },
+  },
+  checks: {
+    command: (value) => (isCommand(value) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`),
+    "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
+  },
+  example: "opsctl doctor weekly",
+
+  async run(args, { env }) {
+    const { checksOf } = await import("../../lib/doctor/checks/all.ts");
+    const { runDoctor } = await import("../../lib/doctor/run.ts");
+    const { renderFindings } = await import("../../lib/doctor/render.ts");
+    const { openDoctorWorld } = await import("../doctor-world.ts");
+    const { command } = args;
+    const checks = checksOf(command !== undefined && isCommand(command) ? command : null);
+    const findings = await runDoctor(openDoctorWorld({ env, envDir: args["env-dir"] }), checks);
+    const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+    return {
+      exitCode,
+      result: { command: "doctor", status: statusWord(exitCode), exitCode, findings, error: null },
+      text: renderFindings(findings),
+    };
+  },
+});
+
+function isCommand(word: string): word is CommandName {
+  return (DOCTOR_COMMANDS as readonly string[]).includes(word);
+}

@@ -1,0 +1,70 @@
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Account } from "./accounts.ts";
+
+/** What somebody wants of a file or directory; whoever writes into a directory needs to enter it too. */
+export type Want = "read" | "enter" | "list" | "write-into";
+
+/** Whether an account may; `missing` and `hidden` (from us) say that nobody can tell from here. */
+export type Access =
+  | { ok: true }
+  | { ok: false; why: "missing" | "hidden" | "closed"; at: string; text: string };
+
+type Owned = Pick<Stats, "mode" | "uid" | "gid">;
+
+const BITS: Record<Want, number> = { read: 4, enter: 1, list: 5, "write-into": 3 };
+
+/**
+ * Whether the mode of a file or directory lets an account do this.
+ *
+ * Shape: owner, else group, else others, as the kernel asks; access lists are not looked at. Root may.
+ */
+export function allows({ mode, uid, gid }: Owned, account: Account, want: Want): boolean {
+  if (account.uid === 0) return true;
+  const shift = account.uid === uid ? 6 : account.gids.includes(gid) ? 3 : 0;
+  return ((mode >> shift) & BITS[want]) === BITS[want];
+}
+
+/**
+ * Whether an account may do this with `path`, every directory on the way included, judged by modes and owners: nothing
+ * is opened and nothing is tried.
+ */
+export async function accessOf(path: string, account: Account, want: Want): Promise<Access> {
+  for (const step of stepsTo(path)) {
+    const isLast = step === path;
+    let stats: Stats;
+    try {
+      stats = await stat(step);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR")
+        return { ok: false, why: "missing", at: step, text: `${step} does not exist` };
+      return { ok: false, why: "hidden", at: step, text: `${step} cannot be looked at: ${code}` };
+    }
+    if (!allows(stats, account, isLast ? want : "enter"))
+      return {
+        ok: false,
+        why: "closed",
+        at: step,
+        text: `${step} ${modeText(stats)} is closed to ${account.name}`,
+      };
+  }
+  return { ok: true };
+}
+
+/** A mode and its owner, as "with mode 0700 of uid 0, gid 0". */
+export function modeText({ mode, uid, gid }: Owned): string {
+  return `with mode ${octal(mode)} of uid ${uid}, gid ${gid}`;
+}
+
+/** Permissions as they are written: `0600`. */
+export function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+function stepsTo(path: string): string[] {
+  const steps = [path];
+  for (let at = dirname(path); at !== steps[0]; at = dirname(at)) steps.unshift(at);
+  return steps;
+}

@@ -1,0 +1,82 @@
+import { grafanaClient } from "../../providers/grafana.ts";
+import { readDataSourceType } from "../../providers/grafana-data-source.ts";
+import type { Check } from "../check.ts";
+import type { Desk, Settings } from "../desk.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { RulesSettings } from "../world.ts";
+import { withoutSettings } from "./configuration.ts";
+
+const command = "alert-rules";
+
+/** What the alert rules need on the platform: a token that may see them, their folder, their data sources. */
+export const RULES_CHECKS: readonly Check[] = [
+  {
+    command,
+    name: "rules",
+    run: (desk) =>
+      withPlatform(desk, async (settings) => {
+        const listed = await clientOf(desk, settings).listRules();
+        if (listed.ok) return [pass("the platform answers, and the token may read alert rules")];
+        return [failureOf(listed.problem, "alert rules")];
+      }),
+  },
+  {
+    command,
+    name: "folder",
+    run: (desk) =>
+      withPlatform(desk, async (settings) => {
+        const { folder } = settings.uids;
+        const found = await clientOf(desk, settings).hasFolder(folder);
+        if (!found.ok) return [failureOf(found.problem, "folders")];
+        if (found.value !== null) return [pass(`folder ${folder} exists`)];
+        return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
+      }),
+  },
+  dataSourceCheck("metrics data source", "metrics", "prometheus", "MONITORING_PROMETHEUS_UID"),
+  dataSourceCheck("logs data source", "logs", "loki", "MONITORING_LOKI_UID"),
+];
+
+function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string, variable: string): Check {
+  return {
+    command,
+    name,
+    run: (desk, signal) =>
+      withPlatform(desk, async ({ url, token, uids }) => {
+        const uid = uids[key];
+        const timeoutMs = desk.world.limitMs;
+        const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
+        if (!read.ok && read.problem.status === 403)
+          return [notChecked(`the token may not read data sources, which the rules do not need`)];
+        if (!read.ok) return [failureOf(read.problem, "data sources")];
+        if (read.value === null)
+          return [fail(`the platform has no data source ${uid}`, `Correct ${variable}`)];
+        if (!read.value.includes(expected))
+          return [warn(`data source ${uid} is not of type ${expected}`, `Correct ${variable}`)];
+        return [pass(`data source ${uid} exists`)];
+      }),
+  };
+}
+
+async function withPlatform(
+  desk: Desk,
+  use: (settings: RulesSettings) => Promise<Verdict[]>,
+): Promise<Verdict[]> {
+  const settings: Settings<RulesSettings> = await desk.settings(command, "all", (env) =>
+    desk.world.load.alertRules(env),
+  );
+  return settings.ok ? await use(settings.value) : withoutSettings(command);
+}
+
+function clientOf(desk: Desk, { url, token }: RulesSettings) {
+  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: desk.world.limitMs });
+}
+
+function failureOf({ code, status }: { code: string; status: number | null }, what: string): Verdict {
+  if (status === 401) return fail(`${code}: the platform refuses the token`, "Correct MONITORING_TOKEN");
+  if (status === 403)
+    return fail(
+      `${code}: the token may not read ${what}`,
+      "Give the service account the role Editor, or a finer one",
+    );
+  return fail(`${code}: the platform does not answer as it should`, "Check MONITORING_URL and the network");
+}

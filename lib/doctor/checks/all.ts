@@ -1,0 +1,62 @@
+import type { Check } from "../check.ts";
+import { COMMAND_FACTS, SERVICE_ACCOUNT } from "../command-facts.ts";
+import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
+import type { Loaders } from "../world.ts";
+import { RULES_CHECKS } from "./alert-rules.ts";
+import { COLLECT_CHECKS } from "./collect-metrics.ts";
+import { configurationCheck } from "./configuration.ts";
+import { databaseCheck, migrationsCheck, readinessCheck } from "./database.ts";
+import { environmentFileCheck } from "./environment-file.ts";
+import { accountCheck, cronChecks, hostZoneCheck } from "./schedule.ts";
+import { secretsCheck } from "./secrets.ts";
+import { SOCKET_CHECKS } from "./socket-monitor.ts";
+import { WEBHOOK_CHECKS } from "./webhook.ts";
+import { WEEKLY_CHECKS } from "./weekly.ts";
+
+type Load = Parameters<typeof configurationCheck>[1];
+
+const LOAD: Record<CommandName, Load> = {
+  weekly: (loaders, env) => loaders.weekly(env, { skipWhatsapp: false, skipEmail: false }),
+  webhook: (loaders, env) => loaders.webhook(env),
+  "collect-metrics": (loaders, env) => loaders.collectMetrics(env),
+  "socket-monitor": (loaders, env) => loaders.socketMonitor(env),
+  "alert-rules": (loaders, env) => loaders.alertRules(env),
+  migrate: databaseUrl,
+  deliveries: databaseUrl,
+};
+
+const NEEDS: Record<CommandName, readonly Check[]> = {
+  weekly: [
+    databaseCheck("weekly"),
+    readinessCheck("weekly"),
+    ...WEEKLY_CHECKS,
+    ...cronChecks("weekly"),
+    hostZoneCheck("weekly"),
+  ],
+  webhook: WEBHOOK_CHECKS,
+  "collect-metrics": [...COLLECT_CHECKS, ...cronChecks("collect-metrics")],
+  "socket-monitor": [...SOCKET_CHECKS, ...cronChecks("socket-monitor")],
+  "alert-rules": RULES_CHECKS,
+  migrate: [databaseCheck("migrate"), migrationsCheck("migrate")],
+  deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
+};
+
+/** The checks of one command, or of all when none is named, in the order in which they are shown. */
+export function checksOf(command: CommandName | null): Check[] {
+  return command === null ? DOCTOR_COMMANDS.flatMap(checksOfOne) : checksOfOne(command);
+}
+
+function checksOfOne(command: CommandName): Check[] {
+  const isService = COMMAND_FACTS[command].account === SERVICE_ACCOUNT;
+  return [
+    configurationCheck(command, LOAD[command]),
+    environmentFileCheck(command),
+    ...(isService ? [accountCheck(command, SERVICE_ACCOUNT)] : []),
+    secretsCheck(command),
+    ...NEEDS[command],
+  ];
+}
+
+function databaseUrl(loaders: Loaders, env: Parameters<Load>[1]): Promise<unknown> {
+  return loaders.databaseUrl(env);
+}

@@ -1,0 +1,170 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { METRIC } from "../../host/metric-names.ts";
+import { METRICS_FILE } from "../../host/metrics-file.ts";
+import { countSockets } from "../../host/socket-table.ts";
+import { readContainerMemory } from "../../providers/docker.ts";
+import { checkVercelAccess } from "../../providers/vercel-access.ts";
+import { accessOf, octal } from "../access.ts";
+import type { Account } from "../accounts.ts";
+import type { Check } from "../check.ts";
+import type { Desk, Settings } from "../desk.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { secretMend } from "../reason.ts";
+import type { CollectSettings } from "../world.ts";
+import { withoutSettings } from "./configuration.ts";
+
+const command = "collect-metrics";
+/** A run a minute: three that did not come are no coincidence. */
+const STALE_MS = 3 * 60_000;
+/** Whoever is neither owner nor in the group, as the monitoring agent. */
+const OTHERS: Account = { name: "the monitoring agent", uid: -1, gids: [] };
+const CRON =
+  "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log";
+
+/** What the collector needs besides its settings: its directory, its file, and its sources. */
+export const COLLECT_CHECKS: readonly Check[] = [
+  {
+    command,
+    name: "text-file directory",
+    async run(desk) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { textfileDir } = settings.value;
+      const access = await accessOf(textfileDir, OTHERS, "list");
+      if (access.ok) return [pass(`${textfileDir} can be read by ${OTHERS.name}`)];
+      if (access.why === "hidden") return [notChecked(access.text, `sudo opsctl doctor ${command}`)];
+      const mend = access.why === "missing" ? `install -d -m 0755 ${textfileDir}` : `chmod o+rx ${access.at}`;
+      return [fail(access.text, mend)];
+    },
+  },
+  {
+    command,
+    name: "metrics file",
+    async run(desk) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), desk.world.nowMs());
+    },
+  },
+  {
+    command,
+    name: "container",
+    async run(desk, signal) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { container, address } = settings.value.proxy;
+      const timeoutMs = desk.world.limitMs;
+      const memory = await readContainerMemory({ address, container, timeoutMs, signal });
+      return [memory.ok ? pass(`container ${container} runs`) : containerFailure(memory.code, container)];
+    },
+  },
+  {
+    command,
+    name: "hosting provider",
+    async run(desk, signal) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { apiUrl, teamId } = settings.value.hosting;
+      const token = (await desk.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN")?.found;
+      if (!token) return [await tokenMissing(desk)];
+      const timeoutMs = desk.world.limitMs;
+      const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
+      return [hostingVerdict(await checkVercelAccess(options))];
+    },
+  },
+  socketTableCheck(command),
+];
+
+/** Whether the host's sockets can be counted. */
+export function socketTableCheck(of: CommandName): Check {
+  return {
+    command: of,
+    name: "socket table",
+    async run({ world }, signal) {
+      try {
+        await countSockets({ signal, env: world.env, procNet: world.paths.procNet });
+        return [pass("ss and the kernel's counters can be read")];
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
+        return [fail(reason, "apt-get install iproute2")];
+      }
+    },
+  };
+}
+
+async function tokenMissing(desk: Desk): Promise<Verdict> {
+  const { env } = await desk.environment(command);
+  return fail("no layer has HOSTING_TOKEN", secretMend(command, "HOSTING_TOKEN", env));
+}
+
+function settingsOf(desk: Desk): Promise<Settings<CollectSettings>> {
+  return desk.settings(command, "all", (env) => desk.world.load.collectMetrics(env));
+}
+
+async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
+  try {
+    const [{ mode, mtimeMs }, text] = await Promise.all([stat(path), readFile(path, "utf8")]);
+    const readable =
+      (mode & 0o004) === 0
+        ? fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, `chmod 0644 ${path}`)
+        : pass(`${path} has mode ${octal(mode)}`);
+    return [readable, ageVerdict(text, mtimeMs, nowMs), ...sourceVerdicts(text)];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
+    return [notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`)];
+  }
+}
+
+function ageVerdict(text: string, mtimeMs: number, nowMs: number): Verdict {
+  const written = new RegExp(`^${METRIC.collectorLastRun} ([0-9.e+]+)$`, "m").exec(text)?.[1];
+  const lastMs = written === undefined ? mtimeMs : Number(written) * 1000;
+  const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
+  const reason = `the last run was ${seconds} s ago`;
+  return nowMs - lastMs > STALE_MS ? fail(reason, CRON) : pass(reason);
+}
+
+function sourceVerdicts(text: string): Verdict[] {
+  const pattern = new RegExp(`^${METRIC.collectorUp}\\{source="([a-z_-]+)"\\} 0$`, "gm");
+  return [...text.matchAll(pattern)].map(([, source]) =>
+    warn(`the last run could not read its source ${source}`, "opsctl collect-metrics --stdout"),
+  );
+}
+
+function containerFailure(code: string, container: string): Verdict {
+  switch (code) {
+    case "docker_container_missing":
+      return fail(`${code}: the engine knows no container ${container}`, "Correct PROXY_CONTAINER");
+    case "docker_container_not_running":
+      return fail(`${code}: container ${container} does not run`, `docker start ${container}`);
+    default:
+      return fail(
+        `${code}: the container engine does not answer as it should`,
+        "Check DOCKER_HOST; run as root",
+      );
+  }
+}
+
+function hostingVerdict(code: string | null): Verdict {
+  switch (code) {
+    case null:
+      return pass("the hosting provider takes the token and shows projects");
+    case "hosting_http_401":
+    case "hosting_http_403":
+      return fail(
+        `${code}: the hosting provider refuses the token`,
+        "Correct HOSTING_TOKEN or HOSTING_TEAM_ID",
+      );
+    case "hosting_no_projects":
+      return fail(
+        `${code}: the token sees no project`,
+        "Set HOSTING_TEAM_ID to the team that owns the projects",
+      );
+    default:
+      return fail(
+        `${code}: the hosting provider does not answer as it should`,
+        "Check HOSTING_API_URL and the network",
+      );
+  }
+}

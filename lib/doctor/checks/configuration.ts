@@ -1,0 +1,47 @@
+import type { OpsError } from "../../platform/errors.ts";
+import type { Environment } from "../../platform/secrets.ts";
+import type { Check } from "../check.ts";
+import type { CommandEnvironment } from "../environment.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
+import { reasonOf, secretMend } from "../reason.ts";
+import type { Loaders } from "../world.ts";
+
+/** The settings of a command, by its own loader: each problem is a finding. */
+export function configurationCheck(
+  command: CommandName,
+  load: (loaders: Loaders, env: Environment) => Promise<unknown>,
+): Check {
+  return {
+    command,
+    name: "configuration",
+    async run(desk) {
+      const settings = await desk.settings(command, "all", (env) => load(desk.world.load, env));
+      if (settings.ok) return [pass("every setting is there and valid")];
+      return problemsOf(settings.error, await desk.environment(command));
+    },
+  };
+}
+
+/** What a check says that needs settings which are not there; `configuration` says which. */
+export function withoutSettings(command: CommandName): Verdict[] {
+  return [notChecked(`the settings of ${command} that it needs are incomplete, see configuration`)];
+}
+
+function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
+  if (error.code !== "CONFIG_INVALID") return [fail(reasonOf(error), error.hint ?? null)];
+  const [, ...lines] = error.message.split("\n");
+  return lines.map((line) => {
+    const [, name = "", problem = ""] = /^\s*([A-Z0-9_]+): (.*)$/.exec(line) ?? [];
+    if (name === "") return fail(line.trim(), error.hint ?? null);
+    const isSecret = problem.includes("a secret, so best a file of this name");
+    const place = isSecret
+      ? secretMend(file.command, name, env)
+      : (hintNamingFile(error) ?? `Set ${name} in ${file.path}`);
+    return fail(`${name} ${problem.replace(/; a secret, so best .*$/, "")}`, place);
+  });
+}
+
+/** The socket monitor's settings stand in the webhook's file, and its loader says which. */
+function hintNamingFile({ hint }: OpsError): string | null {
+  return hint?.startsWith("Set them in /") ? hint : null;
+}

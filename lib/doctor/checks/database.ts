@@ -1,0 +1,113 @@
+import type postgres from "postgres";
+import { OpsError } from "../../platform/errors.ts";
+import { MIGRATIONS } from "../../schema/migrations.ts";
+import { checkReadiness } from "../../schema/readiness.ts";
+import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
+import type { Check } from "../check.ts";
+import type { Desk } from "../desk.ts";
+import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+import { withoutSettings } from "./configuration.ts";
+
+const OLDEST_VERSION = 150_000;
+const CLOCK_WARN_MS = 2_000;
+const CLOCK_FAIL_MS = 60_000;
+
+/** What a command needs of the database: to be reached, its version, and its clock beside the host's. */
+export function databaseCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "database",
+    run: (desk) =>
+      withDatabase(command, desk, async (sql) => {
+        const before = desk.world.nowMs();
+        const [row] = await sql<[{ version: number; clock: string }]>`
+          select current_setting('server_version_num')::integer as version,
+                 (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
+        const after = desk.world.nowMs();
+        return [
+          pass("the database answers"),
+          versionOf(row.version),
+          clockOf(Number(row.clock), before, after),
+        ];
+      }),
+  };
+}
+
+/** Whether tables, functions, grants and row access are as the command needs them. */
+export function readinessCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "database schema",
+    run: (desk) =>
+      withDatabase(command, desk, async (sql) => {
+        const problems = await checkReadiness(sql);
+        if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
+        return problems.map(({ code, message, hint }) =>
+          fail(`${code}: ${message.replace(/^Cannot use the database: /, "")}`, hint),
+        );
+      }),
+  };
+}
+
+/** How far the database is migrated; for who migrates, what is pending is work to do and no fault. */
+export function migrationsCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "migrations",
+    run: (desk) =>
+      withDatabase(command, desk, async (sql) => {
+        const [row] = await sql<[{ exists: boolean; readable: boolean }]>`
+          select to_regclass('public.opsctl_migrations') is not null as exists,
+                 coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
+        if (row.exists && !row.readable)
+          return [fail("public.opsctl_migrations may not be read", "Connect as the owner of the schema")];
+        return verdictsOf(compareMigrations(row.exists ? await readRecordedMigrations(sql) : []));
+      }),
+  };
+}
+
+/** Hands the open database to a check, or says why there is none. */
+export async function withDatabase(
+  command: CommandName,
+  desk: Desk,
+  use: (sql: postgres.Sql) => Promise<Verdict[]>,
+): Promise<Verdict[]> {
+  const url = await desk.settings(command, "database", (env) => desk.world.load.databaseUrl(env));
+  if (!url.ok) return withoutSettings(command);
+  const { sql } = await desk.database(url.value);
+  try {
+    return await use(sql);
+  } catch (error) {
+    if (error instanceof OpsError) throw error;
+    const { databaseError } = await import("../../platform/database-error.ts");
+    throw databaseError(error, "read the database");
+  }
+}
+
+function versionOf(version: number): Verdict {
+  const major = Math.floor(version / 10_000);
+  return version >= OLDEST_VERSION
+    ? pass(`PostgreSQL ${major}`)
+    : fail(`PostgreSQL ${major} is too old, expected 15 or newer`, "Upgrade the database server");
+}
+
+function clockOf(clockMs: number, beforeMs: number, afterMs: number): Verdict {
+  // Only what the time of the question itself cannot explain.
+  const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
+  const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
+  const mend = "timedatectl set-ntp true, on the host and on the database server";
+  if (apartMs > CLOCK_FAIL_MS) return fail(text, mend);
+  return apartMs > CLOCK_WARN_MS ? warn(text, mend) : pass("the clocks of database and host agree");
+}
+
+function verdictsOf(migrations: readonly MigrationStatus[]): Verdict[] {
+  const named = (state: MigrationStatus["state"]) =>
+    migrations.filter((migration) => migration.state === state).map(({ name }) => name);
+  const [pending, edited, unknown] = [named("pending"), named("edited"), named("unknown")];
+  const verdicts: Verdict[] = [];
+  if (pending.length > 0) verdicts.push(warn(`pending: ${pending.join(", ")}`, "opsctl migrate"));
+  const newer = "Use the opsctl that migrated this database, or a newer one";
+  if (edited.length > 0) verdicts.push(fail(`applied from another text: ${edited.join(", ")}`, newer));
+  if (unknown.length > 0) verdicts.push(fail(`unknown to this opsctl: ${unknown.join(", ")}`, newer));
+  return verdicts.length > 0 ? verdicts : [pass(`all ${MIGRATIONS.length} migrations are applied`)];
+}

@@ -1,0 +1,35 @@
+import { accessOf, octal } from "../access.ts";
+import type { Check } from "../check.ts";
+import { COMMAND_FACTS } from "../command-facts.ts";
+import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+
+const OPEN_TO_OTHERS = 0o077;
+
+/** The environment file that a command is started with: there, closed to others, and readable for its account. */
+export function environmentFileCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "environment file",
+    async run(desk) {
+      const { file } = await desk.environment(command);
+      const { path, stats, problem } = file;
+      if (problem !== null)
+        return [fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`)];
+      if (stats === null) return absent(command, path);
+      const { account: name } = COMMAND_FACTS[command];
+      if ((stats.mode & OPEN_TO_OTHERS) !== 0)
+        return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
+      const account = name === null ? null : await desk.account(name);
+      const access = account === null ? { ok: true as const } : await accessOf(path, account, "read");
+      if (access.ok) return [pass(`${path} has mode ${octal(stats.mode)}`)];
+      return [fail(access.text, `chown ${name}:${name} ${path}`)];
+    },
+  };
+}
+
+function absent(command: CommandName, path: string): Verdict[] {
+  const { account } = COMMAND_FACTS[command];
+  if (account === null) return [pass(`${path} is not there; this process's own environment counts`)];
+  const reason = `${path} does not exist: what this process has in its environment was looked at`;
+  return [warn(reason, `install -m 0600 -o ${account} /dev/null ${path}, then fill it in`)];
+}

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { Desk } from "../desk.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { readStateFile } from "../outbox.ts";
+import { readServiceHealth } from "../service-health.ts";
+import type { KindCounts, OutboxCounts, WebhookSettings } from "../world.ts";
+
+/** A message that waits for so long waits for more than its turn. */
+const OLD_MS = 15 * 60_000;
+
+/** What waits in the outbox and what was given up: from the running service, else from where the state is kept. */
+export async function outboxVerdicts(
+  desk: Desk,
+  state: WebhookSettings["state"],
+  signal: AbortSignal,
+): Promise<Verdict[]> {
+  const health = await readServiceHealth(desk.world, signal);
+  if (health?.outbox) return verdictsOf(health.outbox);
+  if ("url" in state) {
+    const { sql } = await desk.database(state.url);
+    const [row] = await sql<[{ exists: boolean }]>`
+      select to_regclass('opsctl_state.outbox') is not null as exists`;
+    if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];
+    return verdictsOf(await desk.world.outbox.ofDatabase(sql));
+  }
+  const path = join(state.directory, "state.db");
+  const reading = await readStateFile(path, desk.world.outbox.ofFile);
+  switch (reading.is) {
+    case "read":
+      return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
+    case "missing":
+      return [warn(`${path} does not exist yet: the service makes it at its start`, null)];
+    case "in_use":
+      return [
+        notChecked(
+          `${path} has a write-ahead log, which cannot be read without writing beside it`,
+          "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
+        ),
+      ];
+    case "damaged":
+      return [
+        fail(
+          `${path} cannot be read: ${reading.message}`,
+          "Restart the service: it moves a damaged file aside and carries over what is readable",
+        ),
+      ];
+  }
+}
+
+function verdictsOf({ message, issue }: OutboxCounts): Verdict[] {
+  return [...kindVerdicts("messages", message), ...kindVerdicts("issues", issue)];
+}
+
+function kindVerdicts(what: string, { queued, dead, oldestQueuedAgeMs }: KindCounts): Verdict[] {
+  const verdicts: Verdict[] = [];
+  if (dead > 0)
+    verdicts.push(
+      warn(`${dead} ${what} were given up`, "opsctl webhook dead list, then opsctl webhook dead retry --all"),
+    );
+  if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > OLD_MS) {
+    const minutes = Math.round(oldestQueuedAgeMs / 60_000);
+    verdicts.push(
+      warn(
+        `${queued} ${what} wait, the oldest for ${minutes} min`,
+        "journalctl -u opsctl-webhook.service -n 50",
+      ),
+    );
+  }
+  return verdicts.length > 0 ? verdicts : [pass(`${queued} ${what} wait, none was given up`)];
+}

@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import type { Check } from "../check.ts";
+import { COMMAND_FACTS } from "../command-facts.ts";
+import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
+import { isUtcZone } from "../time-zone.ts";
+
+/** The line of the cron file that starts a command. */
+export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
+  return {
+    command,
+    name: "cron",
+    async run({ world }) {
+      const { cronFile } = world.paths;
+      const text = await readOrNull(cronFile);
+      if (text === null)
+        return [warn(`${cronFile} does not exist: nothing starts ${command}`, "make install")];
+      const lines = text.toString("utf8").split("\n");
+      if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${command}`)];
+      return [fail(`${cronFile} has no line that starts ${command} as it should`, "make install")];
+    },
+  };
+}
+
+/** Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. */
+export function hostZoneCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "host time zone",
+    async run({ world }) {
+      const file = await readOrNull(world.paths.localtime);
+      // Without the file the system's zone is UTC.
+      if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
+      return [
+        warn(
+          "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
+          "timedatectl set-timezone UTC, then systemctl restart cron",
+        ),
+      ];
+    },
+  };
+}
+
+/** Whether the account that runs a command is on this host. */
+export function accountCheck(command: CommandName, name: string): Check {
+  return {
+    command,
+    name: "service account",
+    async run(desk) {
+      if ((await desk.account(name)) !== null) return [pass(`account ${name} exists`)];
+      return [
+        notChecked(
+          `there is no account ${name} on this host, so no file is judged as it would see it`,
+          `useradd --system --user-group --no-create-home --shell /usr/sbin/nologin ${name}`,
+        ),
+      ];
+    },
+  };
+}
+
+/** The cron line of a command that cron starts. */
+export function cronChecks(command: CommandName): Check[] {
+  const { cronLine } = COMMAND_FACTS[command];
+  return cronLine === null ? [] : [cronLineCheck(command, cronLine)];
+}
+
+async function readOrNull(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

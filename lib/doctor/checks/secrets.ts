@@ -1,0 +1,68 @@
+import { accessOf } from "../access.ts";
+import type { Check } from "../check.ts";
+import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../command-facts.ts";
+import type { Desk } from "../desk.ts";
+import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+import { reasonOf, secretMend } from "../reason.ts";
+import type { SecretSearch } from "../secret-search.ts";
+
+/** Where each secret of a command was found, and whether the command's account will find it there too. */
+export function secretsCheck(command: CommandName): Check {
+  return {
+    command,
+    name: "secrets",
+    async run(desk) {
+      const searches = await desk.secrets(command);
+      const verdicts = await Promise.all(searches.map((search) => verdictOf(command, desk, search)));
+      const alias =
+        command === "weekly" ? aliasVerdicts(searches, (await desk.environment(command)).env) : [];
+      return [...verdicts.flat(), ...alias];
+    },
+  };
+}
+
+async function verdictOf(command: CommandName, desk: Desk, search: SecretSearch): Promise<Verdict[]> {
+  const { name, found, error } = search;
+  if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
+  // Whether it has to be there is for the settings to say.
+  if (found === null) return [];
+  if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
+  if (found.path === null) return [pass(`${name} comes from the environment`)];
+  const { account: accountName } = COMMAND_FACTS[command];
+  const account = accountName === null ? null : await desk.account(accountName);
+  const access = account === null ? { ok: true as const } : await accessOf(found.path, account, "read");
+  if (access.ok) return [pass(`${name} comes from ${found.path}`)];
+  return [fail(`${name}: ${access.text}`, `chown ${accountName} ${access.at}`)];
+}
+
+/** The secret of the editorial route is its own, and never one of the environment. */
+function aliasVerdicts(
+  searches: readonly SecretSearch[],
+  env: Readonly<Record<string, string | undefined>>,
+): Verdict[] {
+  const search = (name: string) => searches.find((one) => one.name === name);
+  const [alias, trigger] = [search(EDITORIAL_ALIAS), search("TRIGGER_SECRET")];
+  const verdicts: Verdict[] = [];
+  if ((env[EDITORIAL_ALIAS] ?? "").trim() !== "")
+    verdicts.push(
+      warn(
+        `${EDITORIAL_ALIAS} is set in the environment and is not used there`,
+        `Remove it there, then: ${secretMend("weekly", EDITORIAL_ALIAS, env)}`,
+      ),
+    );
+  if (env.SOCIAL_EDITORIALS_ENABLED === "1" && alias?.found === null && alias.error === null)
+    verdicts.push(
+      fail(
+        `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and no layer has ${EDITORIAL_ALIAS}`,
+        secretMend("weekly", EDITORIAL_ALIAS, env),
+      ),
+    );
+  if (alias?.found && trigger?.found && alias.found.secret.open() === trigger.found.secret.open())
+    verdicts.push(
+      fail(
+        `SOCIAL_EDITORIALS_CRON_SECRET_REUSED: ${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
+        "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
+      ),
+    );
+  return verdicts;
+}

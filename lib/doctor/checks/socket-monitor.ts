@@ -1,0 +1,104 @@
+import { open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { accessOf, octal } from "../access.ts";
+import type { Check } from "../check.ts";
+import type { Desk, Settings } from "../desk.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { SocketSettings } from "../world.ts";
+import { socketTableCheck } from "./collect-metrics.ts";
+import { withoutSettings } from "./configuration.ts";
+import { accountOf, writableVerdict } from "./directory.ts";
+import { alertGatewayCheck } from "./gateway.ts";
+
+const command = "socket-monitor";
+/** A run every five minutes: three that did not come are no coincidence. */
+const STALE_MS = 15 * 60_000;
+const TAIL_BYTES = 4_096;
+const OPEN_TO_OTHERS = 0o077;
+
+/** What the socket monitor needs: the webhook's file, its directories, its peers, and that it runs. */
+export const SOCKET_CHECKS: readonly Check[] = [
+  {
+    command,
+    name: "webhook's environment file",
+    async run(desk) {
+      const { env } = await desk.environment(command);
+      return [await sharedFileVerdict(desk, env.OPSCTL_WEBHOOK_ENV_FILE ?? "/etc/opsctl/webhook.env")];
+    },
+  },
+  alertGatewayCheck(command, settingsOf),
+  socketTableCheck(command),
+  {
+    command,
+    name: "directories",
+    async run(desk) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { logDir, stateDir } = settings.value;
+      return [
+        await writableVerdict(command, desk, logDir, "0755"),
+        await writableVerdict(command, desk, stateDir, "0700"),
+      ];
+    },
+  },
+  {
+    command,
+    name: "last run",
+    async run(desk) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const path = join(settings.value.logDir, desk.world.socketLogFile);
+      return [await lastRunVerdict(path, desk.world.nowMs())];
+    },
+  },
+];
+
+function settingsOf(desk: Desk): Promise<Settings<SocketSettings>> {
+  return desk.settings(command, "all", (env) => desk.world.load.socketMonitor(env));
+}
+
+async function sharedFileVerdict(desk: Desk, path: string): Promise<Verdict> {
+  const account = await accountOf(command, desk);
+  const access = await accessOf(path, account, "read");
+  if (!access.ok && access.why === "missing")
+    return warn(
+      `${path} does not exist`,
+      `install -m 0600 -o opsctl -g opsctl /dev/null ${path}, then fill it in`,
+    );
+  if (!access.ok && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
+  if (!access.ok) return fail(access.text, `chown opsctl:opsctl ${path}`);
+  const { mode } = await stat(path);
+  if ((mode & OPEN_TO_OTHERS) !== 0)
+    return fail(`${path} has mode ${octal(mode)}, open to group or others`, `chmod 0600 ${path}`);
+  return pass(`${path} has mode ${octal(mode)} and can be read by ${account.name}`);
+}
+
+async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
+  const mend = "grep opsctl /etc/cron.d/opsctl; systemctl status cron";
+  try {
+    const lastMs = (await lastTimeIn(path)) ?? (await stat(path)).mtimeMs;
+    const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
+    const reason = `the last line of ${path} is ${seconds} s old`;
+    return nowMs - lastMs > STALE_MS ? warn(reason, mend) : pass(reason);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return warn(`${path} does not exist: the monitor has not run yet`, mend);
+    return notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`);
+  }
+}
+
+/** When the last whole line of the log was written; null when it does not say. */
+async function lastTimeIn(path: string): Promise<number | null> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(new Uint8Array(TAIL_BYTES), 0, TAIL_BYTES, start);
+    const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
+    const time = /"time":\s*"([^"]+)"[^\n]*\n?$/.exec(text)?.[1];
+    const ms = Date.parse(time ?? "");
+    return Number.isNaN(ms) ? null : ms;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,56 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Check } from "../check.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { DoctorWorld } from "../world.ts";
+
+const command = "webhook";
+const SERVICE = "opsctl-webhook.service";
+const SOCKET = "opsctl-webhook.socket";
+
+/** Whether the webhook's units are installed, start at boot and run. */
+export const WEBHOOK_UNIT_CHECK: Check = {
+  command,
+  name: "unit",
+  async run({ world }, signal) {
+    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(world, unit)));
+    if (installed.some(({ status }) => status !== "pass")) return installed;
+    const asked = await Promise.all([
+      askSystemd(world, "is-enabled", SOCKET, signal),
+      askSystemd(world, "is-enabled", SERVICE, signal),
+      askSystemd(world, "is-active", SOCKET, signal),
+      askSystemd(world, "is-active", SERVICE, signal),
+    ]);
+    // One sentence about a host without systemd, not four.
+    const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
+    return [...installed, ...(silent === undefined ? asked : [silent])];
+  },
+};
+
+async function installedVerdict({ paths }: DoctorWorld, unit: string): Promise<Verdict> {
+  for (const dir of paths.unitDirs) {
+    const path = join(dir, unit);
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return pass(`${path} is installed`);
+  }
+  return fail(`${unit} is not installed`, "make install, then systemctl daemon-reload");
+}
+
+async function askSystemd(
+  world: DoctorWorld,
+  question: "is-enabled" | "is-active",
+  unit: string,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const end = await world.runProgram("systemctl", [question, unit], signal);
+  const answer = end?.stdout.trim() ?? "";
+  if (end === null) return notChecked("this host has no systemctl");
+  if (answer === "" || answer === "offline" || answer === "unknown")
+    return notChecked("systemd does not run on this host, so it cannot say what is enabled and active");
+  if (end.status === 0) return pass(`${unit} is ${answer}`);
+  const verb = question === "is-enabled" ? "enable" : "start";
+  return warn(`${unit} is ${answer}`, `systemctl ${verb} ${unit}`);
+}

@@ -1,0 +1,106 @@
+import { linearTracker } from "../../providers/linear.ts";
+import type { Check } from "../check.ts";
+import type { Desk, Settings } from "../desk.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { isListening } from "../listening.ts";
+import { readServiceHealth } from "../service-health.ts";
+import type { WebhookSettings } from "../world.ts";
+import { withoutSettings } from "./configuration.ts";
+import { writableVerdict } from "./directory.ts";
+import { alertGatewayCheck } from "./gateway.ts";
+import { outboxVerdicts } from "./outbox.ts";
+import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
+
+const command = "webhook";
+const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
+
+/** What the webhook needs besides its settings: its peers, its state, its unit, and that it answers. */
+export const WEBHOOK_CHECKS: readonly Check[] = [
+  alertGatewayCheck(command, settingsOf),
+  {
+    command,
+    name: "issue tracker",
+    async run(desk, signal) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { url, token, teamId } = settings.value.tracker;
+      const tracker = linearTracker({ url: new URL(url), token, teamId, timeoutMs: desk.world.limitMs });
+      return [trackerVerdict(await tracker.checkAccess(signal))];
+    },
+  },
+  {
+    command,
+    name: "state directory",
+    async run(desk) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      const { state } = settings.value;
+      if ("url" in state) return [pass("the state is kept in a database, no directory is needed")];
+      return [await writableVerdict(command, desk, state.directory, "0700")];
+    },
+  },
+  {
+    command,
+    name: "outbox",
+    async run(desk, signal) {
+      const settings = await settingsOf(desk);
+      if (!settings.ok) return withoutSettings(command);
+      return await outboxVerdicts(desk, settings.value.state, signal);
+    },
+  },
+  WEBHOOK_UNIT_CHECK,
+  {
+    command,
+    name: "service",
+    async run({ world }, signal) {
+      const health = await readServiceHealth(world, signal);
+      if (health === null) return [warn(`the service does not answer on ${world.adminUrl.host}`, START)];
+      const ready = health.isReady
+        ? pass("the service is ready")
+        : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");
+      return [ready, ...holdVerdicts(health.holds)];
+    },
+  },
+  {
+    command,
+    name: "port",
+    async run({ world }) {
+      const listens = await isListening(world.webhookPort, world.paths.procNet);
+      if (listens === null) return [notChecked("the kernel's table of sockets cannot be read")];
+      if (listens) return [pass(`something listens on port ${world.webhookPort}`)];
+      return [warn(`nothing listens on port ${world.webhookPort}`, START)];
+    },
+  },
+];
+
+function settingsOf(desk: Desk): Promise<Settings<WebhookSettings>> {
+  return desk.settings(command, "all", (env) => desk.world.load.webhook(env));
+}
+
+function trackerVerdict(code: string | null): Verdict {
+  switch (code) {
+    case null:
+      return pass("the tracker answers, takes the token and has the team");
+    case "tracker_team_missing":
+      return fail(`${code}: the token sees no such team`, "Correct ISSUE_TRACKER_TEAM_ID");
+    case "tracker_unauthorized":
+    case "tracker_forbidden":
+      return fail(`${code}: the tracker refuses the token`, "Correct ISSUE_TRACKER_TOKEN");
+    default:
+      return fail(
+        `${code}: the tracker does not answer as it should`,
+        "Check ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_URL and the network",
+      );
+  }
+}
+
+function holdVerdicts({ message, issue }: { message: string | null; issue: string | null }): Verdict[] {
+  const held = (what: string, code: string | null, mend: string) =>
+    code === null
+      ? []
+      : [fail(`${code}: the service holds its ${what} until the peer takes them again`, mend)];
+  return [
+    ...held("messages", message, "Correct MESSAGING_API_KEY, then restart the service"),
+    ...held("issues", issue, "Correct ISSUE_TRACKER_TOKEN, then restart the service"),
+  ];
+}

@@ -1,0 +1,185 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
+import { checkResendKey } from "../../providers/resend-key.ts";
+import type { Check } from "../check.ts";
+import type { Desk } from "../desk.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { connectProblem } from "../reach.ts";
+import type { WeeklySettings } from "../world.ts";
+import { withoutSettings } from "./configuration.ts";
+import { withDatabase } from "./database.ts";
+import { writableVerdict } from "./directory.ts";
+import { gatewayFailure, gatewayOf, keyVerdict } from "./gateway.ts";
+
+const command = "weekly";
+const DAY_MS = 86_400_000;
+/** A run a week, and a day to notice. */
+const HEARTBEAT_LIMIT_DAYS = 8;
+const GATEWAY = { url: "GATEWAY_URL", key: "GATEWAY_ADMIN_KEY" };
+
+/** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
+export const WEEKLY_CHECKS: readonly Check[] = [
+  {
+    command,
+    name: "messaging gateway",
+    async run(desk, signal) {
+      const settings = await partOf(desk, "whatsapp");
+      if (!settings?.whatsapp) return withoutSettings(command);
+      const { gatewayUrl, adminKey } = settings.whatsapp;
+      return [await keyVerdict(gatewayOf(desk, gatewayUrl, adminKey), GATEWAY, signal)];
+    },
+  },
+  {
+    command,
+    name: "whatsapp sender",
+    async run(desk, signal) {
+      const settings = await partOf(desk, "whatsapp");
+      if (!settings?.whatsapp) return withoutSettings(command);
+      const { senderTenantId, gatewayUrl, adminKey } = settings.whatsapp;
+      if (senderTenantId === null)
+        return [await senderMissing(desk, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
+      return await withSenders(desk, senderTenantId, null, async ({ instanceName }) => {
+        if (instanceName === null)
+          return fail(
+            "sem_instancia_gateway: the sender tenant has no messaging instance",
+            "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
+          );
+        const state = await gatewayOf(desk, gatewayUrl, adminKey).checkInstance(instanceName, signal);
+        return state.open ? pass("the sender's instance is open") : gatewayFailure(state.code, GATEWAY);
+      });
+    },
+  },
+  {
+    command,
+    name: "e-mail sender",
+    async run(desk) {
+      const settings = await partOf(desk, "email");
+      if (!settings?.email) return withoutSettings(command);
+      const { senderTenantId } = settings.email;
+      if (senderTenantId === null)
+        return [
+          await senderMissing(desk, "email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"),
+        ];
+      return await withSenders(desk, null, senderTenantId, async ({ emailSenderProblem: problem }) =>
+        problem === null
+          ? pass("the e-mail sender is verified")
+          : fail(
+              `${problem}: the central tenant's sender is not ready`,
+              "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
+            ),
+      );
+    },
+  },
+  {
+    command,
+    name: "e-mail provider",
+    async run(desk, signal) {
+      const settings = await partOf(desk, "email");
+      if (!settings?.email) return withoutSettings(command);
+      const { apiUrl, apiKey } = settings.email;
+      const timeoutMs = desk.world.limitMs;
+      const state = await checkResendKey({ baseUrl: new URL(apiUrl), apiKey, timeoutMs, signal });
+      if (state.is === "accepted") return [pass("the provider answers and takes the key")];
+      if (state.is === "refused")
+        return [fail(`${state.code}: the provider refuses the key`, "Correct EMAIL_API_KEY")];
+      return [
+        fail(
+          `${state.code}: the provider does not answer as it should`,
+          "Check EMAIL_API_URL and the network",
+        ),
+      ];
+    },
+  },
+  {
+    command,
+    name: "recipients",
+    run: (desk) => withDatabase(command, desk, async (sql) => [await recipientsVerdict(desk, sql)]),
+  },
+  {
+    command,
+    name: "application",
+    async run(desk, signal) {
+      const settings = await partOf(desk, "base");
+      if (settings === null) return withoutSettings(command);
+      const { protocol, hostname, port } = new URL(settings.appBaseUrl);
+      const number = Number(port) || (protocol === "https:" ? 443 : 80);
+      const problem = await connectProblem(hostname.replace(/^\[|\]$/g, ""), number, signal);
+      if (problem !== null)
+        return [fail(`no connection to the application: ${problem}`, "Check APP_BASE_URL and the network")];
+      return [
+        pass("the application takes connections"),
+        notChecked("its routes and TRIGGER_SECRET, because every call of them does work"),
+      ];
+    },
+  },
+  {
+    command,
+    name: "log directory",
+    async run(desk) {
+      const settings = await partOf(desk, "base");
+      if (settings === null) return withoutSettings(command);
+      return [await writableVerdict(command, desk, settings.logDir, "0755")];
+    },
+  },
+  {
+    command,
+    name: "last success",
+    async run(desk) {
+      const settings = await partOf(desk, "base");
+      if (settings === null) return withoutSettings(command);
+      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), desk.world.nowMs())];
+    },
+  },
+];
+
+/** The settings of a part, without those of the parts that it does not need; null when they are not complete. */
+async function partOf(desk: Desk, part: "base" | "whatsapp" | "email"): Promise<WeeklySettings | null> {
+  const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
+  const settings = await desk.settings(command, part, (env) => desk.world.load.weekly(env, leftOut));
+  return settings.ok ? settings.value : null;
+}
+
+type Senders = { instanceName: string | null; emailSenderProblem: string | null };
+
+async function withSenders(
+  desk: Desk,
+  whatsappTenantId: string | null,
+  emailTenantId: string | null,
+  judge: (senders: Senders) => Promise<Verdict>,
+): Promise<Verdict[]> {
+  return await withDatabase(command, desk, async (sql) => {
+    const senders = await desk.world.weekly.readSenders(sql, whatsappTenantId, emailTenantId);
+    return [await judge(senders)];
+  });
+}
+
+async function senderMissing(desk: Desk, code: string, variable: string): Promise<Verdict> {
+  const { file } = await desk.environment(command);
+  return fail(`${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
+}
+
+async function recipientsVerdict(desk: Desk, sql: postgres.Sql): Promise<Verdict> {
+  const { owners, withoutPhone, withoutEmail } = await desk.world.weekly.countRecipients(sql);
+  if (owners === 0) return warn("no owner is eligible: a run would have nothing to do", null);
+  if (withoutPhone + withoutEmail === 0) return pass(`${owners} owners, all with a usable phone and e-mail`);
+  return warn(
+    `${owners} owners: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
+    "opsctl weekly --dry-run --json names their tenants; mend users.phone and users.email",
+  );
+}
+
+async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
+  try {
+    const { mtimeMs } = await stat(path);
+    const days = (nowMs - mtimeMs) / DAY_MS;
+    const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
+    if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);
+    return fail(text, "See the end of weekly.log in the log directory for what failed");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return warn(`no run has ended in full success yet: ${path} does not exist`);
+    return notChecked(`${path} cannot be looked at: ${code}`, "sudo opsctl doctor weekly");
+  }
+}

@@ -1,0 +1,53 @@
+import { OpsError } from "../platform/errors.ts";
+import type { Check } from "./check.ts";
+import { Desk } from "./desk.ts";
+import { type Finding, fail, type Verdict } from "./finding.ts";
+import { reasonOf } from "./reason.ts";
+import type { DoctorWorld } from "./world.ts";
+
+/**
+ * Runs all checks side by side, each within its own time.
+ *
+ * Shape:  findings in the order of the checks. One that ran out of time or broke off is a `fail` like any other.
+ * Errors: none thrown.
+ */
+export async function runDoctor(world: DoctorWorld, checks: readonly Check[]): Promise<Finding[]> {
+  const desk = new Desk(world);
+  try {
+    const lists = await Promise.all(checks.map((check) => runCheck(check, desk)));
+    return lists.flat();
+  } finally {
+    await desk.close();
+  }
+}
+
+async function runCheck(check: Check, desk: Desk): Promise<Finding[]> {
+  const { command, name } = check;
+  const outOfTime = new AbortController();
+  const done = new AbortController();
+  const work = attempt(check, desk, outOfTime.signal);
+  const limit = desk.world.wait(desk.world.limitMs, done.signal).then(() => null);
+  const verdicts = await Promise.race([work, limit]);
+  done.abort();
+  outOfTime.abort();
+  return (verdicts ?? [noAnswer(desk.world.limitMs)]).map((verdict) => ({
+    command,
+    check: name,
+    ...verdict,
+  }));
+}
+
+async function attempt(check: Check, desk: Desk, signal: AbortSignal): Promise<Verdict[]> {
+  try {
+    return await check.run(desk, signal);
+  } catch (error) {
+    if (error instanceof OpsError) return [fail(reasonOf(error), error.hint ?? null)];
+    // A message of the engine or of a library may quote what it met.
+    const { name, code } = error as { name?: string; code?: unknown };
+    return [fail(`the check broke off: ${typeof code === "string" ? code : (name ?? "unknown error")}`)];
+  }
+}
+
+function noAnswer(limitMs: number): Verdict {
+  return fail(`no answer within ${limitMs / 1000} s`, "See that the peer runs and answers, then run again");
+}

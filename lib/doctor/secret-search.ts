@@ -1,0 +1,25 @@
+import { OpsError } from "../platform/errors.ts";
+import { type Environment, type FoundSecret, findSecret } from "../platform/secrets.ts";
+import { COMMAND_FACTS } from "./command-facts.ts";
+import type { CommandName } from "./finding.ts";
+
+/** Where one secret is: found in a layer, in none of them, or why a layer could not be asked. */
+export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
+
+/** Below the time of a check, so that a secret command that hangs is ended and named. */
+const COMMAND_LIMIT_MS = 3_000;
+
+/** Looks for every secret of a command, all at once. */
+export async function locateSecrets(command: CommandName, env: Environment): Promise<SecretSearch[]> {
+  return await Promise.all(
+    COMMAND_FACTS[command].secrets.map(async ({ name, fromEnvironment }) => {
+      try {
+        const options = { fromEnvironment, commandLimitMs: COMMAND_LIMIT_MS };
+        return { name, found: (await findSecret(env, name, options)) ?? null, error: null };
+      } catch (error) {
+        if (error instanceof OpsError) return { name, found: null, error };
+        throw error;
+      }
+    }),
+  );
+}
