@@ -1,6 +1,6 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
+import { parseEnvFile } from "../platform/env-file.ts";
 import { OpsError } from "../platform/errors.ts";
-import { parseEnvFile } from "./env-file.ts";
 
 const MAX_BYTES = 1_048_576;
 const OPEN_TO_OTHERS = 0o066;
