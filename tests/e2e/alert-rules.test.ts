@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { groupKey, type Monitoring, startMonitoring } from "../standins/grafana.ts";
-import { type Ended, logLines, opsctl, RUNTIMES } from "./opsctl.ts";
+import { type Ended, logLines, opsctl, RUNTIMES, startOpsctl } from "./opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -103,6 +103,27 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     );
     expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(platform.writes().filter(({ status }) => status === 201)).toHaveLength(7);
+    expect(platform.rules.size).toBe(7);
+  });
+
+  test("an apply that was killed on its way is finished by the next", async () => {
+    const env = settings();
+    const running = await startOpsctl(["alert-rules", "apply"], { runtime, env });
+    const { create } = platform.routes;
+    const before = create.calls.length;
+    create.scriptByBody = () => {
+      if (create.calls.length === before + 3) running.kill("SIGKILL");
+      return undefined;
+    };
+    expect((await running.ended).signal).toBe("SIGKILL");
+    create.scriptByBody = null;
+
+    const { exitCode, json } = await opsctl(["alert-rules", "apply", "--json"], { runtime, env });
+
+    expect(exitCode).toBe(0);
+    const results = (json.rules as { result: string }[]).map(({ result }) => result);
+    expect(results.slice(0, 2)).toEqual(["unchanged", "unchanged"]);
+    expect(results.slice(3)).toEqual(Array(4).fill("created"));
     expect(platform.rules.size).toBe(7);
   });
 
