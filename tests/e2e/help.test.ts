@@ -13,6 +13,10 @@ const HELPS = [
   ["deliveries", "list", "--help"],
   ["deliveries", "show", "--help"],
   ["deliveries", "reconcile", "--help"],
+  ["alert-rules"],
+  ["alert-rules", "export", "--help"],
+  ["alert-rules", "plan", "--help"],
+  ["alert-rules", "apply", "--help"],
 ];
 
 describe.concurrent("help", () => {
