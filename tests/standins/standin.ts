@@ -92,6 +92,8 @@ export type StandInOptions = {
   /** A path before all routes, as behind a proxy: `/gateway`. */
   prefix?: string | undefined;
   port?: number | undefined;
+  /** A path to listen at instead of a port. */
+  unixSocket?: string | undefined;
 };
 
 type Core = StandInOptions & {
@@ -185,8 +187,14 @@ export async function startStandIn<Name extends string>(
     return instead ?? { ...usual, headers };
   }
 
-  await new Promise<void>((resolve) => server.listen(core.port ?? 0, "127.0.0.1", resolve));
-  standIn.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${core.prefix ?? ""}`;
+  await new Promise<void>((resolve) => {
+    if (core.unixSocket === undefined) server.listen(core.port ?? 0, "127.0.0.1", resolve);
+    else server.listen(core.unixSocket, resolve);
+  });
+  standIn.url =
+    core.unixSocket === undefined
+      ? `http://127.0.0.1:${(server.address() as AddressInfo).port}${core.prefix ?? ""}`
+      : `unix://${core.unixSocket}`;
   return standIn;
 }
 
