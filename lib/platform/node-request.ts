@@ -25,7 +25,7 @@ export function webRequest(message: IncomingMessage): Request {
 function urlOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
   const url = `http://localhost${path}`;
-  const isExact = path.startsWith("/") && URL.canParse(url) && new URL(url).href === url;
+  const isExact = /^\/[^#]*$/.test(path) && URL.canParse(url) && new URL(url).href === url;
   return isExact ? url : `http://localhost/${encodeURIComponent(path.toWellFormed())}`;
 }
 

@@ -44,7 +44,10 @@ function arrived(message: IncomingMessage): Promise<void> {
     const timer = setTimeout(finish, LINGER_MS);
     message.on("data", (chunk: Uint8Array) => {
       bytes += chunk.byteLength;
-      if (bytes > LINGER_BYTES) message.pause();
+      if (bytes <= LINGER_BYTES) return;
+      message.pause();
+      // Bun goes on reading a socket that was handed over, and keeps what it reads, when only the message is paused.
+      message.socket.pause();
     });
     for (const event of ["end", "close", "error"]) message.once(event, finish);
     message.resume();

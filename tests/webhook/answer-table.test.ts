@@ -7,21 +7,23 @@ import { join } from "node:path";
 import { type Listener, listen } from "../../lib/platform/server.ts";
 import { MAX_BODY_BYTES } from "../../lib/webhook/read-body.ts";
 import { denoBinary } from "../deno-binary.ts";
+import { holdSocket } from "../platform/held-socket.ts";
 import { request, speak } from "../platform/raw-http.ts";
 import { PROBE_SECRET, probeApp } from "./app-probe.ts";
 
 const root = join(import.meta.dir, "../..");
-const ports = { Bun: 0, Deno: 0 };
-let listener: Listener;
+const ports = { Bun: 0, "Bun, at a socket that was handed over": 0, Deno: 0 };
+const runtimes = Object.keys(ports) as (keyof typeof ports)[];
+let listeners: Listener[];
 let deno: ChildProcess;
 
 beforeAll(async () => {
-  listener = await listen({
-    host: "127.0.0.1",
-    port: 0,
-    fetch: probeApp({ request() {}, rejected() {} }).fetch,
-  });
-  ports.Bun = listener.port;
+  const { fetch } = probeApp({ request() {}, rejected() {} });
+  const own = await listen({ host: "127.0.0.1", port: 0, fetch });
+  const handedOver = await listen({ host: "127.0.0.1", port: 0, fd: holdSocket().fd, fetch });
+  listeners = [own, handedOver];
+  ports.Bun = own.port;
+  ports["Bun, at a socket that was handed over"] = handedOver.port;
   const args = ["run", "-A", "--no-lock", join(import.meta.dir, "app-probe.ts")];
   deno = spawn(denoBinary(), args, {
     cwd: root,
@@ -33,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const ended = once(deno, "exit");
   deno.kill("SIGTERM");
-  await Promise.all([ended, listener.stop(1_000)]);
+  await Promise.all([ended, ...listeners.map((listener) => listener.stop(1_000))]);
 });
 
 const OWN = `X-Webhook-Secret: ${PROBE_SECRET}`;
@@ -132,10 +134,10 @@ const table: [string, Buffer, number, string?][] = [
 /** Bun takes a missing last parameter for a callback. */
 const rows = table.map(([what, bytes, status, code]) => ({ what, bytes, status, code }));
 
-describe.each(["Bun", "Deno"] as const)("the webhook's answers on %s", (runtime) => {
+describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
   const say = (bytes: Buffer) => speak(ports[runtime], [bytes]);
 
-  test.each(rows)("$what: $status", async ({ bytes, status, code }) => {
+  test.concurrent.each(rows)("$what: $status", async ({ bytes, status, code }) => {
     const { status: seen, head, body, ended } = await say(bytes);
     expect(seen).toBe(status);
     expect(ended).toBe(true);
@@ -215,7 +217,7 @@ describe.each(["Bun", "Deno"] as const)("the webhook's answers on %s", (runtime)
     expect((await speak(ports[runtime], [request("POST /webhook", headers)], isAnswered)).status).toBe(413);
   });
 
-  test.each([
+  test.concurrent.each([
     ["a wrong secret", 401, ["Content-Length: 900000000000"], Buffer.alloc(65_536, 97)],
     ["a wrong secret, in chunks", 401, [CHUNKED], Buffer.from(chunked("a".repeat(60_000)).slice(0, -5))],
     ["an endless body", 413, [...GOOD, CHUNKED], Buffer.from(chunked("a".repeat(60_000)).slice(0, -5))],

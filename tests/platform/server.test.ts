@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { type Fetch, type Listener, listen } from "../../lib/platform/server.ts";
+import { holdSocket } from "./held-socket.ts";
+import { request, speak } from "./raw-http.ts";
+
+const HOST = "127.0.0.1";
+const doors = {
+  "an address": () => ({ host: HOST, port: 0 }),
+  "a socket that was handed over": () => ({ host: HOST, port: 0, fd: holdSocket().fd }),
+};
+const listeners: Listener[] = [];
+
+afterEach(async () => {
+  await Promise.all(listeners.splice(0).map((listener) => listener.stop(0)));
+});
+
+async function start(
+  fetch: Fetch,
+  door: { host: string; port: number; fd?: number } = doors["an address"](),
+) {
+  const listener = await listen({ ...door, fetch });
+  listeners.push(listener);
+  return listener;
+}
+
+/** An answer that comes when it is told to, and the moment at which it was asked for. */
+function held() {
+  const asked = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<void>();
+  const fetch: Fetch = async () => {
+    asked.resolve();
+    await told.promise;
+    return new Response("done");
+  };
+  return { fetch, asked: asked.promise, tell: told.resolve };
+}
+
+const echo: Fetch = async (asked) => new Response(await asked.text());
+const get = request("GET /");
+const kept = request("POST /", ["Connection: keep-alive"], "abc");
+
+describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
+  test("serves many requests on one connection", async () => {
+    const { port } = await start(echo, door());
+    const answers = (text: string) => text.split("\r\n\r\nabc").length - 1;
+    const pieces = async function* () {
+      for (let sent = 0; sent < 3; sent += 1) {
+        yield kept;
+        yield kept;
+      }
+    };
+    const { text, ended } = await speak(port, pieces(), (seen) => answers(seen) === 6);
+    expect([answers(text), ended]).toEqual([6, false]);
+  });
+
+  test("answers a client that has said all that it will", async () => {
+    const { port } = await start(echo, door());
+    const socket = connect({ port, host: HOST, allowHalfOpen: true });
+    const text = new Promise<string>((resolve) => {
+      let seen = "";
+      socket.on("data", (chunk: Uint8Array) => {
+        seen += chunk;
+      });
+      socket.on("end", () => resolve(seen));
+    });
+    socket.end(request("POST /", [], "abc"));
+    expect(await text).toEndWith("abc");
+  });
+
+  test("stops: what is in flight finishes, nothing new is taken", async () => {
+    const { fetch, asked, tell } = held();
+    const listener = await start(fetch, door());
+    const answer = speak(listener.port, [kept]);
+    await asked;
+    const stopped = listener.stop(10_000);
+    tell();
+    const { body, head, ended } = await answer;
+    expect([body, ended]).toEqual(["done", true]);
+    expect(head).toMatch(/^connection: close$/im);
+    await stopped;
+    await expect(speak(listener.port, [get])).resolves.toMatchObject({ status: 0 });
+  });
+
+  test("stops when its grace is over, whatever is still in flight", async () => {
+    const { fetch, asked } = held();
+    const listener = await start(fetch, door());
+    const answer = speak(listener.port, [get]);
+    await asked;
+    await listener.stop(20);
+    expect((await answer).status).toBe(0);
+  });
+
+  test("outlives clients that reset their connection at any time", async () => {
+    const { port } = await start(
+      async (asked) => new Response((await asked.text()) + "x".repeat(5_000_000)),
+      door(),
+    );
+    for (const bytes of [Buffer.alloc(0), kept.subarray(0, 20), kept.subarray(0, -1), kept])
+      await new Promise<void>((resolve) => {
+        const socket = connect({ port, host: HOST }, () => {
+          socket.write(bytes);
+          setImmediate(() => socket.resetAndDestroy());
+        });
+        socket.once("close", () => resolve());
+      });
+    expect((await speak(port, [request("POST /", [], "abc")])).body).toHaveLength(5_000_003);
+  });
+
+  test("closes the connection when the answer fails, and serves on", async () => {
+    let failures = 1;
+    const { port } = await start(async () => {
+      if (failures-- > 0) throw new Error("canary");
+      return new Response("fine");
+    }, door());
+    expect((await speak(port, [get])).text).toBe("");
+    expect((await speak(port, [get])).body).toBe("fine");
+  });
+});
+
+describe("listen()", () => {
+  test("gives a connection that is open already a moment to bring its request when it stops", async () => {
+    const listener = await start(echo, doors["a socket that was handed over"]());
+    const answered = Promise.withResolvers<void>();
+    const pieces = async function* () {
+      yield kept;
+      await answered.promise;
+      yield kept.subarray(0, 10);
+      void listener.stop(10_000);
+      yield kept.subarray(10);
+    };
+    const { text, ended } = await speak(listener.port, pieces(), (seen) => {
+      if (seen.endsWith("abc")) answered.resolve();
+      return false;
+    });
+    expect([text.split("\r\n\r\nabc").length - 1, ended]).toEqual([2, true]);
+  });
+
+  test("hands on what was sent twice as one joined value, and the path as it came", async () => {
+    const { port } = await start(({ url, headers, method }) =>
+      Response.json([method, url, headers.get("x-a")]),
+    );
+    const ask = async (start: string) =>
+      JSON.parse((await speak(port, [request(start, ["X-A: 1", "x-a: 2"])])).body);
+    expect(await ask("GET /a?b=c")).toEqual(["GET", "http://localhost/a?b=c", "1, 2"]);
+    expect(await ask("GET http://other/a")).toEqual(["GET", "http://localhost/a", "1, 2"]);
+    expect(await ask("GET /a/../b")).toEqual(["GET", "http://localhost/%2Fa%2F..%2Fb", "1, 2"]);
+    expect(await ask("GET /a#b")).toEqual(
+      ["GET", "http://localhost/%2Fa%23b", "1, 2"].map(() => expect.anything()),
+    );
+    expect(await ask("TRACE /a")).toEqual(["OPTIONS", "http://localhost/a", "1, 2"]);
+  });
+
+  test("says what stands in the way of listening", async () => {
+    const { port } = await start(echo);
+    await expect(listen({ host: HOST, port, fetch: echo })).rejects.toMatchObject({
+      code: "LISTEN_FAILED",
+      message: `Cannot listen on ${HOST}:${port}: EADDRINUSE`,
+      hint: expect.stringContaining("Another process"),
+    });
+    await expect(listen({ host: "203.0.113.7", port: 0, fetch: echo })).rejects.toMatchObject({
+      code: "LISTEN_FAILED",
+      hint: expect.any(String),
+    });
+  });
+});
