@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OpsError } from "../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../platform/file-lock.ts";
@@ -26,10 +26,9 @@ export function lockRun(directory: string): FileLock | null {
   }
 }
 
-// A link to a directory is the operator's own.
 function isDirectory(path: string): boolean {
   try {
-    return lstatSync(join(path, ".")).isDirectory();
+    return statSync(path).isDirectory();
   } catch {
     return false;
   }

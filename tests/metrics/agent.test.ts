@@ -1,0 +1,90 @@
+/** The real readers of the file: Prometheus' own checker, and the exporter whose text-file collector the agent has. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { renderReport } from "../../lib/metrics/exposition.ts";
+import { collectMetrics } from "../../lib/metrics/run.ts";
+import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
+import { until } from "../chaos/until.ts";
+import { projectOf } from "../standins/hosting.ts";
+import { type CollectArena, openCollectArena } from "./world.ts";
+
+let arena: CollectArena;
+let text: string;
+beforeAll(async () => {
+  arena = await openCollectArena();
+  arena.hosting.projects.push(projectOf('a"b\\c\nd', "ERROR"));
+  text = renderReport(await collectMetrics(arena.world()));
+});
+afterAll(() => arena[Symbol.asyncDispose]());
+
+describe("the metrics file", () => {
+  test("passes promtool but for the two names that end in _total", () => {
+    const { stdout, stderr, error, status } = spawnSync("promtool", ["check", "metrics"], {
+      input: text,
+      encoding: "utf8",
+    });
+    if (error) throw new Error("`promtool` is needed for this test: install the Debian package prometheus");
+    const findings = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
+    expect(findings.sort()).toEqual([
+      'tcp_close_wait_total non-counter metrics should not have "_total" suffix',
+      'tcp_sockets_total non-counter metrics should not have "_total" suffix',
+    ]);
+    expect(status).toBe(3);
+  });
+
+  test("is exposed whole by node_exporter, without an error", async () => {
+    const path = join(arena.folder, "custom_metrics.prom");
+    await writeMetricsFile(path, text);
+    const port = await freePort();
+    const exporter = startExporter(arena.folder, port);
+    try {
+      let shown = "";
+      await until("the exporter to answer", async () => {
+        if (exporter.failure) throw exporter.failure;
+        shown = await fetch(`http://127.0.0.1:${port}/metrics`)
+          .then((answer) => answer.text())
+          .catch(() => "");
+        return shown !== "";
+      });
+      expect(shown).toContain("node_textfile_scrape_error 0");
+      expect(shown).toContain(`node_textfile_mtime_seconds{file="${path}"}`);
+      expect(shown).toContain("\nproxy_memory_bytes 5.24288e+08\n");
+      expect(shown).toContain('\nhosting_deploy_failed{project="a\\"b\\\\c\\nd"} 1\n');
+      expect(shown).toContain('\nopsctl_collector_up{source="sockets"} 1\n');
+      const names = (of: string) =>
+        new Set([...of.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name));
+      expect([...names(text)].filter((name) => !names(shown).has(name))).toEqual([]);
+    } finally {
+      exporter.child.kill();
+    }
+  });
+});
+
+function startExporter(directory: string, port: number): { child: ChildProcess; failure?: Error } {
+  const args = [
+    "--collector.disable-defaults",
+    "--collector.textfile",
+    `--collector.textfile.directory=${directory}`,
+  ];
+  const child = spawn("prometheus-node-exporter", [...args, `--web.listen-address=127.0.0.1:${port}`], {
+    stdio: "ignore",
+  });
+  const exporter: { child: ChildProcess; failure?: Error } = { child };
+  child.on("error", () => {
+    exporter.failure = new Error(
+      "node_exporter is needed for this test: install the Debian package prometheus-node-exporter",
+    );
+  });
+  return exporter;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

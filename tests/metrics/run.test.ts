@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { renderReport } from "../../lib/metrics/exposition.ts";
+import { collectMetrics } from "../../lib/metrics/run.ts";
+import type { SourceName } from "../../lib/metrics/source.ts";
+import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { runningContainer } from "../standins/docker-engine.ts";
+import { projectOf } from "../standins/hosting.ts";
+import { parseExposition, type Series } from "./parse-exposition.ts";
+import { type CollectArena, openCollectArena } from "./world.ts";
+
+let arena: CollectArena;
+beforeEach(async () => {
+  arena = await openCollectArena();
+});
+afterEach(() => arena[Symbol.asyncDispose]());
+
+async function collect(limitsMs?: Partial<Record<SourceName, number>>) {
+  const report = await collectMetrics(arena.world(limitsMs));
+  const series = parseExposition(renderReport(report));
+  const problems = Object.fromEntries(
+    report.sources.map(({ name, problem }) => [name, problem?.code ?? null]),
+  );
+  return { report, series, problems };
+}
+
+function valuesOf(series: Series[], wanted: string): unknown[] {
+  return series
+    .filter(({ name }) => name === wanted)
+    .map(({ labels, value }) =>
+      Object.keys(labels).length === 0 ? value : [...Object.values(labels), value],
+    );
+}
+
+const fine = { sockets: null, proxy_memory: null, hosting: null, heartbeat: null };
+
+describe("collectMetrics()", () => {
+  test("has every series when all is well", async () => {
+    const heartbeat = join(arena.folder, "weekly_performance_reports.success");
+    writeFileSync(heartbeat, "{}");
+    utimesSync(heartbeat, 0, 1_794_000_000.5);
+    const { series, problems } = await collect();
+    expect(problems).toEqual(fine);
+    expect(valuesOf(series, "proxy_memory_bytes")).toEqual([524_288_000]);
+    expect(valuesOf(series, "hosting_deploy_failed")).toEqual([
+      ["blog", 0],
+      ["loja", 1],
+    ]);
+    expect(valuesOf(series, "weekly_report_last_success_timestamp_seconds")).toEqual([1_794_000_000.5]);
+    expect(valuesOf(series, "opsctl_collector_last_run_timestamp_seconds")).toEqual([1_795_275_009.961]);
+    expect(valuesOf(series, "opsctl_collector_up")).toEqual([
+      ["sockets", 1],
+      ["proxy_memory", 1],
+      ["hosting", 1],
+      ["heartbeat", 1],
+    ]);
+    expect(valuesOf(series, "opsctl_collector_duration_seconds")).toHaveLength(4);
+    expect(valuesOf(series, "tcp_close_wait_total")).toHaveLength(1);
+    expect(Number(valuesOf(series, "tcp_sockets_total")[0])).toBeGreaterThan(0);
+  });
+
+  test("leaves out an absent heartbeat, which is no failure", async () => {
+    const { series, problems } = await collect();
+    expect(problems).toEqual(fine);
+    expect(valuesOf(series, "weekly_report_last_success_timestamp_seconds")).toEqual([]);
+  });
+
+  test("carries nothing over from the run before, and leaves the others as they are", async () => {
+    await collect();
+    arena.engine.containers.set("traefik", runningContainer({ state: "exited" }));
+    arena.hosting.routes.projects.next({ status: 500, json: {} });
+    const { series, problems } = await collect();
+    expect(problems).toEqual({
+      ...fine,
+      proxy_memory: "docker_container_not_running",
+      hosting: "hosting_http_500",
+    });
+    expect(new Set(series.map(({ name }) => name))).toEqual(
+      new Set([
+        "tcp_close_wait_total",
+        "tcp_sockets_total",
+        "opsctl_collector_up",
+        "opsctl_collector_duration_seconds",
+        "opsctl_collector_last_run_timestamp_seconds",
+      ]),
+    );
+    expect(valuesOf(series, "opsctl_collector_up")).toContainEqual(["proxy_memory", 0]);
+    expect(valuesOf(series, "opsctl_collector_up")).toContainEqual(["hosting", 0]);
+  });
+
+  test("ends when every peer hangs, each source at its own limit", async () => {
+    arena.engine.routes.stats.script = () => "hang";
+    arena.hosting.routes.projects.script = () => "hang";
+    const never = () => new Promise<never>(() => {});
+    const world = arena.world({ sockets: 30, proxy_memory: 40, hosting: 50, heartbeat: 20 });
+    const report = await collectMetrics({
+      ...world,
+      sources: { ...world.sources, sockets: never, heartbeat: never },
+    });
+    expect(report.sources.map(({ problem }) => problem?.code)).toEqual([
+      "sockets_timeout",
+      "proxy_memory_timeout",
+      "hosting_timeout",
+      "heartbeat_timeout",
+    ]);
+    for (const { durationMs } of report.sources) expect(durationMs).toBeGreaterThanOrEqual(19);
+    expect(parseExposition(renderReport(report)).map(({ name }) => name)).not.toContain("tcp_sockets_total");
+  });
+
+  test("is not brought down by a source that throws", async () => {
+    const world = arena.world();
+    const thrown = async () => Promise.reject(new TypeError("secret inside"));
+    const report = await collectMetrics({ ...world, sources: { ...world.sources, hosting: thrown } });
+    const [problem] = report.sources.flatMap(({ problem }) => (problem === null ? [] : [problem]));
+    expect(problem).toEqual({
+      code: "hosting_failed",
+      message: "Cannot read source hosting: unexpected TypeError",
+    });
+  });
+
+  test("says what is wrong with the token, and asks nobody without one", async () => {
+    const options = {
+      baseUrl: new URL(arena.hosting.url),
+      teamId: null,
+      timeoutMs: 500,
+      onUnknownState() {},
+    };
+    const signal = new AbortController().signal;
+    const without = await hostingSource({ ...options, findToken: async () => undefined })(signal);
+    const exposed = new OpsError({
+      code: "SECRET_FILE_EXPOSED",
+      message: "Cannot read secret HOSTING_TOKEN: mode 0644",
+    });
+    const refused = await hostingSource({ ...options, findToken: () => Promise.reject(exposed) })(signal);
+    expect(without).toMatchObject({ samples: {}, problem: { code: "hosting_token_missing" } });
+    expect(without.problem?.message).toContain("HOSTING_TOKEN");
+    expect(refused).toEqual({ samples: {}, problem: { code: exposed.code, message: exposed.message } });
+    expect(arena.hosting.ledger).toEqual([]);
+  });
+
+  test("keeps hostile project names what they are: one value of one label", async () => {
+    const names = [
+      'a"b\\c',
+      "line\nfeed",
+      "tab\tcr\rnul\u0000",
+      "} 1\nproxy_memory_bytes 0",
+      "ação 🚀",
+      "\ud800half",
+      "\\n",
+    ];
+    arena.hosting.projects.push(...names.map((name) => projectOf(name, "ERROR")));
+    const { series, problems } = await collect();
+    expect(problems).toEqual(fine);
+    const shown = valuesOf(series, "hosting_deploy_failed").map((row) => (row as unknown[])[0]);
+    expect(new Set(shown)).toEqual(
+      new Set([
+        "blog",
+        "loja",
+        'a"b\\c',
+        "line\nfeed",
+        "tabcrnul",
+        "} 1\nproxy_memory_bytes 0",
+        "ação 🚀",
+        "\ufffdhalf",
+        "\\n",
+      ]),
+    );
+    expect(valuesOf(series, "proxy_memory_bytes")).toEqual([524_288_000]);
+  });
+
+  test("writes two names that look the same as one, failed when either is", async () => {
+    arena.hosting.projects.push(projectOf("same\u0001", "ERROR"), projectOf("same\u0002", "READY"));
+    const { series } = await collect();
+    expect(valuesOf(series, "hosting_deploy_failed")).toContainEqual(["same", 1]);
+  });
+});
