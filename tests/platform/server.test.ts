@@ -74,7 +74,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
     const answer = speak(listener.port, [kept]);
     await asked;
     const stopped = listener.stop(10_000);
-    tell();
+    setTimeout(tell, 20);
     const { body, head, ended } = await answer;
     expect([body, ended]).toEqual(["done", true]);
     expect(head).toMatch(/^connection: close$/im);
