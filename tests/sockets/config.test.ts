@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadSocketMonitorConfig } from "../../lib/sockets/config.ts";
+
+const KEY = "canary-file-key-0123456789";
+let folder: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-sockets-"));
+  mkdirSync(join(folder, "secrets"));
+  env = { OPSCTL_WEBHOOK_ENV_FILE: join(folder, "webhook.env"), OPSCTL_SECRETS_DIR: join(folder, "secrets") };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function writeEnv(lines: string[], mode = 0o600): void {
+  writeFileSync(join(folder, "webhook.env"), lines.join("\n"));
+  chmodSync(join(folder, "webhook.env"), mode);
+}
+
+const URL_LINE = "MESSAGING_API_URL=https://gateway.example.com/";
+const KEY_LINE = `MESSAGING_API_KEY='${KEY}'`;
+const PHONE_LINE = 'MESSAGING_PHONE="+55 (11) 98765-4321"';
+
+describe("loadSocketMonitorConfig()", () => {
+  test("reads the messaging settings from the webhook's file, before the environment", async () => {
+    writeEnv([
+      URL_LINE,
+      KEY_LINE,
+      PHONE_LINE,
+      "MESSAGING_INSTANCE=ops",
+      "WEBHOOK_SECRET=x",
+      "OPSCTL_LOG_DIR=/nowhere",
+    ]);
+    const other = { MESSAGING_API_KEY: "other-key", MESSAGING_PHONE: "5521999999999" };
+    const config = await loadSocketMonitorConfig({ ...env, ...other });
+    expect(config.messaging.apiKey.open()).toBe(KEY);
+    expect({ ...config, messaging: { ...config.messaging, apiKey: null } }).toEqual({
+      messaging: {
+        apiUrl: "https://gateway.example.com",
+        apiKey: null,
+        phone: "5511987654321",
+        instance: "ops",
+      },
+      stateDir: "/var/lib/opsctl",
+      logDir: "/var/log/opsctl",
+      textfileDir: "/var/lib/node_exporter/textfile_collector",
+    });
+  });
+
+  test("looks for an absent key in the secret adapter, for the rest in the environment", async () => {
+    writeEnv([URL_LINE, "MESSAGING_API_KEY="]);
+    writeFileSync(join(folder, "secrets/MESSAGING_API_KEY"), "adapter-key\n", { mode: 0o600 });
+    const { messaging } = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5511987654321" });
+    expect(messaging.apiKey.open()).toBe("adapter-key");
+    expect(messaging.phone).toBe("5511987654321");
+  });
+
+  test("needs no file when the rest has everything", async () => {
+    const rest = {
+      MESSAGING_API_URL: "http://127.0.0.1:1",
+      MESSAGING_API_KEY: "k-0123",
+      MESSAGING_PHONE: "5511987654321",
+    };
+    expect((await loadSocketMonitorConfig({ ...env, ...rest })).messaging.apiKey.open()).toBe("k-0123");
+  });
+
+  test("takes the permission for plain HTTP from the file too", async () => {
+    const lines = ["MESSAGING_API_URL=http://gateway.example.com", KEY_LINE, PHONE_LINE];
+    writeEnv(lines);
+    await expect(loadSocketMonitorConfig(env)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    writeEnv([...lines, "OPSCTL_ALLOW_PLAIN_HTTP=1"]);
+    expect((await loadSocketMonitorConfig(env)).messaging.apiUrl).toBe("http://gateway.example.com");
+  });
+
+  test("names every problem and the file, and no value", async () => {
+    writeEnv(["MESSAGING_API_URL=ftp://x", `MESSAGING_API_KEY="${KEY}\nx"`, "MESSAGING_PHONE=call me 0199"]);
+    const error = await loadSocketMonitorConfig(env).catch((error) => error);
+    expect(error.code).toBe("CONFIG_INVALID");
+    for (const name of ["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"])
+      expect(error.message).toContain(name);
+    expect(`${error.message}${error.hint}`).not.toMatch(/canary|ftp|0199/);
+    expect(error.hint).toContain(join(folder, "webhook.env"));
+  });
+
+  test.each([0o644, 0o640, 0o604, 0o620])("refuses a file of mode %o", async (mode) => {
+    writeEnv([URL_LINE, KEY_LINE, PHONE_LINE], mode);
+    const error = await loadSocketMonitorConfig(env).catch((error) => error);
+    expect(error).toMatchObject({
+      code: "SECRET_FILE_EXPOSED",
+      message: expect.stringContaining("webhook.env"),
+    });
+  });
+
+  test("refuses what is no file of text", async () => {
+    mkdirSync(join(folder, "webhook.env"));
+    await expect(loadSocketMonitorConfig(env)).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+    rmSync(join(folder, "webhook.env"), { recursive: true });
+    writeFileSync(join(folder, "webhook.env"), new Uint8Array([0x41, 0x3d, 0xff, 0xfe]), { mode: 0o600 });
+    await expect(loadSocketMonitorConfig(env)).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+  });
+});

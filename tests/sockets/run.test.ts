@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../lib/platform/log.ts";
+import { Secret } from "../../lib/platform/secret.ts";
+import { evolutionClient } from "../../lib/providers/evolution.ts";
+import { resolveInstance } from "../../lib/providers/evolution-instance.ts";
+import { appendReadings } from "../../lib/sockets/log-line.ts";
+import { monitorSockets, type SocketMonitorWorld } from "../../lib/sockets/run.ts";
+import { openSqliteDedup } from "../../lib/webhook/state-sqlite.ts";
+import { type Gateway, startGateway } from "../standins/gateway.ts";
+
+const KEY = "canary-gateway-key-0123456789";
+const PHONE = "5511987654321";
+const START_MS = Date.parse("2026-11-16T12:00:00Z");
+const MINUTE_MS = 60_000;
+
+let folder: string;
+let gateway: Gateway;
+let nowMs: number;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-monitor-"));
+  gateway = await startGateway({ adminKey: KEY });
+  nowMs = START_MS;
+});
+afterEach(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function worldOf(parts: Partial<SocketMonitorWorld> = {}): SocketMonitorWorld {
+  const client = evolutionClient({
+    baseUrl: new URL(gateway.url),
+    adminKey: new Secret(KEY),
+    timeoutMs: 2_000,
+  });
+  return {
+    countSockets: async () => ({ total: 10_001, closeWait: 7 }),
+    readLoadAverage: async () => ({ load1: 99, load5: 88, load15: 77 }),
+    readProxyMemory: async () => 9e12,
+    openDedup: () => openSqliteDedup({ directory: folder, nowMs: () => nowMs, log: silentLog }),
+    messenger: {
+      gateway: client,
+      findInstance: resolveInstance({ gateway: client, configured: null }),
+      phone: PHONE,
+      limitMs: 5_000,
+    },
+    appendReadings: (readings) => appendReadings(folder, readings),
+    host: "vps-master",
+    nowMs: () => nowMs,
+    ...parts,
+  };
+}
+
+const run = (parts: Partial<SocketMonitorWorld> = {}) => monitorSockets(worldOf(parts), 10_000);
+const at = (total: number) => ({ countSockets: async () => ({ total, closeWait: 5_000 }) });
+const lines = () => {
+  const path = join(folder, "socket_monitor.log");
+  return existsSync(path)
+    ? readFileSync(path, "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+    : [];
+};
+
+describe("monitorSockets()", () => {
+  test("alerts above the threshold, with the total, and alerts on nothing else", async () => {
+    expect(await run(at(10_000))).toMatchObject({ alert: "not_needed", problems: [] });
+    expect(gateway.ledger).toEqual([]);
+    expect(await run(at(10_001))).toMatchObject({ alert: "sent", problems: [] });
+    expect(gateway.accepted).toMatchObject([{ instance: "ops", number: PHONE }]);
+    expect(gateway.accepted[0]?.text).toContain("Total: 10001 (limite: 10000)");
+    expect(gateway.accepted[0]?.text).toContain("vps-master");
+  });
+
+  test("repeats at most once in 30 minutes while it stays above", async () => {
+    const alerts: [number, string][] = [];
+    for (let minute = 0; minute <= 70; minute += 5) {
+      nowMs = START_MS + minute * MINUTE_MS;
+      alerts.push([minute, (await run()).alert]);
+    }
+    const sentAt = alerts.filter(([, alert]) => alert === "sent").map(([minute]) => minute);
+    expect(sentAt).toEqual([0, 30, 60]);
+    expect(gateway.accepted).toHaveLength(3);
+    expect(lines()).toHaveLength(15);
+  });
+
+  test.each([10_000, 3])(
+    "ends the episode at %i, so that the next crossing alerts at once",
+    async (total) => {
+      expect((await run()).alert).toBe("sent");
+      nowMs += MINUTE_MS;
+      expect((await run(at(total))).alert).toBe("not_needed");
+      nowMs += MINUTE_MS;
+      expect((await run()).alert).toBe("sent");
+    },
+  );
+
+  test("a failed listing neither alerts nor ends the episode nor is zero", async () => {
+    expect((await run()).alert).toBe("sent");
+    const failed = await run({ countSockets: () => Promise.reject(new Error("no ss")) });
+    expect(failed).toMatchObject({ alert: "not_needed", problems: [{ code: "sockets_unreadable" }] });
+    expect(lines().at(-1)).toMatchObject({ total: null, closeWait: null, load1: 99, proxyMemoryBytes: 9e12 });
+    expect((await run()).alert).toBe("suppressed");
+  });
+
+  test("tries a failed send again at the next run, whatever failed", async () => {
+    gateway.routes.send.next({ status: 500, json: {} }, "drop", { status: 429, json: {} });
+    for (let n = 0; n < 3; n += 1) {
+      expect(await run()).toMatchObject({
+        alert: "failed",
+        problems: [{ code: expect.stringMatching(/^gateway_/) }],
+      });
+      nowMs += 5 * MINUTE_MS;
+    }
+    gateway.instances.clear();
+    expect(await run()).toMatchObject({ alert: "failed", problems: [{ code: "sem_instancia_gateway" }] });
+    gateway.instances.set("ops", "open");
+    expect(await run()).toMatchObject({ alert: "sent", problems: [] });
+    expect(lines()).toHaveLength(5);
+  });
+
+  test("ends when the gateway hangs", async () => {
+    gateway.routes.instances.next("hang");
+    const messenger = { ...worldOf().messenger, limitMs: 50 };
+    expect(await run({ messenger })).toMatchObject({ alert: "failed" });
+    gateway.routes.send.next("hang");
+    expect(await run({ messenger })).toMatchObject({ alert: "failed" });
+    expect(lines()).toHaveLength(2);
+  });
+
+  test("two runs at once send one message, and a killed run holds for minutes only", async () => {
+    const alerts = await Promise.all([run(), run()]);
+    expect(alerts.map(({ alert }) => alert).sort()).toEqual(["sent", "suppressed"]);
+    await run(at(1));
+    // Killed between its claim and its message.
+    const { dedup, close } = await worldOf().openDedup();
+    await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
+    close();
+    expect((await run()).alert).toBe("suppressed");
+    nowMs += 5 * MINUTE_MS;
+    expect((await run()).alert).toBe("sent");
+  });
+
+  test("a run below does not take the claim of one that is sending", async () => {
+    const { dedup, close } = await worldOf().openDedup();
+    await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
+    await run(at(1));
+    expect((await dedup.claim("socket-monitor:total", 1)).outcome).toBe("duplicate");
+    close();
+  });
+
+  test("sends even when the dedup cannot be used, and fails", async () => {
+    const openDedup = () =>
+      openSqliteDedup({ directory: join(folder, "missing"), nowMs: () => nowMs, log: silentLog });
+    const report = await run({ openDedup });
+    expect(report).toMatchObject({ alert: "sent", problems: [{ code: "STATE_UNAVAILABLE" }] });
+    expect(await run({ openDedup, ...at(1) })).toMatchObject({ problems: [{ code: "STATE_UNAVAILABLE" }] });
+  });
+
+  test("logs one line a run, null for what is not known, and nothing private", async () => {
+    await run({ readLoadAverage: async () => null, readProxyMemory: async () => null });
+    expect(lines()).toEqual([
+      {
+        time: "2026-11-16T12:00:00.000Z",
+        total: 10_001,
+        closeWait: 7,
+        load1: null,
+        load5: null,
+        load15: null,
+        proxyMemoryBytes: null,
+      },
+    ]);
+    const report = await run({
+      appendReadings: (readings) => appendReadings(join(folder, "missing"), readings),
+    });
+    expect(report).toMatchObject({ alert: "suppressed", problems: [{ code: "LOG_UNWRITABLE" }] });
+    expect(JSON.stringify([lines(), report])).not.toMatch(/canary|98765/);
+  });
+});
