@@ -1,3 +1,4 @@
+import { alertPhone } from "../platform/alert-phone.ts";
 import {
   absolutePath,
   anyText,
@@ -11,7 +12,6 @@ import {
 } from "../platform/config.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { Environment } from "../platform/secrets.ts";
-import { alertPhone } from "../platform/alert-phone.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {

@@ -61,12 +61,12 @@ export class Dispatcher {
     return this.#lanes[kind].inFlight(row);
   }
 
-  /** Starts whatever may start now. */
-  async look(): Promise<void> {
+  /** Starts whatever may start now; without `issues` only messages are looked for. */
+  async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
     if (this.#stopped.signal.aborted || !this.#isLeading) return;
     try {
       await this.#lanes.message.pump({ issueGraceMs: 0 });
-      await this.#lookAtIssues();
+      if (issues) await this.#lookAtIssues();
     } catch (error) {
       this.#log.error("The outbox cannot be read now", {
         cause: error instanceof Error ? error.name : typeof error,

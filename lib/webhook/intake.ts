@@ -52,7 +52,7 @@ export class Intake {
     const { metrics, dispatcher } = this.#world;
     metrics.accepted(outcome.accepted.length);
     for (const { issue } of outcome.accepted) if (issue.outcome === "duplicate") metrics.duplicate();
-    await dispatcher.look();
+    await dispatcher.look({ issues: outcome.accepted.some(({ issue }) => issue.outcome === "first") });
     return await this.#answer(outcome.accepted);
   }
 
@@ -64,15 +64,24 @@ export class Intake {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Whatever else arrived in this turn of the event loop shares the commit.
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#gather();
       const batch = this.#waiting.splice(0, LARGEST_BATCH);
       const outcomes = await this.#world.state.accept(batch.map(({ alerts }) => alerts));
       for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
     }
   }
 
+  /** Whatever else arrives shares the commit: waits for as long as each turn of the event loop brings more. */
+  async #gather(): Promise<void> {
+    for (let before = 0; before < this.#waiting.length && before < LARGEST_BATCH; ) {
+      before = this.#waiting.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   async #answer(accepted: readonly AcceptedAlert[]): Promise<AlertAnswer[]> {
+    if (!accepted.some((alert) => this.#isOnItsWay(alert)))
+      return accepted.map((alert) => plainAnswer(alert));
     const over = new AbortController();
     const late = this.#world.sleep(ANSWER_WAIT_MS, over.signal).then(
       () => "late" as const,
@@ -85,25 +94,35 @@ export class Intake {
     }
   }
 
-  async #answerFor({ alert, messageRow, issue }: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
+  #isOnItsWay({ messageRow, issue }: AcceptedAlert): boolean {
     const { dispatcher } = this.#world;
+    if (dispatcher.inFlight("message", messageRow) !== null) return true;
+    return issue.outcome === "first" && dispatcher.inFlight("issue", issue.row) !== null;
+  }
+
+  async #answerFor(accepted: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
+    const { dispatcher } = this.#world;
+    const answer = plainAnswer(accepted);
+    const { messageRow, issue } = accepted;
     const message = await ended(dispatcher.inFlight("message", messageRow), late);
-    const plain = {
-      alertname: alert.name,
-      status: alert.status,
-      squad: alert.squad,
-      fingerprint: alert.fingerprint,
-      whatsapp: message === "delivered" ? ("sent" as const) : ("queued" as const),
-    };
-    if (issue.outcome === "not_firing") return { ...plain, issue: "not_firing" };
-    const issueId = issueIdOf(alert.fingerprint, issue.claimedAtMs);
-    if (issue.outcome === "duplicate") return { ...plain, issue: "duplicate", issueId };
+    if (message === "delivered") answer.whatsapp = "sent";
+    if (issue.outcome !== "first") return answer;
     // Its message has just ended: now it may start.
     if (message !== null && message !== "late") await dispatcher.look();
     const ending = await ended(dispatcher.inFlight("issue", issue.row), late);
-    if (ending === "delivered") return { ...plain, issue: "created", issueId };
-    return { ...plain, issue: ending === "dead" ? "refused" : "queued" };
+    if (ending === "dead") answer.issue = "refused";
+    if (ending !== "delivered") return answer;
+    return { ...answer, issue: "created", issueId: issueIdOf(answer.fingerprint, issue.claimedAtMs) };
   }
+}
+
+/** The answer while nothing has been delivered. */
+function plainAnswer({ alert, issue }: AcceptedAlert): AlertAnswer {
+  const { name, status, squad, fingerprint } = alert;
+  const plain = { alertname: name, status, squad, fingerprint, whatsapp: "queued" as const };
+  if (issue.outcome !== "duplicate")
+    return { ...plain, issue: issue.outcome === "first" ? "queued" : "not_firing" };
+  return { ...plain, issue: "duplicate", issueId: issueIdOf(fingerprint, issue.claimedAtMs) };
 }
 
 async function ended(flight: Promise<Ending> | null, late: Promise<"late">): Promise<Ending | "late" | null> {

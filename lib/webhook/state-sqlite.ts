@@ -2,9 +2,11 @@ import { join } from "node:path";
 import { type SqliteDedup, sqliteDedup } from "../dedup/sqlite.ts";
 import { type FileLock, tryFileLock } from "../platform/file-lock.ts";
 import type { Log } from "../platform/log.ts";
+import type { Alert } from "./alert.ts";
 import { openStateFile } from "./sqlite/file.ts";
 import { OpenOutbox } from "./sqlite/open-outbox.ts";
-import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "./state.ts";
+import { Settlements } from "./sqlite/settlements.ts";
+import { type AcceptOutcome, type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "./state.ts";
 
 /** Where the state is, whose clock it has, and how much may wait in it. */
 export type SqliteStateOptions = {
@@ -26,10 +28,28 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
   const file = new OpenOutbox({ ...options, limits });
   let lock: FileLock | null = null;
   let isRefusing = false;
+  const settlements = new Settlements(() => {
+    try {
+      write([]);
+    } catch {
+      // Told to those who wait for it.
+    }
+  });
+  const write = (requests: readonly (readonly Alert[])[]): AcceptOutcome[] => {
+    const riding = settlements.take();
+    try {
+      const outcomes = file.use((outbox) => outbox.write(riding, requests));
+      for (const { resolve } of riding) resolve();
+      return outcomes;
+    } catch (error) {
+      for (const { reject } of riding) reject(error);
+      throw error;
+    }
+  };
   return {
     async accept(requests) {
       try {
-        const outcomes = file.use((outbox) => outbox.accept(requests));
+        const outcomes = write(requests);
         if (isRefusing) log.info("Alerts are accepted again");
         isRefusing = false;
         return outcomes;
@@ -45,11 +65,11 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
         outbox.due(kind, query).filter((row): row is DueRow => {
           if (!("unreadable" in row)) return true;
           log.error("An alert in the state cannot be read", { row: row.unreadable });
-          outbox.settle(row.unreadable, { as: "dead", code: "alert_unreadable" });
+          outbox.write([{ row: row.unreadable, settlement: { as: "dead", code: "alert_unreadable" } }], []);
           return false;
         }),
       ),
-    settle: async (row, settlement) => file.use((outbox) => outbox.settle(row, settlement)),
+    settle: (row, settlement) => settlements.add(row, settlement),
     stats: async () => file.use((outbox) => outbox.watch.stats()),
     listDead: async () => file.use((outbox) => outbox.dead.list()),
     retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),

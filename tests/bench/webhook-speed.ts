@@ -12,6 +12,8 @@ const MIB = 1_048_576;
 const ROUNDS = 3;
 /** 3 alerts, some 3.6 KB. */
 const SMALL_POST = 3;
+/** The same alerts again and again, as in a storm: each one a message, few of them an issue. */
+const REPEATED = 3;
 /** Every minute of the long run accepts more than the outbox may hold by itself. */
 const OUTBOX_ROWS = 5_000_000;
 
@@ -64,7 +66,7 @@ async function longFigures(): Promise<Figure[]> {
   const target = await startOpsctl(2_000);
   const memory: number[] = [];
   const watch = setInterval(() => memory.push(memoryOf(target.pid) ?? 0), 1_000);
-  const load = await loaded(target, 20, 60, 10).finally(() => clearInterval(watch));
+  const load = await loaded(target, 20, 60, 10, 1_000).finally(() => clearInterval(watch));
   const bare = await startBare("parse");
   let bareMemory = 0;
   const watchBare = setInterval(() => {
@@ -113,9 +115,15 @@ async function longFigures(): Promise<Figure[]> {
   ];
 }
 
-async function loaded(target: Target, connections: number, seconds: number, alerts: number): Promise<Load> {
+async function loaded(
+  target: Target,
+  connections: number,
+  seconds: number,
+  alerts: number,
+  fingerprints = REPEATED,
+): Promise<Load> {
   try {
-    const words = [target.url, SECRET, connections, seconds, alerts, 1_000].map(String);
+    const words = [target.url, SECRET, connections, seconds, alerts, fingerprints].map(String);
     const child = Bun.spawn([process.execPath, join(ROOT, "tests/bench/load.ts"), ...words], {
       stdout: "pipe",
       stderr: "inherit",

@@ -4,16 +4,9 @@ import { isDamaged } from "../../platform/sqlite.ts";
 import type { Alert } from "../alert.ts";
 import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../state.ts";
 import type { Load } from "./load.ts";
-import type { Transaction } from "./transaction.ts";
 
 /** What accepting works with. */
-export type AcceptWorld = {
-  db: DatabaseSync;
-  dedup: SqliteDedup;
-  transaction: Transaction;
-  load: Load;
-  nowMs: () => number;
-};
+export type AcceptWorld = { db: DatabaseSync; dedup: SqliteDedup; load: Load };
 
 /** The dedup's key of a fingerprint's issue. */
 export function issueKey(fingerprint: string): string {
@@ -21,14 +14,14 @@ export function issueKey(fingerprint: string): string {
 }
 
 /**
- * Accepts requests in one transaction, each in a savepoint of its own.
+ * Accepts one request in the caller's transaction, in a savepoint of its own.
  *
- * Errors: those of SQLite when the whole transaction failed; then nothing was accepted.
+ * Errors: those of SQLite when the whole transaction is lost; then nothing was accepted.
  */
-export function acceptor(world: AcceptWorld): (requests: readonly (readonly Alert[])[]) => AcceptOutcome[] {
-  const { db, transaction, load, nowMs } = world;
+export function acceptor(world: AcceptWorld): (alerts: readonly Alert[], now: number) => AcceptOutcome {
+  const { db, load } = world;
   const statements = prepare(db);
-  const acceptInSavepoint = (alerts: readonly Alert[], now: number): AcceptOutcome => {
+  return (alerts, now) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const sizes = texts.map((text) => Buffer.byteLength(text));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -47,16 +40,6 @@ export function acceptor(world: AcceptWorld): (requests: readonly (readonly Aler
       statements.undo.run();
       statements.release.run();
       return { refused: "state_unavailable" };
-    }
-  };
-  return (requests) => {
-    const now = nowMs();
-    load.refresh(now);
-    try {
-      return transaction(() => requests.map((alerts) => acceptInSavepoint(alerts, now)));
-    } catch (error) {
-      load.forget();
-      throw error;
     }
   };
 }

@@ -1,14 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sqliteDedup } from "../../dedup/sqlite.ts";
 import type { OutboxLimits } from "../state.ts";
-import { acceptor } from "./accept.ts";
 import { deadRows } from "./dead.ts";
 import { dueFinder } from "./due.ts";
 import { Load } from "./load.ts";
-import { settler } from "./settle.ts";
 import { transactionsOn } from "./transaction.ts";
 import { upkeep } from "./upkeep.ts";
 import { outboxWatch } from "./watch.ts";
+import { writer } from "./write.ts";
 
 /** The outbox and the dedup of one open file, every statement prepared. */
 export type Outbox = ReturnType<typeof outboxOn>;
@@ -23,9 +22,8 @@ export function outboxOn(db: DatabaseSync, options: { nowMs: () => number; limit
   const load = new Load(db, limits);
   const world = { db, dedup: sqliteDedup(db, nowMs), transaction: transactionsOn(db), load, nowMs };
   return {
-    accept: acceptor(world),
+    write: writer(world),
     due: dueFinder(db, nowMs),
-    settle: settler(world),
     dead: deadRows(world),
     watch: outboxWatch(db, nowMs),
     upkeep: upkeep(world),

@@ -35,7 +35,6 @@ const OUTBOX = `
   create index outbox_queued on outbox (kind, fingerprint, id, bytes, age_from_ms) where state = 'queued';
   create index outbox_dead on outbox (id, kind) where state = 'dead';
   create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
-  create index outbox_latest on outbox (fingerprint, kind);
   create table room (id integer primary key, filling blob not null) strict;
 `;
 

@@ -4,31 +4,26 @@ import type { OutboxKind, Settlement } from "../state.ts";
 import { issueKey } from "./accept.ts";
 import { LONGEST_DELAY_MS } from "./due.ts";
 import type { Load } from "./load.ts";
-import type { Transaction } from "./transaction.ts";
 
 /** What settling works with. */
-export type SettleWorld = {
-  db: DatabaseSync;
-  dedup: SqliteDedup;
-  transaction: Transaction;
-  load: Load;
-  nowMs: () => number;
-};
+export type SettleWorld = { db: DatabaseSync; dedup: SqliteDedup; load: Load; nowMs: () => number };
 
-/** Records how an attempt ended; a row that is not queued any more is left alone. */
-export function settler(world: SettleWorld): (id: number, settlement: Settlement) => void {
-  const { db, transaction, nowMs } = world;
+/** How the attempt of one row ended. */
+export type Settled = { row: number; settlement: Settlement };
+
+/** Records how an attempt ended, in the caller's transaction; a row that is not queued any more is left alone. */
+export function settler(world: SettleWorld): (settled: Settled) => void {
+  const { db, nowMs } = world;
   const statements = prepare(db);
-  return (id, settlement) =>
-    transaction(() => {
-      const row = statements.queued.get(id) as Row | undefined;
-      if (row === undefined) return;
-      const now = nowMs();
-      if (settlement.as === "retry") {
-        const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
-        statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
-      } else end(world, statements, { ...row, id }, settlement, now);
-    });
+  return ({ row: id, settlement }) => {
+    const row = statements.queued.get(id) as Row | undefined;
+    if (row === undefined) return;
+    const now = nowMs();
+    if (settlement.as === "retry") {
+      const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
+      statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
+    } else end(world, statements, { ...row, id }, settlement, now);
+  };
 }
 
 type Statements = Record<"queued" | "retry" | "delivered" | "dead" | "promote", StatementSync>;
