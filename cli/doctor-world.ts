@@ -21,6 +21,7 @@ import { instanceNameOf } from "../lib/weekly/whatsapp-delivery.ts";
 
 /** Time of each check, so that the whole ends within five seconds. */
 const LIMIT_MS = 4_000;
+const SECRET_COMMAND_LIMIT_MS = 3_000;
 const DATABASE_CONNECTIONS = 4;
 
 /** What `opsctl doctor` touches on this host. */
@@ -40,6 +41,7 @@ export function openDoctorWorld({ env, envDir }: { env: Environment; envDir: str
     adminUrl: new URL("http://127.0.0.1:9301"),
     webhookPort: 9300,
     limitMs: LIMIT_MS,
+    secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
     // Ended early by whoever no longer waits; that is no failure.
     wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
     nowMs: () => Date.now(),

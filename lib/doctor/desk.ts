@@ -35,7 +35,7 @@ export class Desk {
   secrets(command: CommandName): Promise<SecretSearch[]> {
     return this.#once(`secrets ${command}`, async () => {
       const { env } = await this.environment(command);
-      return await locateSecrets(command, env);
+      return await locateSecrets(command, env, this.world.secretCommandLimitMs);
     });
   }
 

@@ -87,7 +87,8 @@ export type ProgramEnd = { status: number | null; stdout: string } | null;
 /**
  * Everything that doctor touches besides the files and peers that the settings name.
  *
- * Units: `limitMs` is the time of each check; `wait` is the one clock that ends them.
+ * Units: `limitMs` is the time of each check, `wait` the one clock that ends them; `secretCommandLimitMs` is shorter, so
+ *        that a secret command that hangs is ended and named.
  */
 export type DoctorWorld = {
   env: Environment;
@@ -98,6 +99,7 @@ export type DoctorWorld = {
   /** Where the webhook listens. */
   webhookPort: number;
   limitMs: number;
+  secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
   load: Loaders;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { strictArguments } from "../../cli/arguments.ts";
 import { deliveriesList, deliveriesReconcile, deliveriesShow } from "../../cli/commands/deliveries.ts";
+import { doctor } from "../../cli/commands/doctor.ts";
 import { weekly } from "../../cli/commands/weekly.ts";
 
 const ID = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
@@ -75,6 +76,22 @@ describe("strictArguments() refuses what could be a mistake", () => {
     expect(strictArguments(words, deliveriesReconcile)).toMatchObject({
       problem: expect.stringContaining(problem),
     });
+  });
+});
+
+describe("strictArguments() with an argument that may be left out", () => {
+  test.each([
+    [["nope"], "argument <command> expects one of weekly, webhook"],
+    [["weekly", "webhook"], 'unexpected argument "webhook"'],
+    [[""], "argument <command> is missing"],
+    [["--env-dir", "relative"], "option --env-dir expects an absolute path"],
+  ])("refuses %j", (words, problem) => {
+    expect(strictArguments(words, doctor)).toMatchObject({ problem: expect.stringContaining(problem) });
+  });
+
+  test("takes it, and does without it", () => {
+    expect(strictArguments(["weekly", "--json"], doctor)).toEqual({ rawArgs: ["--json", "--", "weekly"] });
+    expect(strictArguments(["--json"], doctor)).toEqual({ rawArgs: ["--json"] });
   });
 });
 

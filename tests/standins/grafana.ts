@@ -7,11 +7,14 @@ export type MonitoringOptions = StandInOptions & {
   token: string;
   /** Uids of the folders that exist. */
   folders?: string[];
+  /** Types of the data sources that exist, by uid. */
+  dataSources?: Record<string, string>;
   /** Before Grafana 12: a title is unique in its folder, and a taken uid or title is a 400 instead of a 409. */
   isOld?: boolean;
 };
 
 type RouteName =
+  | "dataSource"
   | "folder"
   | "list"
   | "read"
@@ -130,6 +133,16 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
               ? { status: 200, json: { id: 1, uid: part(uid), title: "VPS" } }
               : structured(404, "folder.not-found", "folder not found"),
           ),
+      },
+      dataSource: {
+        method: "GET",
+        pattern: /^\/api\/datasources\/uid\/([^/]+)$/,
+        handle: (entry, [, uid]) =>
+          gated(entry, () => {
+            const type = options.dataSources?.[part(uid)];
+            if (type === undefined) return { status: 404, json: { message: "Data source not found" } };
+            return { status: 200, json: { id: 1, uid: part(uid), name: "Cloud", type } };
+          }),
       },
       list: {
         method: "GET",

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import type { Finding } from "../../lib/doctor/finding.ts";
+import { startSilentPeer } from "../standins/raw-peer.ts";
+import { openHost } from "./host.ts";
+
+/** A time limit that runs out when the test says so. */
+function handLimit() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let waiting = 0;
+  return {
+    get waiting() {
+      return waiting;
+    },
+    runOut: resolve,
+    async wait(_ms: number, signal: AbortSignal): Promise<void> {
+      waiting += 1;
+      const ended = new Promise<void>((end) => signal.addEventListener("abort", () => end(), { once: true }));
+      await Promise.race([promise, ended]);
+    },
+  };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const outOfTime = (findings: readonly Finding[]) =>
+  findings.filter(({ reason }) => reason === "no answer within 4 s");
+
+describe("runDoctor() when peers hang", () => {
+  test("ends with the limit, and names each of them", async () => {
+    await using host = await openHost();
+    const database = await startSilentPeer();
+    for (const peer of host.peers)
+      for (const route of Object.values(peer.routes)) route.script = () => "hang";
+    host.put("secrets/DATABASE_URL", `postgres://u:secret-of-the-url@127.0.0.1:${database.port}/app`);
+    const limit = handLimit();
+    host.world.wait = limit.wait;
+
+    const running = host.examine();
+    const calledPeers = host.peers.filter((peer) => peer !== host.application);
+    await until(() => calledPeers.every((peer) => peer.ledger.length > 0) && database.connections > 0);
+    limit.runOut();
+    const findings = await running;
+
+    const lost = outOfTime(findings);
+    expect(lost.map(({ command, check }) => `${command}: ${check}`)).toEqual([
+      "weekly: database",
+      "weekly: database schema",
+      "weekly: messaging gateway",
+      "weekly: whatsapp sender",
+      "weekly: e-mail sender",
+      "weekly: e-mail provider",
+      "weekly: recipients",
+      "webhook: messaging gateway",
+      "webhook: issue tracker",
+      "webhook: outbox",
+      "webhook: service",
+      "collect-metrics: container",
+      "collect-metrics: hosting provider",
+      "socket-monitor: messaging gateway",
+      "alert-rules: rules",
+      "alert-rules: folder",
+      "alert-rules: metrics data source",
+      "alert-rules: logs data source",
+      "migrate: database",
+      "migrate: migrations",
+      "deliveries: database",
+      "deliveries: database schema",
+    ]);
+    expect(lost.every(({ status, mend }) => status === "fail" && mend !== null)).toBe(true);
+    // What hangs holds up nothing else.
+    expect(findings.find(({ check }) => check === "host time zone")).toMatchObject({ status: "pass" });
+    await database.stop();
+  });
+
+  test("judges what answers by its answer, beside what hangs", async () => {
+    await using host = await openHost();
+    for (const route of Object.values(host.gateway.routes)) route.script = () => "hang";
+    const limit = handLimit();
+    host.world.wait = limit.wait;
+    const running = host.examine("webhook");
+    await until(() => host.gateway.ledger.length > 0 && host.tracker.ledger.length > 0);
+    await until(() => host.tracker.ledger.every(({ status }) => status !== null));
+    // The answer has been sent; what is left is to read it.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    limit.runOut();
+    const findings = await running;
+    expect(outOfTime(findings).map(({ check }) => check)).toEqual(["messaging gateway"]);
+    expect(findings.find(({ check }) => check === "issue tracker")).toMatchObject({ status: "pass" });
+  });
+
+  test("starts all checks before the first one has ended", async () => {
+    await using host = await openHost();
+    for (const peer of host.peers)
+      for (const route of Object.values(peer.routes)) route.script = () => "hang";
+    const limit = handLimit();
+    host.world.wait = limit.wait;
+    const running = host.examine("alert-rules");
+    await until(() => limit.waiting === 7);
+    limit.runOut();
+    await running;
+    // One more: closing what was opened is limited as well.
+    expect(limit.waiting).toBe(8);
+  });
+
+  test("ends a secret command that hangs, and names it", async () => {
+    await using host = await openHost();
+    host.put("bin/vault", "#!/bin/sh\nexec sleep 600\n", 0o755);
+    host.world.env = { ...host.world.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+    host.world.secretCommandLimitMs = 100;
+    host.put("secrets/HOSTING_TOKEN", "");
+    const findings = await host.examine("collect-metrics");
+    expect(findings.filter(({ check }) => check === "secrets")).toEqual([
+      expect.objectContaining({
+        status: "fail",
+        reason: expect.stringContaining("SECRET_COMMAND_FAILED: it did not answer within 0.1 s"),
+        mend: expect.stringContaining("HOSTING_TOKEN"),
+      }),
+    ]);
+    expect(findings.find(({ check }) => check === "socket table")).toMatchObject({ status: "pass" });
+  });
+});
