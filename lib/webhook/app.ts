@@ -3,10 +3,11 @@ import type { Log } from "../platform/log.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { TakeAlerts } from "./answer.ts";
 import { authenticator } from "./authenticate.ts";
+import { ByteRoom } from "./byte-room.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import type { parseAlerts } from "./parse-alerts.ts";
-import { type BodyRead, readBody } from "./read-body.ts";
+import { type BodyRead, MAX_BODY_BYTES, readBody } from "./read-body.ts";
 
 /** What the public port is made of. */
 export type AppParts = {
@@ -19,6 +20,11 @@ export type AppParts = {
   monotonicMs?: () => number;
 };
 
+/** Bodies that may be held at once, from their first byte to their answer. */
+const ROOM_BYTES = 8 * MAX_BODY_BYTES;
+/** How long a body may wait for room; senders wait for half a minute. */
+const ROOM_WAIT_MS = 15_000;
+
 /**
  * The public port: `POST /webhook` and nothing else.
  *
@@ -29,6 +35,7 @@ export type AppParts = {
 export function createApp(parts: AppParts): Hono {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;
   const isAuthentic = authenticator(parts.secret);
+  const room = new ByteRoom(ROOM_BYTES);
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
   app.use(async (context, next) => {
     const startedMs = monotonicMs();
@@ -36,7 +43,7 @@ export function createApp(parts: AppParts): Hono {
     metrics.request(context.res.status, monotonicMs() - startedMs);
   });
   app.post("/webhook", async ({ req: { raw } }) =>
-    isAuthentic(raw.headers) ? await takePost(raw, parts) : invalidSecret(),
+    isAuthentic(raw.headers) ? await takeInRoom(room, raw, parts) : invalidSecret(),
   );
   app.all("/webhook", () => methodNotAllowed("POST"));
   app.notFound(notFound);
@@ -54,6 +61,24 @@ export function createApp(parts: AppParts): Hono {
 function invalidSecret(): Response {
   const message = "The webhook secret is absent or wrong";
   return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
+}
+
+/** Takes a post when there is room for its body: its sender waits meanwhile, and nothing of it is read. */
+async function takeInRoom(room: ByteRoom, request: Request, parts: AppParts): Promise<Response> {
+  const length = request.headers.get("content-length");
+  const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
+  const leave = await room.enter(bytes, ROOM_WAIT_MS);
+  if (leave === null)
+    return errorAnswer(
+      503,
+      { code: "overloaded", message: "Too much is being read now; send it again" },
+      retryAfter(10),
+    );
+  try {
+    return await takePost(request, parts);
+  } finally {
+    leave();
+  }
 }
 
 async function takePost(request: Request, { parse, take, metrics, isStopping }: AppParts): Promise<Response> {

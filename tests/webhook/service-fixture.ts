@@ -140,7 +140,10 @@ async function run({ directory, gateway, tracker, nowMs, options }: Parts) {
     messagesPerMinute: 60_000,
     ...options,
   });
-  const { port, adminPort } = await Promise.race([ready.promise, served.then(() => Promise.reject(new Error("It ended")))]);
+  const { port, adminPort } = await Promise.race([
+    ready.promise,
+    served.then(() => Promise.reject(new Error("It ended"))),
+  ]);
   return {
     state,
     url: `http://127.0.0.1:${port}/webhook`,
