@@ -63,9 +63,22 @@ export async function openWebhookArena(): Promise<WebhookArena> {
   };
 }
 
-async function startServing(runtime: RuntimeName, args: string[], env: Record<string, string>): Promise<Serving> {
+async function startServing(
+  runtime: RuntimeName,
+  args: string[],
+  env: Record<string, string>,
+): Promise<Serving> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const words = ["webhook", "serve", "--host", "127.0.0.1", "--port", `${port}`, "--admin-port", `${adminPort}`];
+  const words = [
+    "webhook",
+    "serve",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    `${port}`,
+    "--admin-port",
+    `${adminPort}`,
+  ];
   const running = await startOpsctl([...words, ...args], { runtime, env });
   let log = "";
   running.child.stderr!.on("data", (text: string) => {
@@ -85,7 +98,8 @@ async function startServing(runtime: RuntimeName, args: string[], env: Record<st
   };
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
