@@ -19,5 +19,5 @@ function linesOf({ check, status, reason, mend }: Finding): string[] {
 
 function total(findings: readonly Finding[]): string {
   const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
-  return `${count("pass")} ok, ${count("warn")} warnings, ${count("fail")} failures`;
+  return `${count("pass")} ok, ${count("warn")} warn, ${count("fail")} FAIL`;
 }

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, utimesSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { CommandName, Finding } from "../../lib/doctor/finding.ts";
+import { silentLog } from "../../lib/platform/log.ts";
+import { Secret } from "../../lib/platform/secret.ts";
+import { openPostgresState } from "../../lib/webhook/state-postgres.ts";
 import { sharedPostgres } from "../postgres.ts";
 import { newLogin } from "../roles.ts";
 import { seedOwner } from "../seed.ts";
@@ -446,6 +449,26 @@ describe("runDoctor() looks into a state file", () => {
     rmSync(host.path("state/state.db"));
     expect(await outbox()).toEqual([
       { status: "warn", reason: expect.stringContaining("state.db does not exist yet") },
+    ]);
+  });
+});
+
+describe("runDoctor() looks into a shared state", () => {
+  test("that does not exist yet, and does not make it; then into one that does", async () => {
+    await using host = await openHost();
+    host.world.adminUrl = new URL("http://127.0.0.1:1");
+    host.put("secrets/OPSCTL_STATE_URL", host.db.url);
+    const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
+    expect(await outbox()).toEqual([
+      { status: "warn", reason: "the shared database has no state yet: the service makes it at its start" },
+    ]);
+    expect(await host.db.sql`select 1 from pg_namespace where nspname = 'opsctl_state'`).toHaveLength(0);
+
+    const url = new Secret(host.db.url);
+    await (await openPostgresState({ url, log: silentLog, applicationName: "test" })).close();
+    expect(await outbox()).toEqual([
+      { status: "pass", reason: "0 messages wait, none was given up" },
+      { status: "pass", reason: "0 issues wait, none was given up" },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { openHost } from "./host.ts";
@@ -119,5 +120,22 @@ describe("runDoctor() when peers hang", () => {
       }),
     ]);
     expect(findings.find(({ check }) => check === "socket table")).toMatchObject({ status: "pass" });
+  });
+
+  test("does not leave the loader waiting for a secret command that hangs", async () => {
+    await using host = await openHost();
+    const calls = host.path("calls");
+    host.put("bin/vault", `#!/bin/sh\necho "$1" >> ${calls}\nexec sleep 600\n`, 0o755);
+    host.world.env = { ...host.world.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+    host.world.secretCommandLimitMs = 200;
+    rmSync(host.path("secrets/DATABASE_URL"));
+    const findings = await host.examine("migrate");
+    const reasonsOf = (name: string) =>
+      findings.filter(({ check }) => check === name).map(({ reason }) => reason);
+    expect(reasonsOf("configuration")).toEqual([
+      expect.stringContaining("SECRET_COMMAND_FAILED: it did not answer within 0.2 s"),
+    ]);
+    expect(reasonsOf("database")).toEqual([expect.stringContaining("not checked: ")]);
+    expect(readFileSync(calls, "utf8")).toBe("DATABASE_URL\n");
   });
 });

@@ -75,7 +75,7 @@ describe("opsctl doctor", () => {
     expect(exitCode).toBe(3);
     expect(stdout).toStartWith("alert-rules\n  FAIL  configuration: MONITORING_URL is missing");
     expect(stdout).toContain(`        -> Set MONITORING_URL in ${envDir}/alert-rules.env\n`);
-    expect(stdout).toMatch(/\n\d+ ok, \d+ warnings, \d+ failures\n$/);
+    expect(stdout).toMatch(/\n\d+ ok, \d+ warn, \d+ FAIL\n$/);
     expect(stdout).not.toContain("\x1b");
   });
 

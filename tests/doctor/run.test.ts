@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { openDoctorWorld } from "../../cli/doctor-world.ts";
+import type { Check } from "../../lib/doctor/check.ts";
+import { pass, warn } from "../../lib/doctor/finding.ts";
+import { renderFindings } from "../../lib/doctor/render.ts";
+import { runDoctor } from "../../lib/doctor/run.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+
+/** A world in which time runs out at once. */
+function hurried() {
+  return { ...openDoctorWorld({ env: {}, envDir: "/nonexistent" }), wait: async () => {} };
+}
+
+function unhurried() {
+  const wait = (_ms: number, signal: AbortSignal) =>
+    new Promise<void>((end) => signal.addEventListener("abort", () => end(), { once: true }));
+  return { ...hurried(), wait };
+}
+
+const check = (name: string, run: Check["run"]): Check => ({ command: "weekly", name, run });
+
+describe("runDoctor()", () => {
+  test("aborts a check whose time has run out", async () => {
+    let seen: AbortSignal | undefined;
+    const hangs = check("one", (_desk, signal) => {
+      seen = signal;
+      return new Promise(() => {});
+    });
+    expect(await runDoctor(hurried(), [hangs])).toEqual([
+      {
+        command: "weekly",
+        check: "one",
+        status: "fail",
+        reason: "no answer within 4 s",
+        mend: "See that the peer runs and answers, then run again",
+      },
+    ]);
+    expect(seen?.aborted).toBe(true);
+  });
+
+  test("keeps the order of the checks, whichever ends first", async () => {
+    const first = Promise.withResolvers<void>();
+    const findings = await runDoctor(unhurried(), [
+      check("slow", async () => {
+        await first.promise;
+        return [pass("late")];
+      }),
+      check("quick", async () => {
+        first.resolve();
+        return [pass("early"), warn("and more", "mend it")];
+      }),
+    ]);
+    expect(findings.map(({ reason }) => reason)).toEqual(["late", "early", "and more"]);
+  });
+
+  test("makes a finding of whatever a check throws, and repeats no foreign message", async () => {
+    const thrown = [
+      new OpsError({ code: "X_Y", message: "Cannot do it: it is broken\nmore", hint: "repair it" }),
+      Object.assign(new Error("a secret in a message"), { code: "EACCES" }),
+      new TypeError("a secret in a message"),
+      "a secret as text",
+    ];
+    const findings = await runDoctor(
+      unhurried(),
+      thrown.map((error) => check("one", () => Promise.reject(error))),
+    );
+    expect(findings.map(({ status, reason, mend }) => [status, reason, mend])).toEqual([
+      ["fail", "X_Y: it is broken", "repair it"],
+      ["fail", "the check broke off: EACCES", null],
+      ["fail", "the check broke off: TypeError", null],
+      ["fail", "the check broke off: unknown error", null],
+    ]);
+  });
+});
+
+describe("renderFindings()", () => {
+  test("groups by command, and puts under each finding what mends it", () => {
+    const text = renderFindings([
+      { command: "weekly", check: "one", ...pass("is well") },
+      { command: "weekly", check: "two", ...warn("is old", "renew it") },
+      { command: "migrate", check: "one", status: "fail", reason: "is gone", mend: null },
+    ]);
+    expect(text).toBe(
+      [
+        "weekly",
+        "  ok    one: is well",
+        "  warn  two: is old",
+        "        -> renew it",
+        "",
+        "migrate",
+        "  FAIL  one: is gone",
+        "",
+        "1 ok, 1 warn, 1 FAIL",
+        "",
+      ].join("\n"),
+    );
+  });
+});
