@@ -17,6 +17,7 @@
 import process from "node:process";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
+import type { Counting } from "../../lib/metrics/sources/sockets.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
 import { EXIT, statusWord } from "../exit-status.ts";
 
@@ -32,27 +33,39 @@ export const collectMetrics = defineLeaf({
   example: "opsctl collect-metrics --stdout",
 
   async run(args, context) {
-    const { loadCollectConfig } = await import("../../lib/metrics/config.ts");
-    const config = await loadCollectConfig(context.env);
-    if (args.stdout) return await collectToStdout(config, context);
-    const { lockRun } = await import("../../lib/metrics/run-lock.ts");
-    const lock = lockRun(config.textfileDir);
-    if (lock === null) return alreadyRunning(context);
+    const { startCounting } = await import("../../lib/metrics/sources/sockets.ts");
+    const counting = startCounting();
     try {
-      return await collectToFile(config, context);
+      const { loadCollectConfig } = await import("../../lib/metrics/config.ts");
+      const work = { counting, config: await loadCollectConfig(context.env), context };
+      return await (args.stdout ? collectToStdout(work) : collectLocked(work));
     } finally {
-      lock.release();
+      counting.stop();
     }
   },
 });
 
-async function collectToStdout(config: CollectConfig, context: CommandContext): Promise<Outcome> {
-  const { report, text } = await collect(config, context);
+type Work = { counting: Counting; config: CollectConfig; context: CommandContext };
+
+async function collectToStdout(work: Work): Promise<Outcome> {
+  const { report, text } = await collect(work);
   return outcome(report, { file: null, metrics: text }, text);
 }
 
-async function collectToFile(config: CollectConfig, context: CommandContext): Promise<Outcome> {
-  const { report, text } = await collect(config, context);
+async function collectLocked(work: Work): Promise<Outcome> {
+  const { lockRun } = await import("../../lib/metrics/run-lock.ts");
+  const lock = lockRun(work.config.textfileDir);
+  if (lock === null) return alreadyRunning(work.context);
+  try {
+    return await collectToFile(work);
+  } finally {
+    lock.release();
+  }
+}
+
+async function collectToFile(work: Work): Promise<Outcome> {
+  const { config } = work;
+  const { report, text } = await collect(work);
   const { METRICS_FILE } = await import("../../lib/host/metrics-file.ts");
   const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
@@ -61,14 +74,15 @@ async function collectToFile(config: CollectConfig, context: CommandContext): Pr
   return outcome(report, { file, metrics: null }, renderCollected(report, file));
 }
 
-async function collect(
-  config: CollectConfig,
-  context: CommandContext,
-): Promise<{ report: CollectReport; text: string }> {
+async function collect({
+  counting,
+  config,
+  context,
+}: Work): Promise<{ report: CollectReport; text: string }> {
   const { openCollectWorld } = await import("../collect-world.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
   const { renderReport } = await import("../../lib/metrics/exposition.ts");
-  const world: CollectWorld = openCollectWorld(config, context, process.env);
+  const world: CollectWorld = openCollectWorld(counting, config, context, process.env);
   const report = await collectAll(world);
   for (const { name, problem } of report.sources)
     if (problem !== null) context.log.error(problem.message, { source: name, code: problem.code });
