@@ -1,0 +1,86 @@
+import { describe } from "bun:test";
+import { rmSync } from "node:fs";
+import { testFaults } from "./fault.ts";
+import { metricsText, NOW_MS } from "./host.ts";
+
+describe("runDoctor() finds of the collector and the alert rules that", () => {
+  testFaults({
+    "the agent cannot enter the text-file directory": {
+      ...{ command: "collect-metrics", check: "text-file directory", status: "fail" },
+      reason: /\/etc\/closed does not exist$/,
+      mend: /^install -d -m 0755 /,
+      spoil: (host) => host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/closed")),
+    },
+    "the agent cannot read the metrics": {
+      ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
+      reason: /custom_metrics\.prom has mode 0600, closed to the monitoring agent$/,
+      mend: /^chmod 0644 /,
+      spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000), 0o600),
+    },
+    "the collector has stopped": {
+      ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
+      reason: "the last run was 181 s ago",
+      spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 - 181), 0o644),
+    },
+    "a source failed in the last run": {
+      ...{ command: "collect-metrics", check: "metrics file", status: "warn" },
+      reason: "the last run could not read its source proxy_memory",
+      spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000, 0), 0o644),
+    },
+    "the container does not run": {
+      ...{ command: "collect-metrics", check: "container", status: "fail" },
+      reason: "docker_container_missing: ",
+      mend: "Correct PROXY_CONTAINER",
+      spoil: (host) => host.engine.containers.clear(),
+    },
+    "the hosting token is missing": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
+      reason: "no layer has HOSTING_TOKEN",
+      mend: /^install -m 0600 -o root \/dev\/stdin \/.*\/secrets\/HOSTING_TOKEN$/,
+      spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
+    },
+    "the hosting provider refuses the token": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
+      reason: "hosting_http_403: ",
+      spoil: (host) => host.put("secrets/HOSTING_TOKEN", "another-token"),
+    },
+    "the token sees an empty account": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
+      reason: "hosting_no_projects: ",
+      mend: "Set HOSTING_TEAM_ID",
+      spoil: ({ hosting }) => {
+        hosting.projects.length = 0;
+      },
+    },
+    "the folder is missing": {
+      ...{ command: "alert-rules", check: "folder", status: "fail" },
+      reason: "the platform has no folder other",
+      mend: "Create it, or correct MONITORING_FOLDER_UID",
+      spoil: (host) => host.setting("alert-rules", "MONITORING_FOLDER_UID", "other"),
+    },
+    "a data source is missing": {
+      ...{ command: "alert-rules", check: "metrics data source", status: "fail" },
+      reason: "the platform has no data source other",
+      mend: "Correct MONITORING_PROMETHEUS_UID",
+      spoil: (host) => host.setting("alert-rules", "MONITORING_PROMETHEUS_UID", "other"),
+    },
+    "the data sources are exchanged": {
+      ...{ command: "alert-rules", check: "logs data source", status: "warn" },
+      reason: "data source prom is not of type loki",
+      spoil: (host) => host.setting("alert-rules", "MONITORING_LOKI_UID", "prom"),
+    },
+    "the token may not read data sources": {
+      ...{ command: "alert-rules", check: "logs data source", status: "warn" },
+      reason: "not checked: the token may not read data sources",
+      spoil: (host) => {
+        host.monitoring.routes.dataSource.script = () => ({ status: 403, json: { message: "Forbidden" } });
+      },
+    },
+    "the platform refuses the token": {
+      ...{ command: "alert-rules", check: "rules", status: "fail" },
+      reason: /^monitoring_http_401: the platform refuses the token$/,
+      mend: "Correct MONITORING_TOKEN",
+      spoil: (host) => host.put("secrets/MONITORING_TOKEN", "another-token"),
+    },
+  });
+});

@@ -1,0 +1,103 @@
+import { describe } from "bun:test";
+import { rmSync } from "node:fs";
+import { sharedPostgres } from "../postgres.ts";
+import { newLogin } from "../roles.ts";
+import { testFaults } from "./fault.ts";
+
+describe("runDoctor() finds of settings, secrets and database that", () => {
+  testFaults({
+    "a setting is missing": {
+      ...{ command: "weekly", check: "configuration", status: "fail" },
+      reason: "APP_BASE_URL is missing; expected the http or https URL",
+      mend: /^Set APP_BASE_URL in \/.*\/etc\/weekly\.env$/,
+      spoil: (host) => host.setting("weekly", "APP_BASE_URL", null),
+    },
+    "a secret is missing": {
+      ...{ command: "weekly", check: "configuration", status: "fail" },
+      reason: "TRIGGER_SECRET is missing",
+      mend: /^install -m 0600 -o opsctl \/dev\/stdin \/.*\/secrets\/TRIGGER_SECRET$/,
+      spoil: (host) => rmSync(host.path("secrets/TRIGGER_SECRET")),
+    },
+    "a secret file is open to others": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: "SECRET_FILE_EXPOSED: file ",
+      mend: /^chmod 0600 \/.*\/EMAIL_API_KEY$/,
+      spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
+    },
+    "the account of the service may not read the secret": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,
+      mend: /^chown opsctl \/.*TRIGGER_SECRET$/,
+      spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+    },
+    "the alias stands in the environment file": {
+      ...{ command: "weekly", check: "secrets", status: "warn" },
+      reason: "SOCIAL_EDITORIALS_CRON_SECRET is set in the environment and is not used there",
+      mend: "Remove it there, then: install -m 0600",
+      spoil: (host) => host.setting("weekly", "SOCIAL_EDITORIALS_CRON_SECRET", "an-alias-of-the-environment"),
+    },
+    "the alias is missing although editorials are on": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING: ",
+      spoil: (host) => host.setting("weekly", "SOCIAL_EDITORIALS_ENABLED", "1"),
+    },
+    "the alias is the other secret once more": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: "SOCIAL_EDITORIALS_CRON_SECRET_REUSED: ",
+      spoil: (host) => host.put("secrets/SOCIAL_EDITORIALS_CRON_SECRET", "canary-trigger-1c77"),
+    },
+    "the host has no service account": {
+      ...{ command: "weekly", check: "service account", status: "warn" },
+      reason: "not checked: there is no account opsctl",
+      mend: "useradd --system",
+      spoil: (host) => host.put("passwd", "root:x:0:0::/root:/bin/sh\n"),
+    },
+    "nobody listens where the database should be": {
+      ...{ command: "weekly", check: "database", status: "fail" },
+      reason: "DATABASE_UNREACHABLE: ",
+      mend: "Check host, port and sslmode in DATABASE_URL",
+      spoil: (host) => host.put("secrets/DATABASE_URL", "postgres://u:secret-of-the-url@127.0.0.1:1/app"),
+    },
+    "the clocks are apart": {
+      ...{ command: "weekly", check: "database", status: "fail" },
+      reason: /^the clocks of database and host are \d+\.\d s apart$/,
+      spoil: (host) => {
+        host.world.nowMs = () => Date.now() - 90_000;
+      },
+    },
+    "the clocks are a little apart": {
+      ...{ command: "weekly", check: "database", status: "warn" },
+      reason: /^the clocks of database and host are \d+\.\d s apart$/,
+      spoil: (host) => {
+        host.world.nowMs = () => Date.now() + 30_000;
+      },
+    },
+    "a pending migration keeps the weekly run from starting": {
+      ...{ command: "weekly", check: "database schema", status: "fail" },
+      reason: "DATABASE_NOT_MIGRATED: not migrated to 0004_weekly_performance_reconciliations",
+      mend: "Run opsctl migrate as the owner",
+      spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
+    },
+    "a migration is pending": {
+      ...{ command: "migrate", check: "migrations", status: "warn" },
+      reason: "pending: 0004_weekly_performance_reconciliations",
+      mend: "opsctl migrate",
+      spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
+    },
+    "a migration was edited": {
+      ...{ command: "migrate", check: "migrations", status: "fail" },
+      reason: "applied from another text: 0002_weekly_performance_reports",
+      spoil: ({ db }) =>
+        db.sql`update public.opsctl_migrations set checksum = repeat('0', 64) where version = 2`,
+    },
+    "the login lacks its grants": {
+      ...{ command: "deliveries", check: "database schema", status: "fail" },
+      reason: "DATABASE_GRANT_MISSING: ",
+      mend: /^grant service_role to /,
+      spoil: async (host) => {
+        const login = await newLogin(host.db.sql);
+        host.put("secrets/DATABASE_URL", (await sharedPostgres()).url(host.db.name, login));
+      },
+    },
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { silentLog } from "../../lib/platform/log.ts";
+import { Secret } from "../../lib/platform/secret.ts";
+import { openPostgresState } from "../../lib/webhook/state-postgres.ts";
+import { ofCheck } from "./fault.ts";
+import { type Host, openHost, treeOf } from "./host.ts";
+
+describe("runDoctor() looks into a state file", () => {
+  let host: Host;
+  beforeAll(async () => {
+    host = await openHost();
+    host.world.adminUrl = new URL("http://127.0.0.1:1");
+  });
+  afterAll(async () => await host[Symbol.asyncDispose]());
+
+  const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
+
+  test("that nobody has open, and leaves nothing beside it", async () => {
+    const before = treeOf(host.path("state"));
+    expect(await outbox()).toEqual([
+      { status: "pass", reason: `${host.path("state/state.db")} can be read` },
+      { status: "pass", reason: "0 messages wait, none was given up" },
+      { status: "pass", reason: "0 issues wait, none was given up" },
+    ]);
+    expect(treeOf(host.path("state"))).toEqual(before);
+  });
+
+  test("but not while a write-ahead log stands beside it", async () => {
+    using db = new DatabaseSync(host.path("state/state.db"));
+    db.exec("create table more (x); insert into more values (1)");
+    const before = treeOf(host.path("state"));
+    expect(await outbox()).toEqual([
+      { status: "warn", reason: expect.stringMatching(/^not checked: .* has a write-ahead log/) },
+    ]);
+    expect(treeOf(host.path("state"))).toEqual(before);
+  });
+
+  test("that is damaged, and leaves it to the service", async () => {
+    host.put("state/state.db", "no database at all, but long enough to look like one".repeat(40));
+    expect(await outbox()).toEqual([
+      { status: "fail", reason: expect.stringContaining("state.db cannot be read: file is not a database") },
+    ]);
+  });
+
+  test("that is not there", async () => {
+    rmSync(host.path("state/state.db"));
+    expect(await outbox()).toEqual([
+      { status: "warn", reason: expect.stringContaining("state.db does not exist yet") },
+    ]);
+  });
+});
+
+describe("runDoctor() looks into a shared state", () => {
+  test("that does not exist yet, and does not make it; then into one that does", async () => {
+    await using host = await openHost();
+    host.world.adminUrl = new URL("http://127.0.0.1:1");
+    host.put("secrets/OPSCTL_STATE_URL", host.db.url);
+    const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
+    expect(await outbox()).toEqual([
+      { status: "warn", reason: "the shared database has no state yet: the service makes it at its start" },
+    ]);
+    expect(await host.db.sql`select 1 from pg_namespace where nspname = 'opsctl_state'`).toHaveLength(0);
+
+    const url = new Secret(host.db.url);
+    await (await openPostgresState({ url, log: silentLog, applicationName: "test" })).close();
+    expect(await outbox()).toEqual([
+      { status: "pass", reason: "0 messages wait, none was given up" },
+      { status: "pass", reason: "0 issues wait, none was given up" },
+    ]);
+  });
+});

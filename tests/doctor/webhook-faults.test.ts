@@ -1,0 +1,126 @@
+import { describe } from "bun:test";
+import { rmSync } from "node:fs";
+import { testFaults } from "./fault.ts";
+import { NOW_MS } from "./host.ts";
+
+describe("runDoctor() finds of the webhook and the socket monitor that", () => {
+  testFaults({
+    "the environment file is open to others": {
+      ...{ command: "webhook", check: "environment file", status: "fail" },
+      reason: /webhook\.env has mode 0644, open to group or others$/,
+      mend: /^chmod 0600 \/.*\/webhook\.env$/,
+      spoil: (host) => host.put("etc/webhook.env", "", 0o644),
+    },
+    "the key sees several instances": {
+      ...{ command: "webhook", check: "messaging gateway", status: "fail" },
+      reason: "gateway_instances_ambiguous: ",
+      mend: "Set MESSAGING_INSTANCE",
+      spoil: (host) => host.setting("webhook", "MESSAGING_API_KEY", "canary-gateway-2d88"),
+    },
+    "the tracker has no such team": {
+      ...{ command: "webhook", check: "issue tracker", status: "fail" },
+      reason: "tracker_team_missing: ",
+      mend: "Correct ISSUE_TRACKER_TEAM_ID",
+      spoil: (host) =>
+        host.setting("webhook", "ISSUE_TRACKER_TEAM_ID", "11111111-5d47-4a90-8c1e-0e1f2a3b4c5d"),
+    },
+    "the tracker refuses the token": {
+      ...{ command: "webhook", check: "issue tracker", status: "fail" },
+      reason: "tracker_unauthorized: ",
+      mend: "Correct ISSUE_TRACKER_TOKEN",
+      spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
+    },
+    "the state directory is not the service's": {
+      ...{ command: "webhook", check: "state directory", status: "fail" },
+      reason: /\/state with mode 0755 of uid \d+, gid \d+ is closed to opsctl$/,
+      mend: /^install -d -o opsctl -g opsctl -m 0700 \/.*\/state$/,
+      spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+    },
+    "alerts were given up": {
+      ...{ command: "webhook", check: "outbox", status: "warn" },
+      reason: "3 messages were given up",
+      mend: "opsctl webhook dead list",
+      spoil: (host) => {
+        host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
+      },
+    },
+    "alerts wait for long": {
+      ...{ command: "webhook", check: "outbox", status: "warn" },
+      reason: "2 issues wait, the oldest for 20 min",
+      spoil: (host) => {
+        host.service.health.issue = { queued: 2, dead: 0, oldestQueuedAgeSeconds: 1200 };
+      },
+    },
+    "the service holds its messages": {
+      ...{ command: "webhook", check: "service", status: "fail" },
+      reason: "gateway_unauthorized: the service holds its messages",
+      spoil: (host) => {
+        host.service.health.holds = { message: "gateway_unauthorized", issue: null };
+      },
+    },
+    "the service cannot accept": {
+      ...{ command: "webhook", check: "service", status: "fail" },
+      reason: "the service runs and cannot accept alerts",
+      spoil: (host) => {
+        host.service.routes.ready.script = () => ({ status: 503, json: {} });
+      },
+    },
+    "the service does not run": {
+      ...{ command: "webhook", check: "service", status: "warn" },
+      reason: "the service does not answer on 127.0.0.1:1",
+      mend: "systemctl start",
+      spoil: (host) => {
+        host.world.adminUrl = new URL("http://127.0.0.1:1");
+      },
+    },
+    "nothing listens": {
+      ...{ command: "webhook", check: "port", status: "warn" },
+      reason: "nothing listens on port 9300",
+      // Connected, not listening.
+      spoil: (host) => host.put("proc/tcp", "   0: 00000000:2454 0100007F:9999 01\n"),
+    },
+    "a unit is not installed": {
+      ...{ command: "webhook", check: "unit", status: "fail" },
+      reason: "opsctl-webhook.socket is not installed",
+      spoil: ({ path }) => rmSync(path("units/opsctl-webhook.socket")),
+    },
+    "a unit is not enabled": {
+      ...{ command: "webhook", check: "unit", status: "warn" },
+      reason: "opsctl-webhook.service is disabled",
+      mend: "systemctl enable opsctl-webhook.service",
+      spoil: (host) => {
+        host.world.runProgram = async (_program, [question]) =>
+          question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
+      },
+    },
+    "the host has no systemd": {
+      ...{ command: "webhook", check: "unit", status: "warn" },
+      reason: "not checked: this host has no systemctl",
+      spoil: (host) => {
+        host.world.runProgram = async () => null;
+      },
+    },
+    "ss fails": {
+      ...{ command: "socket-monitor", check: "socket table", status: "fail" },
+      reason: "Cannot list the sockets: ss ended with status 1",
+      mend: "apt-get install iproute2",
+      spoil: (host) => host.put("bin/ss", "#!/bin/sh\nexit 1\n", 0o755),
+    },
+    "the webhook's file is open to others": {
+      ...{ command: "socket-monitor", check: "webhook's environment file", status: "fail" },
+      reason: /webhook\.env has mode 0604, open to group or others$/,
+      spoil: (host) => host.put("etc/webhook.env", "", 0o604),
+    },
+    "the socket monitor has stopped": {
+      ...{ command: "socket-monitor", check: "last run", status: "warn" },
+      reason: /socket_monitor\.log is 1200 s old$/,
+      spoil: (host) => {
+        const time = new Date(NOW_MS - 1_200_000).toISOString();
+        host.put(
+          "log/socket_monitor.log",
+          `{"time":"${new Date(0).toISOString()}"}\n{"time":"${time}","total":1}\n`,
+        );
+      },
+    },
+  });
+});

@@ -1,0 +1,88 @@
+import { describe } from "bun:test";
+import { rmSync, utimesSync } from "node:fs";
+import { seedOwner } from "../seed.ts";
+import { testFaults } from "./fault.ts";
+import { NOW_MS, zoneFile } from "./host.ts";
+
+describe("runDoctor() finds of the weekly run that", () => {
+  testFaults({
+    "no sender tenant is set": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sender_tenant_missing: ",
+      mend: "Set WHATSAPP_REPORT_SENDER_TENANT_ID in ",
+      spoil: (host) => host.setting("weekly", "WHATSAPP_REPORT_SENDER_TENANT_ID", null),
+    },
+    "the sender's instance is closed": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sem_instancia_gateway: ",
+      spoil: (host) => host.gateway.instances.set("ops", "close"),
+    },
+    "the gateway refuses the key": {
+      ...{ command: "weekly", check: "messaging gateway", status: "fail" },
+      reason: "gateway_unauthorized: ",
+      mend: "Correct GATEWAY_ADMIN_KEY",
+      spoil: (host) => host.put("secrets/GATEWAY_ADMIN_KEY", "another-key"),
+    },
+    "the e-mail sender is not verified": {
+      ...{ command: "weekly", check: "e-mail sender", status: "fail" },
+      reason: "email_sender_domain_unverified: ",
+      spoil: ({ db }) =>
+        db.sql`update tenant_config set config = jsonb_set(config, '{email,verification_status}', '"pending"')`,
+    },
+    "the e-mail provider refuses the key": {
+      ...{ command: "weekly", check: "e-mail provider", status: "fail" },
+      reason: "email_api_key_invalid: ",
+      mend: "Correct EMAIL_API_KEY",
+      spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_another_key"),
+    },
+    "the e-mail provider is out of order": {
+      ...{ command: "weekly", check: "e-mail provider", status: "fail" },
+      reason: "email_http_500: the provider does not answer as it should",
+      spoil: (host) => host.email.routes.domains.next({ status: 500, text: "" }),
+    },
+    "owners cannot be reached": {
+      ...{ command: "weekly", check: "recipients", status: "warn" },
+      reason: "3 owners: 1 without a usable phone, 1 without a usable e-mail",
+      spoil: async ({ db }) => {
+        await seedOwner(db.sql, { phone: "123" });
+        await seedOwner(db.sql, { email: null });
+      },
+    },
+    "the application is away": {
+      ...{ command: "weekly", check: "application", status: "fail" },
+      reason: "no connection to the application: ECONNREFUSED",
+      spoil: (host) => host.setting("weekly", "APP_BASE_URL", "http://127.0.0.1:1"),
+    },
+    "the log directory is missing": {
+      ...{ command: "weekly", check: "log directory", status: "fail" },
+      reason: /\/gone does not exist$/,
+      mend: /^install -d -o opsctl -g opsctl -m 0755 \/.*\/gone$/,
+      spoil: (host) => host.setting("weekly", "OPSCTL_LOG_DIR", host.path("gone")),
+    },
+    "the last success is old": {
+      ...{ command: "weekly", check: "last success", status: "fail" },
+      reason: "the last full success was 8.1 days ago",
+      spoil: ({ path }) => {
+        const seconds = NOW_MS / 1000 - 8.1 * 86_400;
+        utimesSync(path("log/weekly_performance_reports.success"), seconds, seconds);
+      },
+    },
+    "there was no success yet": {
+      ...{ command: "weekly", check: "last success", status: "warn" },
+      reason: "no run has ended in full success yet",
+      spoil: ({ path }) => rmSync(path("log/weekly_performance_reports.success")),
+    },
+    "the cron file lacks the line": {
+      ...{ command: "weekly", check: "cron", status: "fail" },
+      reason: /has no line that starts weekly as it should$/,
+      mend: "make install",
+      spoil: (host) => host.put("cron", "#0 11 * * 1 opsctl exec /usr/local/bin/opsctl weekly --json\n"),
+    },
+    "the host is in another zone": {
+      ...{ command: "weekly", check: "host time zone", status: "warn" },
+      reason: "the host is not on UTC",
+      mend: "timedatectl set-timezone UTC",
+      spoil: (host) => host.put("localtime", zoneFile("<-03>3")),
+    },
+  });
+});
