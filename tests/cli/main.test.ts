@@ -67,7 +67,7 @@ describe("misuse", () => {
     [["weekly", "--dryrun"], "opsctl weekly: unknown option --dryrun; did you mean --dry-run?"],
     [["weekly", "--tenant", "--json"], "opsctl weekly: option --tenant needs a value"],
     [["migrate", "--dry-run"], "opsctl migrate: unknown option --dry-run"],
-    [["webhook", "serve"], 'opsctl: unknown command "webhook"'],
+    [["webhook", "serv"], 'opsctl webhook: unknown command "serv"; did you mean serve?'],
   ])("opsctl %j ends with 2 and says why, with nothing on standard output", async (words, message) => {
     for (const runtime of RUNTIMES) {
       const { exitCode, stdout, stderr } = await opsctl(words, { runtime, env: BARE });
