@@ -80,7 +80,12 @@ async function postUntilAccepted(url: () => string, number: number): Promise<str
   }
 }
 
-const FAULTS: (Scripted | undefined)[] = ["drop_unread", { accept: "drop" }, { status: 502, text: "Bad Gateway" }, undefined];
+const FAULTS: (Scripted | undefined)[] = [
+  "drop_unread",
+  { accept: "drop" },
+  { status: 502, text: "Bad Gateway" },
+  undefined,
+];
 
 function flap({ gateway, tracker }: WebhookArena, random: Random): void {
   const sometimes = () => (random.below(4) === 0 ? FAULTS[random.below(FAULTS.length)] : undefined);

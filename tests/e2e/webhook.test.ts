@@ -4,8 +4,16 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
-import { type Ended, RUNTIMES, opsctl } from "./opsctl.ts";
-import { KEY, openWebhookArena, PHONE, postAlerts, SECRET, TOKEN, type WebhookArena } from "./webhook-process.ts";
+import { type Ended, opsctl, RUNTIMES } from "./opsctl.ts";
+import {
+  KEY,
+  openWebhookArena,
+  PHONE,
+  postAlerts,
+  SECRET,
+  TOKEN,
+  type WebhookArena,
+} from "./webhook-process.ts";
 
 const ALERT = {
   status: "firing",
@@ -25,7 +33,10 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     const service = await arena.start({ runtime });
     const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
     expect(status).toBe(200);
-    expect(json).toMatchObject({ accepted: 1, alerts: [{ whatsapp: "sent", issue: "created", squad: "infra" }] });
+    expect(json).toMatchObject({
+      accepted: 1,
+      alerts: [{ whatsapp: "sent", issue: "created", squad: "infra" }],
+    });
     expect(arena.gateway.accepted.map(({ number }) => number)).toEqual([PHONE]);
     expect(arena.tracker.issues.map(({ title }) => title)).toEqual(["[ALERTA][infra] Disco Raiz Baixo"]);
 
@@ -51,7 +62,9 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     arena.gateway.routes.send.script = null;
     const second = await arena.start({ runtime });
     await until("the message is sent", () => arena.gateway.accepted.length === 1);
-    expect((await postAlerts(second.url, { alerts: [ALERT] })).json).toMatchObject({ alerts: [{ issue: "duplicate" }] });
+    expect((await postAlerts(second.url, { alerts: [ALERT] })).json).toMatchObject({
+      alerts: [{ issue: "duplicate" }],
+    });
     expect(arena.tracker.issues).toHaveLength(1);
   });
 
@@ -98,7 +111,11 @@ describe("opsctl webhook serve does not start", () => {
   test("on a state directory that is missing", async () => {
     await using arena = await openWebhookArena();
     const env = { OPSCTL_STATE_DIR: join(arena.directory, "missing") };
-    const { exitCode, stderr } = await beside(arena, ["webhook", "serve", "--port", "0", "--admin-port", "0"], env);
+    const { exitCode, stderr } = await beside(
+      arena,
+      ["webhook", "serve", "--port", "0", "--admin-port", "0"],
+      env,
+    );
     expect(exitCode).toBe(3);
     expect(stderr).toContain("STATE_UNAVAILABLE");
   });
@@ -107,20 +124,32 @@ describe("opsctl webhook serve does not start", () => {
 describe("opsctl webhook serve", () => {
   test("starts on a corrupt state file, and says so loudly", async () => {
     await using arena = await openWebhookArena();
-    writeFileSync(join(arena.directory, "state.db"), "this is no database, but it is long enough to be one\n".repeat(100));
+    writeFileSync(
+      join(arena.directory, "state.db"),
+      "this is no database, but it is long enough to be one\n".repeat(100),
+    );
     const service = await arena.start();
     expect(service.log()).toMatch(/"level":"error".*state\.db/);
     expect((await postAlerts(service.url, { alerts: [ALERT] })).status).toBe(200);
-    expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toMatch(/^opsctl_webhook_state_moved_aside 1$/m);
+    expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toMatch(
+      /^opsctl_webhook_state_moved_aside 1$/m,
+    );
   });
 
   test("shows no secret, no number and no alert's text in its log and metrics", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.next({ status: 502, text: "canary-page" }, "drop");
     const service = await arena.start({ env: { OPSCTL_LOG_LEVEL: "debug" } });
-    for (const status of ["firing", "resolved"]) await postAlerts(service.url, { alerts: [{ ...ALERT, status }] });
-    await fetch(service.url, { method: "POST", headers: { "x-webhook-secret": "canary-wrong-secret" }, body: "canary-body" });
-    const shown = await Promise.all(["/metrics", "/healthz", "/readyz"].map(async (path) => (await fetch(service.adminUrl + path)).text()));
+    for (const status of ["firing", "resolved"])
+      await postAlerts(service.url, { alerts: [{ ...ALERT, status }] });
+    await fetch(service.url, {
+      method: "POST",
+      headers: { "x-webhook-secret": "canary-wrong-secret" },
+      body: "canary-body",
+    });
+    const shown = await Promise.all(
+      ["/metrics", "/healthz", "/readyz"].map(async (path) => (await fetch(service.adminUrl + path)).text()),
+    );
     service.kill("SIGTERM");
     const { stdout, stderr } = await service.ended;
     const everything = [stdout, stderr, ...shown].join("\n");
@@ -134,7 +163,12 @@ describe("opsctl webhook test", () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
     const { exitCode, json } = await beside(arena, ["webhook", "test", "--url", service.url, "--json"]);
-    expect(json).toMatchObject({ command: "webhook test", status: "success", whatsapp: "sent", issue: "created" });
+    expect(json).toMatchObject({
+      command: "webhook test",
+      status: "success",
+      whatsapp: "sent",
+      issue: "created",
+    });
     expect(exitCode).toBe(0);
     expect(arena.gateway.accepted[0]!.text).toContain("Teste do opsctl");
     expect(arena.tracker.issues).toHaveLength(1);
@@ -143,7 +177,13 @@ describe("opsctl webhook test", () => {
   test("asks for no issue when told so, and says it to people", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
-    const { exitCode, stdout } = await beside(arena, ["webhook", "test", "--url", service.url, "--without-issue"]);
+    const { exitCode, stdout } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      service.url,
+      "--without-issue",
+    ]);
     expect([exitCode, stdout]).toEqual([0, "WhatsApp  sent\nIssue     none was asked for\n"]);
     expect(arena.tracker.issues).toEqual([]);
   });
@@ -152,15 +192,29 @@ describe("opsctl webhook test", () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
     const service = await arena.start();
-    const { exitCode, json } = await beside(arena, ["webhook", "test", "--url", service.url, "--wait", "1", "--json"]);
+    const { exitCode, json } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      service.url,
+      "--wait",
+      "1",
+      "--json",
+    ]);
     expect(exitCode).toBe(1);
-    expect(json).toMatchObject({ whatsapp: "queued", issue: "created", codes: { message: "gateway_http_502" } });
+    expect(json).toMatchObject({
+      whatsapp: "queued",
+      issue: "created",
+      codes: { message: "gateway_http_502" },
+    });
   });
 
   test("tells a wrong secret from a service that is not there", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
-    const wrong = await beside(arena, ["webhook", "test", "--url", service.url, "--json"], { WEBHOOK_SECRET: "another one" });
+    const wrong = await beside(arena, ["webhook", "test", "--url", service.url, "--json"], {
+      WEBHOOK_SECRET: "another one",
+    });
     expect([wrong.exitCode, wrong.json.error]).toMatchObject([1, { code: "WEBHOOK_REFUSED" }]);
     service.kill("SIGTERM");
     await service.ended;
@@ -176,7 +230,9 @@ describe("opsctl webhook dead", () => {
     expect([list.exitCode, list.stdout]).toEqual([0, "Nothing was given up.\n"]);
     const retry = await beside(arena, ["webhook", "dead", "retry", "--row", "7", "--json"]);
     expect([retry.exitCode, retry.json.error]).toMatchObject([1, { code: "DEAD_ROW_NOT_FOUND" }]);
-    expect((await beside(arena, ["webhook", "dead", "drop", "--all", "--json"])).json).toMatchObject({ count: 0 });
+    expect((await beside(arena, ["webhook", "dead", "drop", "--all", "--json"])).json).toMatchObject({
+      count: 0,
+    });
     expect((await beside(arena, ["webhook", "dead", "drop"])).exitCode).toBe(2);
   });
 
@@ -187,7 +243,9 @@ describe("opsctl webhook dead", () => {
       json: { errors: [{ message: "no", extensions: { type: "usage limit exceeded" } }] },
     });
     const service = await arena.start();
-    expect((await postAlerts(service.url, { alerts: [ALERT] })).json).toMatchObject({ alerts: [{ issue: "refused" }] });
+    expect((await postAlerts(service.url, { alerts: [ALERT] })).json).toMatchObject({
+      alerts: [{ issue: "refused" }],
+    });
     const { json } = await beside(arena, ["webhook", "dead", "list", "--json"]);
     const [row] = json.dead as { id: number; kind: string }[];
     expect(row).toMatchObject({ kind: "issue", alertname: "Disco Raiz Baixo" });
