@@ -1,12 +1,13 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `collector`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
 import process from "node:process";
 import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { collectorFigures } from "./collector.ts";
 import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";
 import { startupFigures } from "./startup.ts";
@@ -26,6 +27,7 @@ const PARTS: Record<string, Part> = {
   rate: rateFigures,
   memory: memoryFigures,
   webhook: webhookFigures,
+  collector: collectorFigures,
 };
 
 const chosen = process.argv[2] ? process.argv[2].split(",") : Object.keys(PARTS);
@@ -36,7 +38,7 @@ if (unknown.length > 0) {
 }
 
 console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
-const needsDatabase = chosen.some((name) => name !== "startup" && name !== "webhook");
+const needsDatabase = chosen.some((name) => !["startup", "webhook", "collector"].includes(name));
 const server = needsDatabase ? await startPostgres() : null;
 const stop = async (status: number) => {
   await server?.stop();

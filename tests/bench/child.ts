@@ -74,6 +74,32 @@ function peakOf(pid: number): number | null {
   }
 }
 
+/** The peak of the resident memory of a process and all that it starts, looked at without a pause until it is gone. */
+export async function peakOfTree(child: { pid: number; exited: Promise<number> }): Promise<number> {
+  let isOver = false;
+  const over = child.exited.then(() => {
+    isOver = true;
+  });
+  let peakBytes = 0;
+  while (!isOver) {
+    peakBytes = Math.max(peakBytes, memoryOfTree(child.pid));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await over;
+  return peakBytes;
+}
+
+function memoryOfTree(pid: number): number {
+  const own = memoryOf(pid);
+  if (own === null) return 0;
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    return children.filter(Boolean).reduce((sum, child) => sum + memoryOfTree(Number(child)), own);
+  } catch {
+    return own;
+  }
+}
+
 /** The resident memory of a process now; null once it has ended. */
 export function memoryOf(pid: number): number | null {
   try {
