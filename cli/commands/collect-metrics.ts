@@ -65,12 +65,14 @@ async function collectLocked(work: Work): Promise<Outcome> {
 
 async function collectToFile(work: Work): Promise<Outcome> {
   const { config } = work;
-  const { report, text } = await collect(work);
+  const collecting = collect(work);
+  // Loaded while the sources are read.
   const { METRICS_FILE } = await import("../../lib/host/metrics-file.ts");
   const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+  const { renderCollected } = await import("../../lib/metrics/render.ts");
+  const { report, text } = await collecting;
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
   await writeMetricsFile(file, text);
-  const { renderCollected } = await import("../../lib/metrics/render.ts");
   return outcome(report, { file, metrics: null }, renderCollected(report, file));
 }
 
@@ -81,9 +83,10 @@ async function collect({
 }: Work): Promise<{ report: CollectReport; text: string }> {
   const { openCollectWorld } = await import("../collect-world.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
-  const { renderReport } = await import("../../lib/metrics/exposition.ts");
   const world: CollectWorld = openCollectWorld(counting, config, context, process.env);
-  const report = await collectAll(world);
+  const collecting = collectAll(world);
+  const { renderReport } = await import("../../lib/metrics/exposition.ts");
+  const report = await collecting;
   for (const { name, problem } of report.sources)
     if (problem !== null) context.log.error(problem.message, { source: name, code: problem.code });
   return { report, text: renderReport(report) };
