@@ -1,6 +1,6 @@
 /**
  * What the runtime can do at best, as a process of its own: `parse` only parses the JSON and answers; `sqlite` also
- * writes the body as one row in a transaction of its own, on disk before the answer. Prints its URL and ends with its
+ * writes each alert as one row in a transaction of its own, on disk before the answer. Prints its URL and ends with its
  * standard input. Arguments: mode, file of the database.
  */
 
@@ -16,18 +16,18 @@ const server = Bun.serve({
   async fetch(request) {
     const text = await request.text();
     const body = JSON.parse(text) as { alerts: unknown[] };
-    keep(text);
+    for (const alert of body.alerts) keep(alert);
     return Response.json({ accepted: body.alerts.length });
   },
 });
 
-function writer(path: string): (text: string) => void {
+function writer(path: string): (alert: unknown) => void {
   const db = new DatabaseSync(path);
   db.exec(
-    "pragma journal_mode = wal; pragma synchronous = full; create table posts (id integer primary key, body text)",
+    "pragma journal_mode = wal; pragma synchronous = full; create table alerts (id integer primary key, alert text)",
   );
-  const insert = db.prepare("insert into posts (body) values (?)");
-  return (text) => void insert.run(text);
+  const insert = db.prepare("insert into alerts (alert) values (?)");
+  return (alert) => void insert.run(JSON.stringify(alert));
 }
 
 console.log(`${server.url.origin}/webhook`);
