@@ -48,6 +48,7 @@ export class Lane {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #hold: string | null = null;
+  #heldAtMs = Number.NEGATIVE_INFINITY;
   #pumping: Promise<void> | null = null;
   #pumpAgain = false;
 
@@ -151,24 +152,33 @@ export class Lane {
     }
     if (result.holds && this.#hold === null)
       log.error("The peer refuses us: its alerts wait", { kind, code: result.code });
-    if (result.holds) this.#hold = result.code;
-    else if (!result.peerDown) this.#hold = null;
+    if (result.holds) {
+      this.#hold = result.code;
+      this.#heldAtMs = monotonicMs();
+    } else if (!result.peerDown) this.#hold = null;
     if (!result.holds && !result.peerDown && result.retryAfterMs === null) return;
     this.#failures += 1;
     const own = result.holds ? this.#failures : this.#failures - FAILURES_BEFORE_PAUSE + 1;
     const pauseMs = own < 1 ? 0 : Math.min(backoffMs(own, random), LONGEST_PAUSE_MS);
-    this.#pausedUntilMs = monotonicMs() + Math.max(pauseMs, result.retryAfterMs ?? 0);
+    const untilMs = monotonicMs() + Math.max(pauseMs, result.retryAfterMs ?? 0);
+    // What was already on its way must not cut short the patience that an earlier answer asked for.
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
   }
 
   #settlementOf(row: DueRow, result: AttemptResult, ageMs: number): Settlement {
     if (result.as === "delivered") return { as: "delivered", reference: result.reference, url: result.url };
     if (result.as === "refused") return { as: "dead", code: result.code };
-    // Held alerts are not burnt: it is not their time that runs.
-    if (ageMs >= GIVE_UP_MS && !result.holds) return { as: "dead", code: result.code };
+    if (this.#isOver(row, ageMs)) return { as: "dead", code: result.code };
     const delayMs = result.holds
       ? 0
       : Math.max(backoffMs(row.attempts + 1, this.#world.random), result.retryAfterMs ?? 0);
     return { as: "retry", delayMs, code: result.code };
+  }
+
+  /** Whether a row has had its time; what it spent held, or waiting for its first attempt, was not its own. */
+  #isOver({ attempts }: DueRow, ageMs: number): boolean {
+    const sinceHoldMs = this.#world.monotonicMs() - this.#heldAtMs;
+    return attempts > 0 && Math.min(ageMs, sinceHoldMs) >= GIVE_UP_MS;
   }
 
   /** Whether the result is on disk; tries until it is, or until the service gives up. */

@@ -6,10 +6,10 @@ import { issuePriority, issueTitle, renderIssueBody } from "./issue-body.ts";
 import { issueIdOf } from "./issue-id.ts";
 import { renderMessage } from "./message-text.ts";
 
-/** Finds the gateway's instance that sends, or the code of why there is none. */
+/** Finds the gateway's instance that sends, or the code of why there is none; `forget` makes it look again. */
 export type FindInstance = (
   signal: AbortSignal,
-) => Promise<{ name: string } | { code: string; stopsChannel: boolean }>;
+) => Promise<{ name: string; forget?: () => void } | { code: string; stopsChannel: boolean }>;
 
 /**
  * Sends the WhatsApp message of an alert, once.
@@ -27,7 +27,10 @@ export function messageAttempt(world: {
     const instance = await findInstance(signal);
     if ("code" in instance) return failed(instance.code, { peerDown: true, holds: instance.stopsChannel });
     const text = renderMessage(alert, { issueUrl });
-    return resultOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
+    const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
+    // The instance was renamed or made anew since it was found.
+    if (outcome.status === "failed" && outcome.code === "sem_instancia_gateway") instance.forget?.();
+    return resultOf(outcome);
   };
 }
 
