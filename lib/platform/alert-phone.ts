@@ -16,5 +16,5 @@ export const alertPhone: Rule<string> = {
       v.regex(/^[1-9][0-9]{9,14}$/, "is not a phone number with country code"),
     ),
   expected: "digits with country code",
-  example: "5511912345678",
+  example: "55 11 91234-5678",
 };
