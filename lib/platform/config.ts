@@ -247,6 +247,12 @@ function configInvalid(variables: Variables, problems: ReadonlyMap<string, strin
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
-    hint: `Set them in the environment; secrets as files in ${DEFAULT_SECRETS_DIR}, such as ${DEFAULT_SECRETS_DIR}/TRIGGER_SECRET`,
+    hint: `Set them in the environment${secretsHint(variables)}`,
   });
+}
+
+function secretsHint(variables: Variables): string {
+  const secret = Object.keys(variables).find((name) => variables[name]?.kind === "secret");
+  if (secret === undefined) return "";
+  return `; secrets as files in ${DEFAULT_SECRETS_DIR}, such as ${DEFAULT_SECRETS_DIR}/${secret}`;
 }
