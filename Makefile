@@ -10,8 +10,18 @@ BUILD_FLAGS := --compile --minify --bytecode --format=esm --splitting \
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
 	--define OPSCTL_COMMIT='"$(COMMIT)$(DIRTY)"'
 
+# Where `make install` puts things; the paths inside what it installs follow.
+PREFIX      ?= /usr/local
+SYSCONFDIR  ?= /etc
+# What root builds in somebody's clone stays theirs, also what the build keeps for the next time.
+AS_OWNER     = $(shell [ "$$(id -u)" != 0 ] || [ "$$(stat -c %u .)" = 0 ] || echo setpriv --reuid=$$(stat -c %u .) \
+	--regid=$$(stat -c %g .) --clear-groups env HOME=$(CURDIR)/.tools)
+install uninstall: export DESTDIR := $(DESTDIR)
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-all demo test check bench chaos clean
+.PHONY: help setup build build-all install uninstall demo test check bench chaos clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +48,15 @@ build-all: setup ## Compile for Linux x64 and arm64
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 cli/main.ts --outfile dist/opsctl-linux-x64
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 cli/main.ts --outfile dist/opsctl-linux-arm64
+
+dist/opsctl: $(shell find cli lib sql -type f 2>/dev/null) Makefile package.json bun.lock
+	@$(AS_OWNER) $(MAKE) --no-print-directory build
+
+install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)
+	@sh systemd/install.sh install
+
+uninstall: ## Take it back, but for secrets, state, logs and edited environment files
+	@sh systemd/install.sh uninstall
 
 demo: build ## Watch a real weekly run: PostgreSQL, a dozen tenants, stand-in peers
 	$(BUN) tests/demo/demo.ts

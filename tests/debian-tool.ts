@@ -41,9 +41,9 @@ function unpack({ program, packageName }: DebianTool, target: string): string | 
     const archive = readdirSync(folder).find((name) => name.endsWith(".deb"));
     if (archive === undefined) return null;
     spawnSync("dpkg-deb", ["-x", archive, "all"], { cwd: folder });
-    const inside = join(folder, "all/usr/bin", program);
+    const inside = ["bin", "sbin"].map((name) => join(folder, "all/usr", name, program)).find(existsSync);
     // By rename, so that another test process never starts half a file.
-    if (existsSync(inside)) renameSync(inside, target);
+    if (inside !== undefined) renameSync(inside, target);
     return target;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -7,6 +7,8 @@ import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
 import { until } from "../chaos/until.ts";
+import { findDebianTool } from "../debian-tool.ts";
+import { findPromtool } from "../promtool.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { type CollectArena, openCollectArena } from "./world.ts";
 
@@ -21,11 +23,13 @@ afterAll(() => arena[Symbol.asyncDispose]());
 
 describe("the metrics file", () => {
   test("passes promtool but for the two names that end in _total", () => {
-    const { stdout, stderr, error, status } = spawnSync("promtool", ["check", "metrics"], {
+    const promtool = findPromtool();
+    if (promtool === null)
+      throw new Error("`promtool` is needed for this test: install the Debian package prometheus");
+    const { stdout, stderr, status } = spawnSync(promtool, ["check", "metrics"], {
       input: text,
       encoding: "utf8",
     });
-    if (error) throw new Error("`promtool` is needed for this test: install the Debian package prometheus");
     const findings = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
     expect(findings.sort()).toEqual([
       'tcp_close_wait_total non-counter metrics should not have "_total" suffix',
@@ -42,7 +46,6 @@ describe("the metrics file", () => {
     try {
       let shown = "";
       await until("the exporter to answer", async () => {
-        if (exporter.failure) throw exporter.failure;
         shown = await fetch(`http://127.0.0.1:${port}/metrics`)
           .then((answer) => answer.text())
           .catch(() => "");
@@ -57,27 +60,26 @@ describe("the metrics file", () => {
         new Set([...of.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name));
       expect([...names(text)].filter((name) => !names(shown).has(name))).toEqual([]);
     } finally {
-      exporter.child.kill();
+      exporter.kill();
     }
   });
 });
 
-function startExporter(directory: string, port: number): { child: ChildProcess; failure?: Error } {
+function startExporter(directory: string, port: number): ChildProcess {
+  const program = findDebianTool({
+    program: "prometheus-node-exporter",
+    packageName: "prometheus-node-exporter",
+  });
+  if (program === null)
+    throw new Error(
+      "node_exporter is needed for this test: install the Debian package prometheus-node-exporter",
+    );
   const args = [
     "--collector.disable-defaults",
     "--collector.textfile",
     `--collector.textfile.directory=${directory}`,
   ];
-  const child = spawn("prometheus-node-exporter", [...args, `--web.listen-address=127.0.0.1:${port}`], {
-    stdio: "ignore",
-  });
-  const exporter: { child: ChildProcess; failure?: Error } = { child };
-  child.on("error", () => {
-    exporter.failure = new Error(
-      "node_exporter is needed for this test: install the Debian package prometheus-node-exporter",
-    );
-  });
-  return exporter;
+  return spawn(program, [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,210 @@
+#!/bin/sh
+# install.sh install|uninstall, started by make in the clone, with DESTDIR, PREFIX and SYSCONFDIR.
+#
+# The service user, its directories and systemd are touched on a host only: as root, without DESTDIR, with SYSCONFDIR
+# /etc. Everything else is an image, whose package or build makes the user.
+set -eu
+umask 022
+
+DESTDIR=${DESTDIR:-}
+PREFIX=${PREFIX%/}
+SYSCONFDIR=${SYSCONFDIR%/}
+SHARE=$PREFIX/share/opsctl
+UNITS="opsctl-webhook.socket opsctl-webhook.service"
+IS_ROOT=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
+IS_HOST=$([ -z "$DESTDIR" ] && [ "$SYSCONFDIR" = /etc ] && echo yes || echo no)
+
+# Mode, source and target of everything that is installed as it is in the clone, but for the paths in it.
+files() {
+	cat <<-END
+		0755 dist/opsctl $PREFIX/bin/opsctl
+		0644 systemd/opsctl-webhook.service $SYSCONFDIR/systemd/system/opsctl-webhook.service
+		0644 systemd/opsctl-webhook.socket $SYSCONFDIR/systemd/system/opsctl-webhook.socket
+		0644 systemd/opsctl.cron $SYSCONFDIR/cron.d/opsctl
+		0644 systemd/opsctl.logrotate $SYSCONFDIR/logrotate.d/opsctl
+		0644 systemd/webhook.env.example $SYSCONFDIR/opsctl/webhook.env.example
+		0644 systemd/weekly.env.example $SYSCONFDIR/opsctl/weekly.env.example
+		0644 systemd/collect-metrics.env.example $SYSCONFDIR/opsctl/collect-metrics.env.example
+		0644 systemd/socket-monitor.env.example $SYSCONFDIR/opsctl/socket-monitor.env.example
+		0644 systemd/agent/config.alloy $SHARE/agent/config.alloy
+		0644 systemd/agent/alloy.env.example $SHARE/agent/alloy.env.example
+		0644 systemd/proxy/opsctl-alerts.yml $SHARE/proxy/opsctl-alerts.yml
+		0644 systemd/firewall/opsctl-webhook.nft $SHARE/firewall/opsctl-webhook.nft
+		0755 systemd/firewall/opsctl-webhook.ufw.sh $SHARE/firewall/opsctl-webhook.ufw.sh
+	END
+}
+
+# Environment files and who reads them. Root's own is root's, because root's shell runs what is in it.
+environments() {
+	cat <<-END
+		webhook opsctl
+		weekly opsctl
+		collect-metrics root
+		socket-monitor opsctl
+	END
+}
+
+fail() {
+	echo "opsctl: $1" >&2
+	exit 1
+}
+
+check_settings() {
+	# These paths go into a cron file, units and shell commands, where blanks, quotes and % mean something else.
+	for path in "$PREFIX" "$SYSCONFDIR"; do
+		case $path in
+		*[!A-Za-z0-9/._+@-]* | [!/]*) fail "PREFIX and SYSCONFDIR have to be absolute paths of plain characters, not \"$path\"" ;;
+		esac
+	done
+	case $DESTDIR in
+	"" | /*) ;;
+	*) fail "DESTDIR has to be an absolute path, not \"$DESTDIR\"" ;;
+	esac
+	[ "$IS_HOST" = no ] || [ "$IS_ROOT" = yes ] || fail "this changes /etc: run it as root, or set DESTDIR"
+}
+
+# A source as it is installed, with the paths of this installation.
+render() {
+	if [ "$SYSCONFDIR" = /etc ]; then
+		sed "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" "$1"
+		return
+	fi
+	# The binary looks below /etc by itself, so the environment files name the other places.
+	sed -e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
+		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
+		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/secrets|" \
+		-e "s|^OPSCTL_WEBHOOK_ENV_FILE=$|&$SYSCONFDIR/opsctl/webhook.env|" "$1"
+}
+
+make_directory() { # mode owner path; one that is there stays as it is
+	[ ! -d "$3" ] || return 0
+	install -d "$3"
+	chmod "$1" "$3"
+	give "$2" "$3"
+}
+
+give() { # owner path
+	[ "$IS_ROOT" = yes ] || return 0
+	# In an image the service user may be missing: whoever makes it gives it its files.
+	getent passwd "$1" >/dev/null && getent group "$1" >/dev/null || return 0
+	chown -h "$1:$1" "$2"
+}
+
+put() { # mode owner file target; whole or not at all, and not at all when nothing would change
+	if [ -f "$4" ] && [ ! -L "$4" ] && cmp -s "$3" "$4" && [ "0$(stat -c %a "$4")" = "$1" ]; then
+		[ "$IS_ROOT" = no ] || [ "$(stat -c %U "$4")" = "$2" ] || give "$2" "$4"
+		return
+	fi
+	# Neither cron nor logrotate reads a name that ends like this.
+	install -m "$1" "$3" "$4~"
+	give "$2" "$4~"
+	mv -fT "$4~" "$4"
+	echo "$4"
+}
+
+make_account() {
+	getent group opsctl >/dev/null || groupadd --system opsctl
+	getent passwd opsctl >/dev/null || useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home \
+		--shell /usr/sbin/nologin opsctl
+}
+
+# Root's shell reads a file in this directory: whoever owned it could put another one in its place.
+secure_settings_directory() {
+	[ "$(stat -c %U "$1")" != root ] || return 0
+	chown root:root "$1"
+	chmod 0755 "$1"
+	echo "$1 belongs to root now"
+}
+
+warn_of_foreign_file() {
+	[ ! -e "$1" ] || [ "$(stat -Lc %U "$1")" = root ] ||
+		echo "opsctl: root's shell runs $1, which is not root's: read it, then chown root:root $1" >&2
+}
+
+install_all() {
+	[ "$IS_HOST" = no ] || make_account
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	files | while read -r mode source target; do
+		make_directory 0755 root "$(dirname "$DESTDIR$target")"
+		case $source in
+		dist/*) put "$mode" root "$source" "$DESTDIR$target" ;;
+		*)
+			render "$source" >"$work/rendered"
+			put "$mode" root "$work/rendered" "$DESTDIR$target"
+			;;
+		esac
+	done
+	settings=$DESTDIR$SYSCONFDIR/opsctl
+	make_directory 0700 opsctl "$settings/secrets"
+	if [ "$IS_HOST" = yes ]; then
+		secure_settings_directory "$settings"
+		warn_of_foreign_file "$settings/collect-metrics.env"
+	fi
+	environments | while read -r command owner; do
+		[ -e "$settings/$command.env" ] || [ -L "$settings/$command.env" ] ||
+			put 0600 "$owner" "$settings/$command.env.example" "$settings/$command.env"
+	done
+	if [ "$IS_HOST" = yes ]; then
+		make_directory 0750 opsctl /var/log/opsctl
+		make_directory 0700 opsctl /var/lib/opsctl
+		next_steps
+	else
+		next_steps_of_image
+	fi
+}
+
+next_steps() {
+	cat <<-END
+
+		Installed; nothing was started but what cron starts. What remains:
+		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600.
+		  2. opsctl migrate, as the owner of the database, before the first Monday and after an update.
+		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
+		  4. systemctl daemon-reload
+		     systemctl enable --now $UNITS
+		     after an update: systemctl restart opsctl-webhook.service
+		  5. opsctl doctor, as root, says what is missing.
+		Agent, proxy and firewall: $SHARE, and Install in the README.
+	END
+}
+
+next_steps_of_image() {
+	cat <<-END
+
+		Installed below ${DESTDIR:-/}, without the service user and its directories. A package makes them:
+		  groupadd --system opsctl
+		  useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home --shell /usr/sbin/nologin opsctl
+		  install -d -o opsctl -g opsctl -m 0750 /var/log/opsctl
+		  install -d -o opsctl -g opsctl -m 0700 /var/lib/opsctl $SYSCONFDIR/opsctl/secrets
+		  cd $SYSCONFDIR/opsctl && chown opsctl:opsctl webhook.env weekly.env socket-monitor.env
+	END
+}
+
+has_systemd() {
+	[ "$IS_HOST" = yes ] && [ -d /run/systemd/system ]
+}
+
+uninstall_all() {
+	# A service without its files would run on until the next boot; what it accepted stays in its state.
+	# shellcheck disable=SC2086 # two units
+	! has_systemd || systemctl disable --now $UNITS || echo "opsctl: the units could not be stopped" >&2
+	settings=$DESTDIR$SYSCONFDIR/opsctl
+	environments | while read -r command _; do
+		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
+	done
+	files | while read -r _ _ target; do rm -f "$DESTDIR$target"; done
+	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
+		"$settings/secrets" "$settings"; do
+		[ ! -d "$directory" ] || rmdir --ignore-fail-on-non-empty "$directory"
+	done
+	! has_systemd || systemctl daemon-reload
+	echo "Removed. Left where they are: secrets and edited files in $settings, logs, state, the user opsctl."
+}
+
+check_settings
+case ${1:-} in
+install) install_all ;;
+uninstall) uninstall_all ;;
+*) fail "expected install or uninstall" ;;
+esac

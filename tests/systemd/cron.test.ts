@@ -1,0 +1,219 @@
+/** The cron file as cron reads it; Debian's cron has no check of its own, so its rules stand here. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { COMMAND_FACTS } from "../../lib/doctor/command-facts.ts";
+import { type Clone, make, makeClone, type Ran, removeClone, run } from "./clone.ts";
+
+type Entry = { fields: string[]; user: string; command: string };
+
+/** Minute, hour, day of month, month, day of week: the least and the greatest number of each. */
+const RANGES = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const;
+/** cron's own limit of a command. */
+const LONGEST_COMMAND = 998;
+const SECRET = "s3cret value; $(id) 'quoted' 100%";
+const isRoot = process.geteuid?.() === 0;
+
+let clone: Clone;
+let text: string;
+let etc: string;
+let logs: string;
+beforeAll(() => {
+  clone = makeClone();
+  [etc, logs] = [join(clone.folder, "etc"), join(clone.folder, "logs")];
+  mkdirSync(logs);
+  mkdirSync(join(clone.folder, "stub"));
+  // No account of the service is needed to see what the line asks for.
+  writeFileSync(
+    join(clone.folder, "stub/setpriv"),
+    `#!/bin/sh\n[ "$1 $2 $3" = "--reuid=opsctl --regid=opsctl --clear-groups" ] || exit 9\nshift 3\nexec "$@"\n`,
+    { mode: 0o755 },
+  );
+  expect(make(clone, ["install", `PREFIX=${clone.folder}/usr`, `SYSCONFDIR=${etc}`]).status).toBe(0);
+  text = readFileSync(join(etc, "cron.d/opsctl"), "utf8");
+});
+afterAll(() => removeClone(clone));
+
+function isField(field: string, [least, greatest]: readonly [number, number]): boolean {
+  const [, range, step] = /^(\*|\d+(?:-\d+)?)(?:\/(\d+))?$/.exec(field) ?? [];
+  if (range === undefined || (step !== undefined && (Number(step) < 1 || range === String(Number(range)))))
+    return false;
+  return (
+    range === "*" || range.split("-").every((number) => Number(number) >= least && Number(number) <= greatest)
+  );
+}
+
+function parse(file: string): { settings: Record<string, string>; entries: Entry[] } {
+  if (!file.endsWith("\n")) throw new Error("the last line has no end: cron would ignore the file");
+  const lines = file.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const settings: Record<string, string> = {};
+  const entries: Entry[] = [];
+  for (const line of lines) {
+    const [, name, value] = /^([A-Z]+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined) {
+      settings[name] = value as string;
+      continue;
+    }
+    const [, five, user, command] = /^((?:\S+ ){5})(\S+) (\S.*)$/.exec(line) ?? [];
+    if (five === undefined) throw new Error(`cron would not understand: ${line}`);
+    const fields = five.trim().split(" ");
+    if (!fields.every((field, index) => isField(field, RANGES[index]!))) throw new Error(`no time: ${five}`);
+    entries.push({ fields, user: user as string, command: command as string });
+  }
+  return { settings, entries };
+}
+
+function entryOf(command: string): Entry {
+  const found = parse(text).entries.filter((entry) => entry.command.includes(`opsctl ${command}`));
+  expect(found).toHaveLength(1);
+  return found[0] as Entry;
+}
+
+/** Runs a line as cron does: nothing but its own settings in the environment; the log directory is the test's. */
+function runLine(command: string, path = `${clone.folder}/stub:/usr/bin:/bin`): Ran {
+  const { settings } = parse(text);
+  return run(settings.SHELL as string, ["-c", entryOf(command).command.replaceAll("/var/log/opsctl", logs)], {
+    cwd: "/",
+    env: { SHELL: settings.SHELL, PATH: path, HOME: "/", LOGNAME: "x" },
+  });
+}
+
+const LINES = [
+  ["weekly", "weekly --json", "0 11 * * 1", "opsctl", "weekly.log"],
+  ["collect-metrics", "collect-metrics", "* * * * *", "root", "collect-metrics.log"],
+  ["socket-monitor", "socket-monitor", "*/5 * * * *", "opsctl", "socket-monitor-cron.log"],
+] as const;
+
+describe("the check of this test", () => {
+  test.each([
+    "60 * * * * x y",
+    "* * * * 8 x y",
+    "5/5 * * * * x y",
+    "* * * * x",
+    "*/0 * * * * x y",
+    "@daily x y",
+  ])("refuses %s", (line) => expect(() => parse(`${line}\n`)).toThrow());
+
+  test("refuses a file whose last line has no end", () => {
+    expect(() => parse("* * * * * x y")).toThrow("no end");
+  });
+});
+
+describe("the cron file", () => {
+  test("has three entries, and nothing is mailed", () => {
+    const { settings, entries } = parse(text);
+    expect(entries.map(({ fields, user }) => [fields.join(" "), user])).toEqual(
+      LINES.map(([, , time, user]) => [time, user]),
+    );
+    expect(settings).toEqual({
+      SHELL: "/bin/sh",
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      MAILTO: '""',
+    });
+  });
+
+  test("belongs to its installer with mode 0644, under a name that cron reads", () => {
+    const { mode, uid } = lstatSync(join(etc, "cron.d/opsctl"));
+    expect([(mode & 0o7777).toString(8), uid]).toEqual(["644", process.geteuid!()]);
+  });
+
+  test("has no percent sign, which cron takes for a line's end, and no command that is too long for cron", () => {
+    for (const { command } of parse(readFileSync(join(clone.clone, "systemd/opsctl.cron"), "utf8")).entries) {
+      expect(command).not.toContain("%");
+      expect(command.length).toBeLessThan(LONGEST_COMMAND);
+    }
+  });
+
+  test.each(["weekly", "collect-metrics", "socket-monitor"] as const)(
+    "says what doctor looks for: %s",
+    (command) => {
+      const lines = readFileSync(join(clone.clone, "systemd/opsctl.cron"), "utf8").split("\n");
+      expect(lines.filter((line) => COMMAND_FACTS[command].cronLine?.test(line))).toHaveLength(1);
+    },
+  );
+
+  test("names no secret", () => {
+    expect(text).not.toMatch(/SECRET|TOKEN|KEY|URL/);
+  });
+});
+
+describe.each(LINES)("the line of %s", (command, words, _time, _user, log) => {
+  const env = () => join(etc, `opsctl/${command}.env`);
+  const logText = () => readFileSync(join(logs, log), "utf8");
+
+  test("loads its own file, appends all output to its log, and prints nothing", () => {
+    writeFileSync(env(), `# comment\nA_SECRET='${SECRET.replaceAll("'", "'\\''")}'\nEMPTY=\n`, {
+      mode: 0o600,
+    });
+    writeFileSync(join(logs, log), "earlier line\n");
+    const { stdout, stderr } = runLine(command);
+    expect([stdout, stderr]).toEqual(["", ""]);
+    const lines = logText().split("\n");
+    expect(lines.slice(0, 3)).toEqual(["earlier line", "log-line", `called with: ${words}`]);
+    expect(lines).toContain(`A_SECRET=${SECRET}`);
+    expect(lines).toContain("EMPTY=");
+    expect(
+      lines
+        .filter((line) => /^[A-Z_a-z]+=/.test(line))
+        .map((line) => line.split("=")[0])
+        .sort(),
+    ).toEqual(["A_SECRET", "EMPTY", "HOME", "LOGNAME", "PATH", "PWD", "SHELL"].sort());
+  });
+
+  test("replaces the shell, so that no value of the file is in anybody's arguments or in the log", () => {
+    writeFileSync(env(), `A_SECRET='${SECRET.replaceAll("'", "'\\''")}'\n`, { mode: 0o600 });
+    rmSync(join(logs, log), { force: true });
+    const program = join(clone.folder, "usr/bin/opsctl");
+    const before = readFileSync(program);
+    try {
+      // Every process of this run: the program, and whoever started it, up to this test.
+      writeFileSync(
+        program,
+        "#!/bin/sh\np=$$\nfor i in 1 2 3; do tr '\\0' ' ' < /proc/$p/cmdline; echo; " +
+          "p=$(sed 's/.*) . \\([0-9]*\\) .*/\\1/' /proc/$p/stat); done\n",
+      );
+      runLine(command);
+    } finally {
+      writeFileSync(program, before);
+    }
+    expect(logText()).toContain(`opsctl ${words}`);
+    expect(logText()).not.toContain("s3cret");
+  });
+
+  test("says in its log that the file is missing, and does not start the command", () => {
+    rmSync(env(), { force: true });
+    rmSync(join(logs, log), { force: true });
+    runLine(command);
+    expect(logText()).toContain(env());
+    expect(logText()).toMatch(/No such file|can't open|cannot open/);
+    expect(logText()).not.toContain("called with");
+  });
+});
+
+describe("the collector's log", () => {
+  test("is opened by the service user: a link in its place does not lead root anywhere", () => {
+    const [target, link] = [join(clone.folder, "only-roots"), join(logs, "collect-metrics.log")];
+    writeFileSync(join(etc, "opsctl/collect-metrics.env"), "");
+    writeFileSync(target, "untouched\n", { mode: 0o600 });
+    rmSync(link, { force: true });
+    symlinkSync(target, link);
+    const command = entryOf("collect-metrics").command;
+    expect(command).toMatch(/\} 2>&1 \| setpriv --reuid=opsctl --regid=opsctl --clear-groups tee -a /);
+    // Only root may become somebody else; for any other account the line itself is what can be judged.
+    if (isRoot) {
+      const line = command.replaceAll("/var/log/opsctl", logs).replaceAll("id=opsctl", "id=65534");
+      const { stderr } = run("/bin/sh", ["-c", line], { env: { PATH: "/usr/bin:/bin" } });
+      expect(stderr).toContain("Permission denied");
+      expect(readFileSync(target, "utf8")).toBe("untouched\n");
+    }
+    rmSync(link);
+    expect(existsSync(target)).toBe(true);
+  });
+});
