@@ -129,16 +129,29 @@ export class Lane {
   }
 
   async #carry(row: DueRow): Promise<Ending> {
-    const { attempt, monotonicMs, metrics, kind } = this.#world;
+    const { monotonicMs, metrics, kind } = this.#world;
     const startedMs = monotonicMs();
-    const result = await attempt(row, this.#giveUp.signal);
+    const result = await this.#try(row);
     const ageMs = row.ageMs + (monotonicMs() - startedMs);
-    this.#heed(result);
     const settlement = this.#settlementOf(row, result, ageMs);
     if (!(await this.#record(row, settlement))) return "unsettled";
     this.#report(row, settlement);
     if (settlement.as === "delivered") metrics.sent(kind, ageMs);
     return settlement.as === "retry" ? "failed" : settlement.as;
+  }
+
+  /** One attempt; a row that no text can be made of is given up, for it must not take the service down with it. */
+  async #try(row: DueRow): Promise<AttemptResult> {
+    const { attempt, log, kind } = this.#world;
+    try {
+      const result = await attempt(row, this.#giveUp.signal);
+      this.#heed(result);
+      return result;
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : typeof error;
+      log.error("An alert in the state cannot be used", { kind, row: row.id, cause });
+      return { as: "refused", code: "alert_unreadable" };
+    }
   }
 
   /** What the peer's answer means for everything behind this row. */

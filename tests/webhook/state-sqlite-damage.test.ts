@@ -183,15 +183,18 @@ describe("openSqliteState() on a damaged file", () => {
     await state.close();
   });
 
-  test("gives up a row whose alert cannot be read, and delivers the next one", async () => {
-    const state = await open();
-    const [bad, good] = await acceptAll(state, sampleAlert(), sampleAlert());
-    const db = new DatabaseSync(path);
-    db.prepare("update outbox set alert = 'half a te' where id = ?").run(bad!.messageRow);
-    db.close();
-    expect(await dueIds(state, "message")).toEqual([]);
-    expect(await dueIds(state, "message")).toEqual([good!.messageRow]);
-    expect(await state.listDead()).toMatchObject([{ id: bad!.messageRow, code: "alert_unreadable" }]);
-    await state.close();
-  });
+  test.each(["half a te", "null", "{}"])(
+    "gives up a row whose alert is %s, and delivers the next one",
+    async (text) => {
+      const state = await open();
+      const [bad, good] = await acceptAll(state, sampleAlert(), sampleAlert());
+      const db = new DatabaseSync(path);
+      db.prepare("update outbox set alert = ? where id = ?").run(text, bad!.messageRow);
+      db.close();
+      expect(await dueIds(state, "message")).toEqual([]);
+      expect(await dueIds(state, "message")).toEqual([good!.messageRow]);
+      expect(await state.listDead()).toMatchObject([{ id: bad!.messageRow, code: "alert_unreadable" }]);
+      await state.close();
+    },
+  );
 });

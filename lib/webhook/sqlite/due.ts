@@ -84,17 +84,24 @@ function candidates(
 }
 
 function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableRow {
+  const alert = alertOf(row.alert);
+  if (alert === null) return { unreadable: row.id };
+  return {
+    id: row.id,
+    kind,
+    alert,
+    attempts: row.attempts,
+    ageMs: Math.max(0, now - row.age_from_ms),
+    claimedAtMs: row.claimed_at_ms,
+    issueUrl: row.issue_url,
+  };
+}
+
+function alertOf(text: string): Alert | null {
   try {
-    return {
-      id: row.id,
-      kind,
-      alert: JSON.parse(row.alert) as Alert,
-      attempts: row.attempts,
-      ageMs: Math.max(0, now - row.age_from_ms),
-      claimedAtMs: row.claimed_at_ms,
-      issueUrl: row.issue_url,
-    };
+    const alert = JSON.parse(text) as Partial<Alert> | null;
+    return typeof alert?.fingerprint === "string" ? (alert as Alert) : null;
   } catch {
-    return { unreadable: row.id };
+    return null;
   }
 }
