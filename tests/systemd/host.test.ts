@@ -1,0 +1,207 @@
+/**
+ * An installation on a host as root, from no account to an empty place again: on the real paths, in a mount namespace
+ * whose /etc, /var and /usr/local are copies, so that this machine keeps its own.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Clone, makeClone, type Ran, removeClone, run } from "./clone.ts";
+
+const canHaveNamespace = run("unshare", ["-m", "sh", "-c", "mount -t tmpfs none /run"]).status === 0;
+if (!canHaveNamespace)
+  console.warn(
+    "no mount namespace for this account: the installation on a host is judged by its script only",
+  );
+const hasAnalyze = run("systemd-analyze", ["--version"]).status === 0;
+
+let clone: Clone;
+let host: Ran;
+beforeAll(() => {
+  clone = makeClone();
+  if (!canHaveNamespace) return;
+  mkdirSync(join(clone.folder, "stub"));
+  writeFileSync(join(clone.folder, "stub/systemctl"), '#!/bin/sh\necho "systemctl $*"\n', { mode: 0o755 });
+  writeFileSync(join(clone.folder, "host.sh"), SCRIPT);
+  const env = { PATH: `${clone.folder}/stub:/usr/sbin:/usr/bin:/sbin:/bin`, W: clone.folder, LC_ALL: "C" };
+  host = run("unshare", ["-m", "sh", "-eu", join(clone.folder, "host.sh")], { cwd: clone.clone, env });
+});
+afterAll(() => removeClone(clone));
+
+/** Each part of the script prints under a heading of its own. */
+const SCRIPT = `
+umask 077
+mount -t tmpfs -o mode=755 none /run
+mkdir -p /run/systemd/system
+cp -a /etc "$W/etc"
+for name in passwd group shadow gshadow; do [ ! -f "$W/etc/$name" ] || sed -i /^opsctl:/d "$W/etc/$name"; done
+rm -rf "$W/etc/opsctl"
+mkdir -m 755 "$W/log" "$W/lib" "$W/local"
+mount --bind "$W/etc" /etc
+mount --bind "$W/log" /var/log
+mount --bind "$W/lib" /var/lib
+mount --bind "$W/local" /usr/local
+own() { find /etc/opsctl /var/log /var/lib /usr/local/bin /etc/cron.d/opsctl -mindepth 0 -printf '%m %u:%g %p\\n' | sort -k 3; }
+as_service() { setpriv --reuid=opsctl --regid=opsctl --clear-groups "$@"; }
+
+echo "## old directory"
+mkdir -m 700 /etc/opsctl
+chown 65534:65534 /etc/opsctl
+echo "## install"
+make install
+echo "## account"
+getent passwd opsctl | cut -d: -f6-
+getent group opsctl | cut -d: -f1
+echo "## owners"
+own
+echo "## again"
+find /etc/opsctl /etc/cron.d/opsctl /etc/passwd /usr/local /var/log /var/lib -printf '%p %T@ %C@\\n' > "$W/before"
+make install > /dev/null
+find /etc/opsctl /etc/cron.d/opsctl /etc/passwd /usr/local /var/log /var/lib -printf '%p %T@ %C@\\n' > "$W/after"
+cmp "$W/before" "$W/after" && echo same
+echo "## service user"
+for name in weekly webhook socket-monitor collect-metrics; do
+  as_service cat "/etc/opsctl/$name.env" > /dev/null 2>&1 && echo "reads $name"
+done || true
+as_service mv /etc/opsctl/collect-metrics.env /etc/opsctl/x 2> /dev/null || echo "replaces nothing"
+echo "## units"
+ANALYZE
+echo "## cron"
+for name in weekly socket-monitor; do
+  as_service sh -c "$(sed -n "s/^[^#].* opsctl \\({.*opsctl $name.*\\)/\\1/p" /etc/cron.d/opsctl)"
+done
+umask 022
+sh -c "$(sed -n 's/^[^#].* root \\({.*\\)/\\1/p' /etc/cron.d/opsctl)"
+stat -c '%U %n' /var/log/opsctl/*
+grep -h '^called' /var/log/opsctl/*
+echo "## uninstall"
+echo 'X=1' >> /etc/opsctl/weekly.env
+echo secret > /etc/opsctl/secrets/DATABASE_URL
+touch /var/lib/opsctl/state.db
+make uninstall
+echo "## left"
+find /etc/opsctl /var/log/opsctl /var/lib/opsctl /usr/local /etc/cron.d/opsctl /etc/logrotate.d/opsctl /etc/systemd/system/opsctl* -type f 2> /dev/null || true
+id -un opsctl
+`.replace(
+  "ANALYZE",
+  hasAnalyze
+    ? "SYSTEMD_COLORS=0 systemd-analyze verify --man=no /etc/systemd/system/opsctl-webhook.service /etc/systemd/system/opsctl-webhook.socket 2>&1"
+    : "true",
+);
+
+/** What the script printed under a heading; without a namespace there is nothing. */
+function part(heading: string): string[] {
+  const [, text = ""] = new RegExp(`^## ${heading}\\n((?:(?!## ).*\\n)*)`, "m").exec(host.stdout) ?? [];
+  return text.split("\n").slice(0, -1);
+}
+
+/** The line of the script that does it, where it cannot be run. */
+function expectInScript(...lines: string[]): void {
+  const script = readFileSync(join(clone.clone, "systemd/install.sh"), "utf8");
+  for (const line of lines) expect(script).toContain(line);
+}
+
+describe("make install on a host, as root", () => {
+  test("runs to its end and says nothing on standard error", () => {
+    if (!canHaveNamespace) return expectInScript("set -eu\n");
+    expect([host.stderr, host.status]).toEqual(["", 0]);
+  });
+
+  test("makes the service user, without a shell, its home where it may be", () => {
+    if (!canHaveNamespace) return expectInScript("--home-dir /var/lib/opsctl --no-create-home");
+    expect(part("account")).toEqual(["/var/lib/opsctl:/usr/sbin/nologin", "opsctl"]);
+  });
+
+  test("gives each file to the one who reads it, and the settings directory to root", () => {
+    if (!canHaveNamespace)
+      return expectInScript(
+        "webhook opsctl",
+        "collect-metrics root",
+        "make_directory 0750 opsctl /var/log/opsctl",
+      );
+    expect(part("install")).toContain("/etc/opsctl belongs to root now");
+    expect(part("owners")).toEqual([
+      "644 root:root /etc/cron.d/opsctl",
+      "755 root:root /etc/opsctl",
+      "600 root:root /etc/opsctl/collect-metrics.env",
+      "644 root:root /etc/opsctl/collect-metrics.env.example",
+      "700 opsctl:opsctl /etc/opsctl/secrets",
+      "600 opsctl:opsctl /etc/opsctl/socket-monitor.env",
+      "644 root:root /etc/opsctl/socket-monitor.env.example",
+      "600 opsctl:opsctl /etc/opsctl/webhook.env",
+      "644 root:root /etc/opsctl/webhook.env.example",
+      "600 opsctl:opsctl /etc/opsctl/weekly.env",
+      "644 root:root /etc/opsctl/weekly.env.example",
+      "755 root:root /usr/local/bin",
+      "755 root:root /usr/local/bin/opsctl",
+      "755 root:root /var/lib",
+      "700 opsctl:opsctl /var/lib/opsctl",
+      "755 root:root /var/log",
+      "750 opsctl:opsctl /var/log/opsctl",
+    ]);
+  });
+
+  test("changes nothing when it is done again", () => {
+    if (!canHaveNamespace) return expectInScript("cmp -s");
+    expect(part("again")).toEqual(["same"]);
+  });
+
+  test("lets the service user read its own files, and neither read nor replace root's", () => {
+    if (!canHaveNamespace) return expectInScript("secure_settings_directory");
+    expect(part("service user")).toEqual([
+      "reads weekly",
+      "reads webhook",
+      "reads socket-monitor",
+      "replaces nothing",
+    ]);
+  });
+
+  test("starts and enables nothing, and says what remains", () => {
+    if (!canHaveNamespace) return expectInScript("next_steps");
+    const said = part("install").join("\n");
+    expect(said).not.toMatch(/^systemctl/m);
+    for (const words of ["opsctl migrate", "systemctl daemon-reload", "enable --now", "opsctl doctor"])
+      expect(said).toContain(words);
+  });
+
+  test("puts units there that systemd has nothing to say about", () => {
+    if (!canHaveNamespace || !hasAnalyze) return expectInScript("/systemd/system/opsctl-webhook.socket");
+    expect(part("units")).toEqual([]);
+  });
+
+  test("lets each cron line run as its user, with logs that belong to the service user", () => {
+    if (!canHaveNamespace) return expectInScript("/cron.d/opsctl");
+    expect(part("cron")).toEqual([
+      "opsctl /var/log/opsctl/collect-metrics.log",
+      "opsctl /var/log/opsctl/socket-monitor-cron.log",
+      "opsctl /var/log/opsctl/weekly.log",
+      "called with: collect-metrics",
+      "called with: socket-monitor",
+      "called with: weekly --json",
+    ]);
+  });
+});
+
+describe("make uninstall on a host, as root", () => {
+  test("stops the units first and tells systemd last", () => {
+    if (!canHaveNamespace) return expectInScript("systemctl disable --now");
+    expect(part("uninstall").filter((line) => line.startsWith("systemctl"))).toEqual([
+      "systemctl disable --now opsctl-webhook.socket opsctl-webhook.service",
+      "systemctl daemon-reload",
+    ]);
+  });
+
+  test("leaves secrets, edited files, logs, state and the user", () => {
+    if (!canHaveNamespace) return expectInScript("--ignore-fail-on-non-empty");
+    expect(part("left").sort()).toEqual(
+      [
+        "/etc/opsctl/secrets/DATABASE_URL",
+        "/etc/opsctl/weekly.env",
+        "/var/lib/opsctl/state.db",
+        "/var/log/opsctl/collect-metrics.log",
+        "/var/log/opsctl/socket-monitor-cron.log",
+        "/var/log/opsctl/weekly.log",
+        "opsctl",
+      ].sort(),
+    );
+  });
+});
