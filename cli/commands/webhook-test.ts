@@ -4,7 +4,7 @@
  * Reads:  the webhook's state, to see what became of what was queued.
  * Writes: nothing itself; the service keeps the alert as any other, sends its message and creates its issue.
  * Calls:  the service, `POST /webhook`.
- * Env:    WEBHOOK_SECRET, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL.
+ * Env:    WEBHOOK_SECRET, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL, OPSCTL_ALLOW_PLAIN_HTTP.
  * Exits:  0 everything was delivered, 1 something was not (yet), 2 usage, 3 configuration.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `fingerprint`, `whatsapp`: sent, queued or failed, `issue`: created,
@@ -44,7 +44,7 @@ export const webhookTest = defineLeaf({
 
   async run(args, context) {
     const { loadTestConfig } = await import("../../lib/webhook/config.ts");
-    const { secret, state: stateConfig } = await loadTestConfig(context.env);
+    const { secret, state: stateConfig } = await loadTestConfig(context.env, args.url);
     const { renderTestReport, sendTestAlert } = await import("../../lib/webhook/test-alert.ts");
     const { keepLoopbackOffProxies } = await import("../../lib/platform/http-proxy.ts");
     keepLoopbackOffProxies(process.env);

@@ -69,12 +69,16 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
 }
 
 /**
- * Reads what it takes to send a test alert.
+ * Reads what it takes to send a test alert to `url`, which gets the secret.
  *
- * Errors: CONFIG_INVALID.
+ * Errors: CONFIG_INVALID, also for a URL to which the secret would go in the clear.
  */
-export async function loadTestConfig(env: Environment): Promise<Pick<WebhookConfig, "secret" | "state">> {
-  const values = await loadConfig({ WEBHOOK_SECRET: requiredSecret(), ...STATE }, env);
+export async function loadTestConfig(
+  env: Environment,
+  url: string,
+): Promise<Pick<WebhookConfig, "secret" | "state">> {
+  const variables = { "--url": required(httpBaseUrl), WEBHOOK_SECRET: requiredSecret(), ...STATE };
+  const values = await loadConfig(variables, { ...env, "--url": url });
   return { secret: values.WEBHOOK_SECRET, state: stateOf(values) };
 }
 

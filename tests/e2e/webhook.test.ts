@@ -209,6 +209,18 @@ describe("opsctl webhook test", () => {
     });
   });
 
+  test("does not send the secret in the clear", async () => {
+    await using arena = await openWebhookArena();
+    const { exitCode, stderr } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      "http://192.0.2.1:9300/webhook",
+    ]);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("OPSCTL_ALLOW_PLAIN_HTTP=1");
+  });
+
   test("tells a wrong secret from a service that is not there", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
