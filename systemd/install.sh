@@ -159,7 +159,7 @@ next_steps() {
 
 		Installed; nothing was started but what cron starts. What remains:
 		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600.
-		  2. opsctl migrate, as the owner of the database, before the first Monday and after an update.
+		  2. opsctl migrate, as the owner of the database, before the first Monday; for an update before make install.
 		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
 		  4. systemctl daemon-reload
 		     systemctl enable --now $UNITS
