@@ -36,7 +36,7 @@ export async function readEnvironment(command: CommandName, world: DoctorWorld):
     }
   }
   // Where the files are is the same question for the socket monitor and for doctor.
-  if (command !== "socket-monitor" || env.OPSCTL_WEBHOOK_ENV_FILE !== undefined) return { env, file };
+  if (command !== "socket-monitor" || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "") return { env, file };
   return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(world.envDir, "webhook.env") }, file };
 }
 

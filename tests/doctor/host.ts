@@ -135,7 +135,11 @@ export async function openHost(): Promise<Host> {
       DOCKER_HOST: engine.url.replace("http://", "tcp://"),
       HOSTING_API_URL: hosting.url,
     },
-    "socket-monitor": { OPSCTL_LOG_DIR: path("log"), OPSCTL_STATE_DIR: path("state") },
+    "socket-monitor": {
+      OPSCTL_LOG_DIR: path("log"),
+      OPSCTL_STATE_DIR: path("state"),
+      OPSCTL_WEBHOOK_ENV_FILE: "",
+    },
     "alert-rules": {
       MONITORING_URL: monitoring.url,
       MONITORING_FOLDER_UID: "vps",
@@ -235,12 +239,7 @@ function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   );
   put("group", "root:x:0:\n");
   put("localtime", zoneFile("UTC0"));
-  put(
-    "cron",
-    "0 11 * * 1 opsctl set -a; . /etc/opsctl/weekly.env; exec /usr/local/bin/opsctl weekly --json >> /l 2>&1\n" +
-      "* * * * * root set -a; . /etc/opsctl/collect-metrics.env; exec /usr/local/bin/opsctl collect-metrics >> /l\n" +
-      "*/5 * * * * opsctl exec /usr/local/bin/opsctl socket-monitor >> /l 2>&1\n",
-  );
+  copyFileSync(join(import.meta.dirname, "../../systemd/opsctl.cron"), path("cron"));
   for (const unit of ["opsctl-webhook.service", "opsctl-webhook.socket"])
     copyFileSync(join(import.meta.dirname, "../../systemd", unit), path("units", unit));
   put("proc/tcp", `  sl  local_address rem_address   st\n   0: 00000000:${"2454"} 00000000:0000 0A 0\n`);
