@@ -4,7 +4,7 @@ export type TokenBucketRate = { perMinute: number; burst: number };
 /**
  * A rate that allows a burst: `burst` starts at once, then `perMinute` evenly spread.
  *
- * Shape: `available` says how many may start now; `take` uses one of them up. A clock that goes back fills nothing and
+ * Shape: `available` says how many may start now; `take` uses one of them up. A bucket begins full. A clock that goes back fills nothing and
  *        takes nothing away.
  * Units: milliseconds of one monotonic clock.
  */
@@ -26,6 +26,17 @@ export class TokenBucket {
     this.#countedAtMs = nowMs;
     // Thirty times a thirtieth is a little less than one.
     return Math.floor(this.#tokens + 1e-9);
+  }
+
+  /** Begins anew as if `spent` had started within the time that the burst takes to fill. */
+  restart(nowMs: number, spent: number): void {
+    this.#tokens = Math.max(0, this.#rate.burst - spent);
+    this.#countedAtMs = nowMs;
+  }
+
+  /** How long an empty bucket takes to be full. */
+  get fillMs(): number {
+    return (this.#rate.burst / this.#rate.perMinute) * 60_000;
   }
 
   take(nowMs: number): void {

@@ -13,7 +13,12 @@ export const NAMELESS = "sem nome";
  */
 export function alertName(labels: Labels): string | null {
   const ruleName = datasourceTrouble(labels) === null ? null : lineOf(labels.rulename);
-  return ruleName ?? lineOf(labels.alertname);
+  return ruleName ?? alertnameOf(labels);
+}
+
+/** The label `alertname` itself, on one line: what an alert is called among machines, and in an issue's title. */
+export function alertnameOf(labels: Labels): string | null {
+  return lineOf(labels.alertname);
 }
 
 /** Which of the two alerts about the measuring itself this is, rather than about what a rule measures; or null. */

@@ -22,6 +22,8 @@ export type AppParts = {
 
 /** Bodies that may be held at once, from their first byte to their answer. */
 const ROOM_BYTES = 8 * MAX_BODY_BYTES;
+/** What is not larger than this always has room: a small alert does not wait behind large ones. */
+const SMALL_BYTES = 65_536;
 /** How long a body may wait for room; senders wait for half a minute. */
 const ROOM_WAIT_MS = 15_000;
 
@@ -67,6 +69,7 @@ function invalidSecret(): Response {
 async function takeInRoom(room: ByteRoom, request: Request, parts: AppParts): Promise<Response> {
   const length = request.headers.get("content-length");
   const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
+  if (bytes <= SMALL_BYTES) return await takePost(request, parts);
   const leave = await room.enter(bytes, ROOM_WAIT_MS);
   if (leave === null)
     return errorAnswer(

@@ -2,44 +2,43 @@
 export type ReadProblem = "payload_too_large" | "timeout" | "broken";
 
 /**
- * All bytes of `body`, as long as they keep within `maxBytes` and no piece takes longer than `stallMs`.
+ * All bytes of `body`, as long as they keep within `maxBytes` and are there after `limitMs`.
  *
  * Shape:  what exceeds a limit is left unread.
  * Errors: `broken` when the sender went away.
  */
 export async function bytesWithin(
   body: ReadableStream<Uint8Array> | null,
-  { maxBytes, stallMs }: { maxBytes: number; stallMs: number },
+  { maxBytes, limitMs }: { maxBytes: number; limitMs: number },
 ): Promise<Uint8Array | ReadProblem> {
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"timeout">((resolve) => {
+    timer = setTimeout(() => resolve("timeout"), limitMs);
+  });
   try {
-    while (true) {
-      const piece = await withinTime(reader.read(), stallMs);
-      if (piece === "timeout") return "timeout";
-      if (piece.done) return Buffer.concat(chunks, bytes);
-      bytes += piece.value.byteLength;
-      if (bytes > maxBytes) return "payload_too_large";
-      chunks.push(piece.value);
-    }
+    return await Promise.race([readAll(reader, maxBytes), late]);
   } catch {
     return "broken";
   } finally {
+    clearTimeout(timer);
     // Not awaited: on a stalled body it ends only when the connection does.
     reader.cancel().catch(() => {});
   }
 }
 
-async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | "timeout"> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array | "payload_too_large"> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks, bytes);
+    bytes += value.byteLength;
+    if (bytes > maxBytes) return "payload_too_large";
+    chunks.push(value);
   }
 }

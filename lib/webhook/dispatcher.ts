@@ -22,6 +22,7 @@ export class Dispatcher {
   readonly #log: Log;
   readonly #monotonicMs: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #onLead: () => Promise<void>;
   readonly #stopped = new AbortController();
   #isLeading = false;
   #prunedAtMs = Number.NEGATIVE_INFINITY;
@@ -33,6 +34,8 @@ export class Dispatcher {
       log: Log;
       monotonicMs: () => number;
       sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+      /** Told before this process delivers anything, each time it has become the one that does. */
+      onLead: () => Promise<void>;
     },
   ) {
     this.#lanes = makeLanes(() => void this.look());
@@ -40,6 +43,7 @@ export class Dispatcher {
     this.#log = world.log;
     this.#monotonicMs = world.monotonicMs;
     this.#sleep = world.sleep;
+    this.#onLead = world.onLead;
   }
 
   get isLeading(): boolean {
@@ -102,7 +106,9 @@ export class Dispatcher {
 
   async #keepLeading(): Promise<void> {
     const wasLeading = this.#isLeading;
-    this.#isLeading = await this.#state.lead().catch(() => false);
+    const leads = await this.#state.lead().catch(() => false);
+    if (leads && !wasLeading) await this.#onLead();
+    this.#isLeading = leads;
     if (wasLeading !== this.#isLeading)
       this.#log.info(
         this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox",

@@ -1,4 +1,5 @@
 import type { Alert } from "./alert.ts";
+import { alertnameOf } from "./alert-name.ts";
 import type { AlertAnswer } from "./answer.ts";
 import type { Ending } from "./attempt.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -118,8 +119,8 @@ export class Intake {
 
 /** The answer while nothing has been delivered. */
 function plainAnswer({ alert, issue }: AcceptedAlert): AlertAnswer {
-  const { name, status, squad, fingerprint } = alert;
-  const plain = { alertname: name, status, squad, fingerprint, whatsapp: "queued" as const };
+  const { labels, status, squad, fingerprint } = alert;
+  const plain = { alertname: alertnameOf(labels), status, squad, fingerprint, whatsapp: "queued" as const };
   if (issue.outcome !== "duplicate")
     return { ...plain, issue: issue.outcome === "first" ? "queued" : "not_firing" };
   return { ...plain, issue: "duplicate", issueId: issueIdOf(fingerprint, issue.claimedAtMs) };

@@ -4,7 +4,7 @@ import { textLines } from "../text/text-lines.ts";
 import { truncate } from "../text/truncate.ts";
 import { webLink } from "../text/web-link.ts";
 import type { Alert } from "./alert.ts";
-import { NAMELESS } from "./alert-name.ts";
+import { alertnameOf, NAMELESS } from "./alert-name.ts";
 import { formatAlertTime } from "./alert-time.ts";
 import { leftOutWording, stateWording, troubleWording } from "./alert-wording.ts";
 import { labelTable } from "./label-table.ts";
@@ -29,8 +29,8 @@ export type IssuePriority = 0 | 1 | 2 | 3 | 4;
  * Shape:  one line, the name unescaped; shortened with "…" beyond 255 UTF-16 units.
  * Source: monitoring document, Endpoints, Behaviour 5.
  */
-export function issueTitle({ squad, name }: Alert): string {
-  return truncate(`[ALERTA][${squad}] ${singleLine(name ?? "") || NAMELESS}`, MAX.title);
+export function issueTitle({ squad, labels }: Pick<Alert, "squad" | "labels">): string {
+  return truncate(`[ALERTA][${squad}] ${alertnameOf(labels) ?? NAMELESS}`, MAX.title);
 }
 
 /** The priority of an alert's issue; a severity that is none of ours, or none at all, is no priority. */

@@ -3,8 +3,8 @@ import { bytesWithin } from "./bytes-within.ts";
 /** The largest body that is accepted. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** How long a sender may pause within its body. */
-const STALL_MS = 30_000;
+/** How long a sender may take for its body; the platform gives up after as long. */
+const LIMIT_MS = 30_000;
 
 /** A request's body as JSON, or the answer's code for why there is none. */
 export type BodyRead =
@@ -19,12 +19,12 @@ export type BodyRead =
  *         No more than the limit is ever held.
  * Errors: a body that is too deep for the runtime's parser, or that breaks off, is `invalid_json`.
  */
-export async function readBody(request: Request, stallMs = STALL_MS): Promise<BodyRead> {
+export async function readBody(request: Request, limitMs = LIMIT_MS): Promise<BodyRead> {
   const { headers } = request;
   if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding")))
     return { problem: "unsupported_media_type" };
   if (Number(headers.get("content-length")) > MAX_BODY_BYTES) return { problem: "payload_too_large" };
-  const read = await bytesWithin(request.body, { maxBytes: MAX_BODY_BYTES, stallMs });
+  const read = await bytesWithin(request.body, { maxBytes: MAX_BODY_BYTES, limitMs });
   if (typeof read !== "string") return parse(read);
   return { problem: read === "broken" ? "invalid_json" : read };
 }

@@ -84,8 +84,20 @@ function dispatcherOf(world: ServeWorld, { messagesPerMinute }: ServeOptions): D
       message: lane({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
       issue: lane({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
     }),
-    { state, log, monotonicMs, sleep },
+    { state, log, monotonicMs, sleep, onLead: () => recallPace(world, bucket) },
   );
+}
+
+/** Whoever delivered before has used up the same number's patience: a restart is no new burst. */
+async function recallPace({ state, log, monotonicMs }: ServeWorld, bucket: TokenBucket): Promise<void> {
+  try {
+    bucket.restart(monotonicMs(), await state.deliveredWithin("message", bucket.fillMs));
+  } catch (error) {
+    log.warn("It is not known how many messages went out lately", {
+      cause: error instanceof Error ? error.name : typeof error,
+    });
+    bucket.restart(monotonicMs(), Number.POSITIVE_INFINITY);
+  }
 }
 
 function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {

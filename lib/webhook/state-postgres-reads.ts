@@ -1,27 +1,48 @@
 import type postgres from "postgres";
 import { restoredText } from "../dedup/postgres-text.ts";
-import type { Alert } from "./alert.ts";
 import type { DeadRow, DueQuery, DueRow, LatestRow, OutboxKind, OutboxStats } from "./state.ts";
 import { issueKey } from "./state-postgres-accept.ts";
+import { storedAlert } from "./stored-alert.ts";
 
-/** The rows whose turn it is. */
-export async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery): Promise<DueRow[]> {
+/** The rows whose turn it is, and the ids of those that keep no alert. */
+export async function due(
+  sql: postgres.Sql,
+  kind: OutboxKind,
+  query: DueQuery,
+): Promise<{ rows: DueRow[]; unreadable: number[] }> {
   const { limit, except, issueGraceMs } = query;
-  if (limit <= 0) return [];
-  const rows = await sql`
+  if (limit <= 0) return { rows: [], unreadable: [] };
+  const found = await sql`
     select id, alert, attempts, age_ms, claimed_at, issue_url
     from opsctl_state.due(
       ${kind}::text, ${Number.isFinite(limit) ? limit : null}::bigint, ${JSON.stringify(except)}::text::json,
       ${issueGraceMs}::bigint)`;
-  return rows.map((row) => ({
-    id: Number(row.id),
-    kind,
-    alert: JSON.parse(row.alert) as Alert,
-    attempts: row.attempts,
-    ageMs: Number(row.age_ms),
-    claimedAtMs: row.claimed_at === null ? null : Number(row.claimed_at),
-    issueUrl: row.issue_url === null ? null : restoredText(row.issue_url),
-  }));
+  const rows: DueRow[] = [];
+  const unreadable: number[] = [];
+  for (const row of found) {
+    const alert = storedAlert(row.alert);
+    if (alert === null) unreadable.push(Number(row.id));
+    else
+      rows.push({
+        id: Number(row.id),
+        kind,
+        alert,
+        attempts: row.attempts,
+        ageMs: Number(row.age_ms),
+        claimedAtMs: row.claimed_at === null ? null : Number(row.claimed_at),
+        issueUrl: restored(row.issue_url),
+      });
+  }
+  return { rows, unreadable };
+}
+
+/** How many rows of a kind were delivered within the last `ms`. */
+export async function deliveredWithin(sql: postgres.Sql, kind: OutboxKind, ms: number): Promise<number> {
+  const [row] = await sql`
+    select count(*)::int as count from opsctl_state.outbox
+    where state = 'delivered' and kind = ${kind}::text
+      and settled_at > opsctl_state.now_ms() - ${Math.ceil(ms)}::bigint`;
+  return row!.count;
 }
 
 /** How much waits and how much was given up. */

@@ -15,7 +15,7 @@ import {
 } from "./state.ts";
 import { acceptor } from "./state-postgres-accept.ts";
 import { aboutStateUrl, StateLink } from "./state-postgres-link.ts";
-import { due, latest, listDead, stats } from "./state-postgres-reads.ts";
+import { deliveredWithin, due, latest, listDead, stats } from "./state-postgres-reads.ts";
 import { ensureStateSchema } from "./state-postgres-schema.ts";
 
 /** Where the state is; `answerLimitMs` is how long one call waits for the database, which only tests change. */
@@ -67,7 +67,15 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
   const holder = randomUUID();
   return {
     accept: acceptor(link, { limits, log }),
-    due: (kind, query) => link.ask("read the outbox", (sql) => due(sql, kind, query)),
+    async due(kind, query) {
+      const { rows, unreadable } = await link.ask("read the outbox", (sql) => due(sql, kind, query));
+      for (const row of unreadable) {
+        log.error("An alert in the state cannot be read", { row });
+        const dead = { as: "dead", code: "alert_unreadable" } as const;
+        await link.ask("record a delivery", (sql) => settle(sql, row, dead), { repeats: true });
+      }
+      return rows;
+    },
     settle: (row, settlement) =>
       link.ask("record a delivery", (sql) => settle(sql, row, settlement), { repeats: true }),
     stats: () => link.ask("count the outbox", stats),
@@ -76,6 +84,7 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
       link.ask("revive dead rows", (sql) => changeDead(sql, "retry", rows), { limitMs: PATIENT_LIMIT_MS }),
     dropDead: (rows) =>
       link.ask("remove dead rows", (sql) => changeDead(sql, "drop", rows), { limitMs: PATIENT_LIMIT_MS }),
+    deliveredWithin: (kind, ms) => link.ask("count deliveries", (sql) => deliveredWithin(sql, kind, ms)),
     latest: (fingerprint) => link.ask("read the outbox", (sql) => latest(sql, fingerprint)),
     prune: () => prune(link),
     lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)).catch(() => false),

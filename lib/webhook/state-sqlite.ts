@@ -74,6 +74,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
     listDead: async () => file.use((outbox) => outbox.dead.list()),
     retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),
     dropDead: (rows) => file.useAsync((outbox) => outbox.dead.drop(rows)),
+    deliveredWithin: async (kind, ms) => file.use((outbox) => outbox.watch.deliveredWithin(kind, ms)),
     latest: async (fingerprint) => file.use((outbox) => outbox.watch.latest(fingerprint)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
     async lead() {

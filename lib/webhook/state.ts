@@ -98,6 +98,8 @@ export type State = {
   /** Makes dead rows due again, or removes them; null means all. Answers how many there were. */
   retryDead(rows: readonly number[] | null): Promise<number>;
   dropDead(rows: readonly number[] | null): Promise<number>;
+  /** How many rows of a kind were delivered within the last `ms`. */
+  deliveredWithin(kind: OutboxKind, ms: number): Promise<number>;
   /** What became of the newest rows of a fingerprint, one per kind. */
   latest(fingerprint: string): Promise<Partial<Record<OutboxKind, LatestRow>>>;
   /** Removes delivered rows and claims that have had their time. */

@@ -21,6 +21,16 @@ describe("TokenBucket", () => {
     expect(bucket.available(86_400_000)).toBe(10);
   });
 
+  test("begins anew without what was spent before, and not below nothing", () => {
+    const bucket = new TokenBucket(RATE, 0);
+    expect(bucket.fillMs).toBe(20_000);
+    bucket.restart(1_000, 7);
+    expect(bucket.available(1_000)).toBe(3);
+    bucket.restart(1_000, Number.POSITIVE_INFINITY);
+    expect(bucket.available(2_999)).toBe(0);
+    expect(bucket.available(3_000)).toBe(1);
+  });
+
   test("gives nothing for a clock that goes back, and nothing twice", () => {
     const bucket = new TokenBucket(RATE, 10_000);
     for (let i = 0; i < 10; i += 1) bucket.take(10_000);

@@ -18,16 +18,17 @@ const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("issueTitle()", () => {
   test.each([
-    [{ squad: "infra", name: "VPS Load Average Alto" }, "[ALERTA][infra] VPS Load Average Alto"],
-    [{ squad: "security", name: "a [b] *c* <d>" }, "[ALERTA][security] a [b] *c* <d>"],
-    [{ squad: "geral", name: null }, "[ALERTA][geral] sem nome"],
-    [{ squad: "geral", name: "um\ndois" }, "[ALERTA][geral] um dois"],
-  ] as const)("%p is %p", (parts, title) => {
-    expect(issueTitle(alertWith(parts))).toBe(title);
+    ["infra", { alertname: "VPS Load Average Alto" }, "[ALERTA][infra] VPS Load Average Alto"],
+    ["security", { alertname: "a [b] *c* <d>" }, "[ALERTA][security] a [b] *c* <d>"],
+    ["geral", {}, "[ALERTA][geral] sem nome"],
+    ["geral", { alertname: "um\ndois" }, "[ALERTA][geral] um dois"],
+    ["infra", { alertname: "DatasourceError", rulename: "Disco" }, "[ALERTA][infra] DatasourceError"],
+  ] as const)("of squad %p with labels %p is %p", (squad, labels, title) => {
+    expect(issueTitle(alertWith({ squad, labels }))).toBe(title);
   });
 
   test("is shortened where no tracker would take it", () => {
-    const title = issueTitle(alertWith({ name: "😀".repeat(500) }));
+    const title = issueTitle(alertWith({ labels: { alertname: "😀".repeat(500) } }));
     expect(title.length).toBeLessThanOrEqual(255);
     expect(title).toMatch(/^\[ALERTA\]\[infra\] (😀)+…$/u);
   });

@@ -144,6 +144,18 @@ function settleTests(world: () => StateWorld): void {
     expect(await state.latest("f1")).toEqual({ message: queued, issue: queued });
   });
 
+  test("deliveredWithin() counts what went out lately, of one kind", async () => {
+    const { state, setClock } = world();
+    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert());
+    await state.settle(first!.messageRow, DELIVERED);
+    await state.settle(issueRowOf(first!), DELIVERED);
+    await setClock(START_MS + 10 * SECOND_MS);
+    await state.settle(second!.messageRow, DELIVERED);
+    expect(await state.deliveredWithin("message", 20 * SECOND_MS)).toBe(2);
+    expect(await state.deliveredWithin("message", 10 * SECOND_MS)).toBe(1);
+    expect(await state.deliveredWithin("issue", 20 * SECOND_MS)).toBe(1);
+  });
+
   test("stats() counts what waits and what was given up", async () => {
     const { state, setClock } = world();
     const [first, second] = await acceptAll(state, sampleAlert(), sampleAlert({ fingerprint: "f2" }));

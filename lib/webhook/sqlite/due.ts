@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Alert } from "../alert.ts";
 import type { DueQuery, DueRow, OutboxKind } from "../state.ts";
+import { storedAlert } from "../stored-alert.ts";
 
 /** The longest that a row waits for its next attempt, whatever was asked for and wherever the clock was set. */
 export const LONGEST_DELAY_MS = 60 * 60_000;
@@ -84,7 +84,7 @@ function candidates(
 }
 
 function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableRow {
-  const alert = alertOf(row.alert);
+  const alert = storedAlert(row.alert);
   if (alert === null) return { unreadable: row.id };
   return {
     id: row.id,
@@ -95,13 +95,4 @@ function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableR
     claimedAtMs: row.claimed_at_ms,
     issueUrl: row.issue_url,
   };
-}
-
-function alertOf(text: string): Alert | null {
-  try {
-    const alert = JSON.parse(text) as Partial<Alert> | null;
-    return typeof alert?.fingerprint === "string" ? (alert as Alert) : null;
-  } catch {
-    return null;
-  }
 }

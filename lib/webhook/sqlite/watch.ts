@@ -4,6 +4,7 @@ import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../state.ts"
 /** What can be asked about the outbox without changing it. */
 export type OutboxWatch = {
   stats(): OutboxStats;
+  deliveredWithin(kind: OutboxKind, ms: number): number;
   latest(fingerprint: string): Partial<Record<OutboxKind, LatestRow>>;
 };
 
@@ -21,7 +22,11 @@ export function outboxWatch(db: DatabaseSync, nowMs: () => number): OutboxWatch 
     select state, attempts, code, reference, url
     from (select * from outbox order by id desc limit ${NEWEST_ROWS})
     where fingerprint = ? and kind = ? limit 1`);
+  const delivered = db.prepare(
+    "select count(*) as n from outbox where state = 'delivered' and ended_at_ms > ? and kind = ?",
+  );
   return {
+    deliveredWithin: (kind, ms) => Number(delivered.get(nowMs() - ms, kind)?.n ?? 0),
     stats() {
       const now = nowMs();
       const waiting = queued.all() as { kind: OutboxKind; n: number; bytes: number; oldest: number }[];
