@@ -15,5 +15,5 @@ export function secretMend(command: CommandName, name: string, env: Environment)
   const { account } = COMMAND_FACTS[command];
   const owner = account === null ? "" : ` -o ${account}`;
   const path = join(env.OPSCTL_SECRETS_DIR?.trim() || DEFAULT_SECRETS_DIR, name);
-  return `install -m 0600${owner} /dev/stdin ${path}`;
+  return `install -D -m 0600${owner} /dev/stdin ${path}`;
 }

@@ -61,7 +61,12 @@ export function grafanaClient(options: {
   return {
     hasFolder: async (uid) =>
       readingOf(await call("GET", ["api", "folders", uid]), (json) => (isObject(json) ? true : undefined)),
-    listRules: async () => readingOf(await call("GET", RULES), parseList),
+    listRules: async () => {
+      const result = await call("GET", RULES);
+      const reading = readingOf(result, parseList);
+      // A platform has a list, if an empty one: a 404 is some other address, or a platform without alerting.
+      return reading.ok && reading.value === null ? { ok: false, problem: problemOf(result) } : reading;
+    },
     readRule: async (uid) =>
       readingOf(await call("GET", [...RULES, uid]), (json) => (isObject(json) ? json : undefined)),
     groupInterval: async (folderUid, group) => {

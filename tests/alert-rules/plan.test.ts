@@ -102,6 +102,15 @@ describe("planRules()", () => {
     }
   });
 
+  test("takes a list that is not found for a wrong address, not for an empty platform", async () => {
+    await using open = await openPlatform();
+    open.platform.routes.list.script = () => ({ status: 404, json: { message: "Not found" } });
+    const error = await failureOf(apply(open.client));
+    expect(error.code).toBe("MONITORING_HTTP_404");
+    expect(error.hint).toContain("MONITORING_URL");
+    expect(open.platform.writes()).toEqual([]);
+  });
+
   test("ends on a platform that never answers or is not there", async () => {
     await using open = await openPlatform();
     open.platform.routes.list.script = () => "hang";

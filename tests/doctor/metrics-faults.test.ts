@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { testFaults } from "./fault.ts";
 import { metricsText, NOW_MS } from "./host.ts";
 
@@ -36,8 +36,13 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "the hosting token is missing": {
       ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
       reason: "no layer has HOSTING_TOKEN",
-      mend: /^install -m 0600 -o root \/dev\/stdin \/.*\/secrets\/HOSTING_TOKEN$/,
+      mend: /^install -D -m 0600 -o root \/dev\/stdin \/.*\/secrets\/HOSTING_TOKEN$/,
       spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
+    },
+    "the hosting token is open to others, which is not the same as missing": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "warn" },
+      reason: "not checked: HOSTING_TOKEN cannot be read, see secrets",
+      spoil: ({ path }) => chmodSync(path("secrets/HOSTING_TOKEN"), 0o644),
     },
     "the hosting provider refuses the token": {
       ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
@@ -74,6 +79,14 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       reason: "not checked: the token may not read data sources",
       spoil: (host) => {
         host.monitoring.routes.dataSource.script = () => ({ status: 403, json: { message: "Forbidden" } });
+      },
+    },
+    "something else answers in the platform's place": {
+      ...{ command: "alert-rules", check: "rules", status: "fail" },
+      reason: "monitoring_http_404: ",
+      mend: "Check MONITORING_URL",
+      spoil: (host) => {
+        host.monitoring.routes.list.script = () => ({ status: 404, json: { message: "Not found" } });
       },
     },
     "the platform refuses the token": {

@@ -15,7 +15,7 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     "a secret is missing": {
       ...{ command: "weekly", check: "configuration", status: "fail" },
       reason: "TRIGGER_SECRET is missing",
-      mend: /^install -m 0600 -o opsctl \/dev\/stdin \/.*\/secrets\/TRIGGER_SECRET$/,
+      mend: /^install -D -m 0600 -o opsctl \/dev\/stdin \/.*\/secrets\/TRIGGER_SECRET$/,
       spoil: (host) => rmSync(host.path("secrets/TRIGGER_SECRET")),
     },
     "a secret file is open to others": {
@@ -33,7 +33,7 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     "the alias stands in the environment file": {
       ...{ command: "weekly", check: "secrets", status: "warn" },
       reason: "SOCIAL_EDITORIALS_CRON_SECRET is set in the environment and is not used there",
-      mend: "Remove it there, then: install -m 0600",
+      mend: "Remove it there, then: install -D -m 0600",
       spoil: (host) => host.setting("weekly", "SOCIAL_EDITORIALS_CRON_SECRET", "an-alias-of-the-environment"),
     },
     "the alias is missing although editorials are on": {

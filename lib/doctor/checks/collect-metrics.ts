@@ -66,7 +66,9 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const settings = await settingsOf(desk);
       if (!settings.ok) return withoutSettings(command);
       const { apiUrl, teamId } = settings.value.hosting;
-      const token = (await desk.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN")?.found;
+      const search = (await desk.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
+      if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
+      const token = search?.found;
       if (!token) return [await tokenMissing(desk)];
       const timeoutMs = desk.world.limitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };

@@ -31,5 +31,5 @@ function absent(command: CommandName, path: string): Verdict[] {
   const { account } = COMMAND_FACTS[command];
   if (account === null) return [pass(`${path} is not there; this process's own environment counts`)];
   const reason = `${path} does not exist: what this process has in its environment was looked at`;
-  return [warn(reason, `install -m 0600 -o ${account} /dev/null ${path}, then fill it in`)];
+  return [warn(reason, `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`)];
 }

@@ -63,7 +63,7 @@ async function sharedFileVerdict(desk: Desk, path: string): Promise<Verdict> {
   if (!access.ok && access.why === "missing")
     return warn(
       `${path} does not exist`,
-      `install -m 0600 -o opsctl -g opsctl /dev/null ${path}, then fill it in`,
+      `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
   if (!access.ok && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
   if (!access.ok) return fail(access.text, `chown opsctl:opsctl ${path}`);
