@@ -6,10 +6,16 @@ import type { Account } from "./accounts.ts";
 /** What somebody wants of a file or directory; whoever writes into a directory needs to enter it too. */
 export type Want = "read" | "enter" | "list" | "write-into";
 
-/** Whether an account may; `missing` and `hidden` (from us) say that nobody can tell from here. */
-export type Access =
-  | { ok: true }
-  | { ok: false; why: "missing" | "hidden" | "closed"; at: string; text: string };
+/** Why an account may not, and where on the way; `missing` and `hidden` (from us) say that nobody can tell from here. */
+export type NoAccess = {
+  ok: false;
+  why: "missing" | "hidden" | "closed" | "no_directory";
+  at: string;
+  text: string;
+};
+
+/** Whether an account may. */
+export type Access = { ok: true } | NoAccess;
 
 type Owned = Pick<Stats, "mode" | "uid" | "gid">;
 
@@ -42,6 +48,8 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
         return { ok: false, why: "missing", at: step, text: `${step} does not exist` };
       return { ok: false, why: "hidden", at: step, text: `${step} cannot be looked at: ${code}` };
     }
+    if (!stats.isDirectory() && !(isLast && want === "read"))
+      return { ok: false, why: "no_directory", at: step, text: `${step} is not a directory` };
     if (!allows(stats, account, isLast ? want : "enter"))
       return {
         ok: false,
@@ -51,6 +59,17 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
       };
   }
   return { ok: true };
+}
+
+/** The line that lets `owner` read a file: the file is given over, a directory on the way only opened to pass through. */
+export function openingLine({ at }: NoAccess, path: string, owner: string): string {
+  return at === path ? `chown ${owner} ${path}` : `chmod o+x ${at}`;
+}
+
+/** The line that puts a directory where there is none; `options` are those of `install`. */
+export function directoryLine({ why, at }: NoAccess, path: string, options: string): string {
+  const make = `install -d ${options} ${path}`;
+  return why === "no_directory" ? `mv ${at} ${at}.old && ${make}` : make;
 }
 
 /** A mode and its owner, as "with mode 0700 of uid 0, gid 0". */

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { accessOf, allows } from "../../lib/doctor/access.ts";
+import { accessOf, allows, openingLine } from "../../lib/doctor/access.ts";
 
 const account = { name: "opsctl", uid: 4242, gids: [4242, 50] };
 
@@ -57,6 +57,21 @@ describe("accessOf()", () => {
       why: "missing",
       at: join(folder, "none"),
     });
-    expect(await accessOf(join(folder, "open/file"), account, "read")).toMatchObject({ why: "closed" });
+  });
+
+  test("names a file that stands where a directory has to be", async () => {
+    const file = join(folder, "open");
+    const none = { why: "no_directory", at: file, text: `${file} is not a directory` };
+    expect(await accessOf(join(file, "file"), account, "read")).toMatchObject(none);
+    for (const want of ["enter", "list", "write-into"] as const) {
+      expect(await accessOf(file, account, want)).toMatchObject(none);
+      expect(await accessOf(file, { name: "root", uid: 0, gids: [0] }, want)).toMatchObject(none);
+    }
+  });
+
+  test("gives a file over, and no directory on the way", () => {
+    const closed = (at: string) => ({ ok: false, why: "closed", at, text: "" }) as const;
+    expect(openingLine(closed("/etc/a/key"), "/etc/a/key", "opsctl")).toBe("chown opsctl /etc/a/key");
+    expect(openingLine(closed("/etc"), "/etc/a/key", "opsctl")).toBe("chmod o+x /etc");
   });
 });

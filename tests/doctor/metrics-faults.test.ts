@@ -11,6 +11,15 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       mend: /^install -d -m 0755 /,
       spoil: (host) => host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/closed")),
     },
+    "a file stands in the place of the text-file directory": {
+      ...{ command: "collect-metrics", check: "text-file directory", status: "fail" },
+      reason: /\/etc\/file is not a directory$/,
+      mend: /^mv (\/.*\/etc\/file) \1\.old && install -d -m 0755 \1$/,
+      spoil: (host) => {
+        host.put("etc/file", "", 0o777);
+        host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/file"));
+      },
+    },
     "the agent cannot read the metrics": {
       ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
       reason: /custom_metrics\.prom has mode 0600, closed to the monitoring agent$/,

@@ -5,7 +5,7 @@ import { METRICS_FILE } from "../../host/metrics-file.ts";
 import { countSockets } from "../../host/socket-table.ts";
 import { readContainerMemory } from "../../providers/docker.ts";
 import { checkVercelAccess } from "../../providers/vercel-access.ts";
-import { accessOf, octal } from "../access.ts";
+import { accessOf, directoryLine, octal } from "../access.ts";
 import type { Account } from "../accounts.ts";
 import type { Check } from "../check.ts";
 import type { Desk, Settings } from "../desk.ts";
@@ -34,7 +34,8 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const access = await accessOf(textfileDir, OTHERS, "list");
       if (access.ok) return [pass(`${textfileDir} can be read by ${OTHERS.name}`)];
       if (access.why === "hidden") return [notChecked(access.text, `sudo opsctl doctor ${command}`)];
-      const mend = access.why === "missing" ? `install -d -m 0755 ${textfileDir}` : `chmod o+rx ${access.at}`;
+      const mend =
+        access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
       return [fail(access.text, mend)];
     },
   },

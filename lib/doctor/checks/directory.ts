@@ -1,5 +1,5 @@
 import process from "node:process";
-import { accessOf } from "../access.ts";
+import { accessOf, directoryLine } from "../access.ts";
 import type { Account } from "../accounts.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
 import type { Desk } from "../desk.ts";
@@ -26,5 +26,5 @@ export async function writableVerdict(
   if (access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
   const owner = COMMAND_FACTS[command].account ?? "root";
   if (access.why === "closed" && access.at !== path) return fail(access.text, `chmod o+x ${access.at}`);
-  return fail(access.text, `install -d -o ${owner} -g ${owner} -m ${mode} ${path}`);
+  return fail(access.text, directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`));
 }

@@ -1,4 +1,4 @@
-import { accessOf, octal } from "../access.ts";
+import { accessOf, octal, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
@@ -22,7 +22,7 @@ export function environmentFileCheck(command: CommandName): Check {
       const account = name === null ? null : await desk.account(name);
       const access = account === null ? { ok: true as const } : await accessOf(path, account, "read");
       if (access.ok) return [pass(`${path} has mode ${octal(stats.mode)}`)];
-      return [fail(access.text, `chown ${name}:${name} ${path}`)];
+      return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
 }

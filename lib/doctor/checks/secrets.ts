@@ -1,4 +1,4 @@
-import { accessOf } from "../access.ts";
+import { accessOf, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../command-facts.ts";
 import type { Desk } from "../desk.ts";
@@ -32,7 +32,7 @@ async function verdictOf(command: CommandName, desk: Desk, search: SecretSearch)
   const account = accountName === null ? null : await desk.account(accountName);
   const access = account === null ? { ok: true as const } : await accessOf(found.path, account, "read");
   if (access.ok) return [pass(`${name} comes from ${found.path}`)];
-  return [fail(`${name}: ${access.text}`, `chown ${accountName} ${access.at}`)];
+  return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];
 }
 
 /** The secret of the editorial route is its own, and never one of the environment. */

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { accessOf, octal } from "../access.ts";
+import { accessOf, octal, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import type { Desk, Settings } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -66,7 +66,7 @@ async function sharedFileVerdict(desk: Desk, path: string): Promise<Verdict> {
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
   if (!access.ok && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
-  if (!access.ok) return fail(access.text, `chown opsctl:opsctl ${path}`);
+  if (!access.ok) return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
   if ((mode & OPEN_TO_OTHERS) !== 0)
     return fail(`${path} has mode ${octal(mode)}, open to group or others`, `chmod 0600 ${path}`);
