@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { testFaults } from "./fault.ts";
 import { metricsText, NOW_MS } from "./host.ts";
 
@@ -19,6 +19,19 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
         host.put("etc/file", "", 0o777);
         host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/file"));
       },
+    },
+    "the environment file that the cron line loads is missing": {
+      ...{ command: "collect-metrics", check: "environment file", status: "fail" },
+      reason: /collect-metrics\.env does not exist: collect-metrics is started with it and ends at once$/,
+      spoil: ({ path, put }) => {
+        rmSync(path("etc/collect-metrics.env"));
+        put("cron", readFileSync(path("cron"), "utf8").replaceAll("/etc/opsctl/", `${path("etc")}/`), 0o644);
+      },
+    },
+    "an environment file that nothing loads is missing": {
+      ...{ command: "collect-metrics", check: "environment file", status: "warn" },
+      reason: /collect-metrics\.env does not exist: what this process has in its environment was looked at$/,
+      spoil: ({ path }) => rmSync(path("etc/collect-metrics.env")),
     },
     "the agent cannot read the metrics": {
       ...{ command: "collect-metrics", check: "metrics file", status: "fail" },

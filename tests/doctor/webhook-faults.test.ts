@@ -11,6 +11,15 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       mend: /^chmod 0600 \/.*\/webhook\.env$/,
       spoil: (host) => host.put("etc/webhook.env", "", 0o644),
     },
+    "the unit's environment file is missing": {
+      ...{ command: "webhook", check: "environment file", status: "fail" },
+      reason: /webhook\.env does not exist: webhook is started with it and ends at once$/,
+      mend: /^install -D -m 0600 -o opsctl \/dev\/null \/.*\/webhook\.env # then fill it in$/,
+      spoil: (host) => {
+        rmSync(host.path("etc/webhook.env"));
+        host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
+      },
+    },
     "the key sees several instances": {
       ...{ command: "webhook", check: "messaging gateway", status: "fail" },
       reason: "gateway_instances_ambiguous: ",

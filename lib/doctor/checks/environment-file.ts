@@ -1,7 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { accessOf, octal, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+import type { HostPaths } from "../world.ts";
 
 const OPEN_TO_OTHERS = 0o077;
 
@@ -15,7 +18,7 @@ export function environmentFileCheck(command: CommandName): Check {
       const { path, stats, problem } = file;
       if (problem !== null)
         return [fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`)];
-      if (stats === null) return absent(command, path);
+      if (stats === null) return [absent(command, path, await isLoaded(path, desk.world.paths))];
       const { account: name } = COMMAND_FACTS[command];
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
@@ -27,9 +30,20 @@ export function environmentFileCheck(command: CommandName): Check {
   };
 }
 
-function absent(command: CommandName, path: string): Verdict[] {
+function absent(command: CommandName, path: string, isNeeded: boolean): Verdict {
   const { account } = COMMAND_FACTS[command];
-  if (account === null) return [pass(`${path} is not there; this process's own environment counts`)];
-  const reason = `${path} does not exist: what this process has in its environment was looked at`;
-  return [warn(reason, `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`)];
+  if (account === null) return pass(`${path} is not there; this process's own environment counts`);
+  const mend = `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`;
+  if (isNeeded) return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
+  return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
+}
+
+/** Whether the cron file or a unit loads this file: neither a shell nor systemd goes on without it. */
+async function isLoaded(path: string, { cronFile, unitDirs }: HostPaths): Promise<boolean> {
+  const files = [cronFile, ...unitDirs.map((folder) => join(folder, "opsctl-webhook.service"))];
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  const lines = texts.flatMap((text) => text.split("\n"));
+  return lines.some(
+    (line) => line === `EnvironmentFile=${path}` || (/^[\d*]/.test(line) && line.includes(`. ${path};`)),
+  );
 }
