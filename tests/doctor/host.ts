@@ -235,7 +235,9 @@ function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   put("textfile/custom_metrics.prom", metricsText(seconds - 30), 0o644);
   put(
     "passwd",
-    `root:x:0:0::/root:/bin/sh\nopsctl:x:${process.geteuid!()}:${process.getegid!()}::/:/bin/false\n`,
+    ["root", "opsctl"]
+      .map((name) => `${name}:x:${process.geteuid!()}:${process.getegid!()}::/:/bin/false\n`)
+      .join(""),
   );
   put("group", "root:x:0:\n");
   put("localtime", zoneFile("UTC0"));

@@ -28,6 +28,12 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
         put("cron", readFileSync(path("cron"), "utf8").replaceAll("/etc/opsctl/", `${path("etc")}/`), 0o644);
       },
     },
+    "somebody else owns the environment file that root's shell runs": {
+      ...{ command: "collect-metrics", check: "environment file", status: "fail" },
+      reason: /collect-metrics\.env belongs to uid \d+, and root runs it$/,
+      mend: /^chown root:root \/.*\/collect-metrics\.env$/,
+      spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
+    },
     "an environment file that nothing loads is missing": {
       ...{ command: "collect-metrics", check: "environment file", status: "warn" },
       reason: /collect-metrics\.env does not exist: what this process has in its environment was looked at$/,

@@ -23,6 +23,9 @@ export function environmentFileCheck(command: CommandName): Check {
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
       const account = name === null ? null : await desk.account(name);
+      // The shell that root's cron starts runs this file: whoever owns it is root.
+      if (name === "root" && account !== null && stats.uid !== account.uid)
+        return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown root:root ${path}`)];
       const access = account === null ? { ok: true as const } : await accessOf(path, account, "read");
       if (access.ok) return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
