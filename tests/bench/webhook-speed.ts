@@ -14,6 +14,8 @@ const ROUNDS = 3;
 const SMALL_POST = 3;
 /** The same alerts again and again, as in a storm: each one a message, few of them an issue. */
 const REPEATED = 3;
+/** Different alerts of the long run. */
+const STORM = 100;
 /** Every minute of the long run accepts more than the outbox may hold by itself. */
 const OUTBOX_ROWS = 5_000_000;
 
@@ -65,7 +67,7 @@ export async function webhookMinuteFigures(): Promise<Figure[]> {
   const target = await startOpsctl(2_000);
   const memory: number[] = [];
   const watch = setInterval(() => memory.push(memoryOf(target.pid) ?? 0), 1_000);
-  const load = await loaded(target, 20, 60, 10, 1_000).finally(() => clearInterval(watch));
+  const load = await loaded(target, 20, 60, 10, STORM).finally(() => clearInterval(watch));
   const bare = await startBare("parse");
   let bareMemory = 0;
   const watchBare = setInterval(() => {

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { chmodSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { testFaults } from "./fault.ts";
 import { metricsText, NOW_MS } from "./host.ts";
 
@@ -44,6 +44,15 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       reason: /custom_metrics\.prom has mode 0600, closed to the monitoring agent$/,
       mend: /^chmod 0644 /,
       spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000), 0o600),
+    },
+    "a directory stands in the place of the metrics": {
+      ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
+      reason: /custom_metrics\.prom is a directory: the collector cannot write there$/,
+      mend: /^rmdir \/.*custom_metrics\.prom$/,
+      spoil: ({ path }) => {
+        rmSync(path("textfile/custom_metrics.prom"), { force: true });
+        mkdirSync(path("textfile/custom_metrics.prom"));
+      },
     },
     "the collector has stopped": {
       ...{ command: "collect-metrics", check: "metrics file", status: "fail" },

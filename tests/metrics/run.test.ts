@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
@@ -64,6 +64,13 @@ describe("collectMetrics()", () => {
   test("leaves out an absent heartbeat, which is no failure", async () => {
     const { series, problems } = await collect();
     expect(problems).toEqual(fine);
+    expect(valuesOf(series, "weekly_report_last_success_timestamp_seconds")).toEqual([]);
+  });
+
+  test("takes a directory in the place of the heartbeat for no success", async () => {
+    mkdirSync(join(arena.folder, "weekly_performance_reports.success"));
+    const { series, problems } = await collect();
+    expect(problems).toEqual({ ...fine, heartbeat: "heartbeat_unreadable" });
     expect(valuesOf(series, "weekly_report_last_success_timestamp_seconds")).toEqual([]);
   });
 

@@ -116,6 +116,8 @@ async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
+    if (code === "EISDIR")
+      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
     return [notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`)];
   }
 }

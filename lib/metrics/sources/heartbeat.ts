@@ -8,7 +8,9 @@ import type { Source } from "../source.ts";
 export function heartbeatSource(logDir: string): Source {
   return async () => {
     try {
-      const { mtimeMs } = await stat(join(logDir, HEARTBEAT_FILE));
+      const found = await stat(join(logDir, HEARTBEAT_FILE));
+      if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "it is not a file" });
+      const { mtimeMs } = found;
       return {
         samples: { [METRIC.weeklyLastSuccess]: [{ value: Math.round(mtimeMs) / 1000 }] },
         problem: null,
