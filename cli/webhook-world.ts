@@ -12,7 +12,7 @@ import { linearTracker } from "../lib/providers/linear.ts";
 import type { WebhookConfig } from "../lib/webhook/config.ts";
 import { issueAttempt, messageAttempt } from "../lib/webhook/send-alert.ts";
 import type { ServeWorld } from "../lib/webhook/serve.ts";
-import { OUTBOX_LIMITS } from "../lib/webhook/state.ts";
+import type { OutboxLimits } from "../lib/webhook/state.ts";
 import { createWebhookMetrics } from "../lib/webhook/webhook-metrics.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
@@ -28,7 +28,7 @@ const SEND_LIMIT_MS = 30_000;
  */
 export async function openServeWorld(
   config: WebhookConfig,
-  { outboxRows }: { outboxRows: number },
+  limits: OutboxLimits,
   { log, interrupted }: CommandContext,
 ): Promise<{ world: ServeWorld; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
@@ -48,7 +48,7 @@ export async function openServeWorld(
     onCall,
   });
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
-  const state = await openState(config.state, log, "opsctl webhook", { ...OUTBOX_LIMITS, rows: outboxRows });
+  const state = await openState(config.state, log, "opsctl webhook", limits);
   const world: ServeWorld = {
     secret: config.secret,
     state,

@@ -13,6 +13,8 @@ import { defineLeaf } from "../command.ts";
 import { EXIT } from "../exit-status.ts";
 import { aPort, aPositiveInteger } from "../value-checks.ts";
 
+const MIB = 1_048_576;
+
 /** The command; see the head of this file. */
 export const webhookServe = defineLeaf({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
@@ -40,12 +42,19 @@ export const webhookServe = defineLeaf({
       default: "100000",
       description: "Undelivered messages and issues kept at most; beyond it alerts are answered with 503",
     },
+    "outbox-mib": {
+      type: "string",
+      valueHint: "n",
+      default: "1024",
+      description: "Mebibytes of undelivered alerts kept at most; for a small disk, or a large one",
+    },
   },
   checks: {
     port: aPort,
     "admin-port": aPort,
     "messages-per-minute": aPositiveInteger,
     "outbox-rows": aPositiveInteger,
+    "outbox-mib": aPositiveInteger,
   },
   example: "opsctl webhook serve --messages-per-minute 20",
 
@@ -54,11 +63,8 @@ export const webhookServe = defineLeaf({
     const config = await loadWebhookConfig(context.env);
     const { openServeWorld } = await import("../webhook-world.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
-    const { world, close } = await openServeWorld(
-      config,
-      { outboxRows: Number(args["outbox-rows"]) },
-      context,
-    );
+    const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
+    const { world, close } = await openServeWorld(config, limits, context);
     try {
       await serveWebhook(world, {
         host: args.host,

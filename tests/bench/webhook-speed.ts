@@ -18,6 +18,7 @@ const REPEATED = 3;
 const STORM = 100;
 /** Every minute of the long run accepts more than the outbox may hold by itself. */
 const OUTBOX_ROWS = 5_000_000;
+const OUTBOX_MIB = 16_384;
 
 type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
 type Target = { url: string; pid: number; stop(): Promise<void> };
@@ -142,22 +143,25 @@ async function startOpsctl(peerLatencyMs: number): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
   const port = await freePort();
   const words = ["webhook", "serve", "--host", "127.0.0.1", "--port", `${port}`, "--admin-port", "0"];
-  const child = Bun.spawn([OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS)], {
-    env: {
-      WEBHOOK_SECRET: SECRET,
-      MESSAGING_API_URL: peers.answer,
-      MESSAGING_API_KEY: "bench-gateway",
-      MESSAGING_PHONE: "5511912345678",
-      ISSUE_TRACKER_URL: `${peers.answer}/graphql`,
-      ISSUE_TRACKER_TOKEN: "lin_api_bench",
-      ISSUE_TRACKER_TEAM_ID: "team",
-      OPSCTL_STATE_DIR: directory,
-      OPSCTL_LOG_LEVEL: "error",
+  const child = Bun.spawn(
+    [OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS), "--outbox-mib", String(OUTBOX_MIB)],
+    {
+      env: {
+        WEBHOOK_SECRET: SECRET,
+        MESSAGING_API_URL: peers.answer,
+        MESSAGING_API_KEY: "bench-gateway",
+        MESSAGING_PHONE: "5511912345678",
+        ISSUE_TRACKER_URL: `${peers.answer}/graphql`,
+        ISSUE_TRACKER_TOKEN: "lin_api_bench",
+        ISSUE_TRACKER_TEAM_ID: "team",
+        OPSCTL_STATE_DIR: directory,
+        OPSCTL_LOG_LEVEL: "error",
+      },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "inherit",
     },
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "inherit",
-  });
+  );
   await untilListening(port);
   return {
     url: `http://127.0.0.1:${port}/webhook`,
