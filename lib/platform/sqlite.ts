@@ -18,8 +18,9 @@ export function openSqlite(path: string): DatabaseSync {
   try {
     switchToWal(db);
     // Pages that are written again and again reach the file itself a quarter as often as by default.
-    db.exec("pragma synchronous = full; pragma wal_autocheckpoint = 4000");
-    db.exec("pragma journal_size_limit = 67108864; pragma cache_size = -16000");
+    db.exec(
+      "pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864",
+    );
     return db;
   } catch (error) {
     db.close();

@@ -11,6 +11,7 @@ const LATENCY_MS = 5;
 const REPORTS = 2_000;
 const ROUNDS = 3;
 const AIM_PER_SECOND = 250;
+const DEFAULT_CONCURRENCY = 8;
 
 /** Database round trips of one report, counted on the wire: the difference between a long and a short run. */
 export async function countRoundTrips(server: PostgresServer): Promise<number> {
@@ -83,8 +84,9 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
     value: `${perSecond.toFixed(0)}/s`,
     baseline: `${median(rounds.map(of)).toFixed(0)}/s`,
     ratio: median(rounds.map((speed) => speed.weekly / of(speed))),
-    goal: { atLeast: 0.6 },
   });
+  // The goal is about the default concurrency, with both deliveries on either side.
+  const goal = concurrency === DEFAULT_CONCURRENCY ? { goal: { atLeast: 0.6 } } : {};
   return [
     {
       measure: `weekly reports, --concurrency ${concurrency}`,
@@ -92,7 +94,13 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
       baseline: `aim ${AIM_PER_SECOND}/s`,
       ratio: perSecond / AIM_PER_SECOND,
     },
-    against(`${trips} bare round trips + ${CALLS_PER_REPORT} calls of ${LATENCY_MS} ms`, ({ both }) => both),
+    {
+      ...against(
+        `${trips} bare round trips + ${CALLS_PER_REPORT} calls of ${LATENCY_MS} ms`,
+        ({ both }) => both,
+      ),
+      ...goal,
+    },
     against(`${trips} bare round trips alone`, ({ database }) => database),
     {
       measure: "  processor time of opsctl per report",
