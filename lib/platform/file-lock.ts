@@ -1,5 +1,6 @@
+import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createPrivately, isBusy } from "./sqlite.ts";
+import { createPrivately, isBusy, isDamaged } from "./sqlite.ts";
 
 /** A lock that this process has; the kernel frees it when the process ends, however it ends. */
 export type FileLock = { release(): void };
@@ -8,8 +9,8 @@ export type FileLock = { release(): void };
  * Takes the lock that `path` stands for, or answers null when another process has it.
  *
  * Shape:  a transaction on an empty SQLite file, the one lock of the kernel that both runtimes can take; the file is
- *         made when it is missing, never written, and must never be removed. A shared lock keeps exclusive ones away
- *         and no others.
+ *         made when it is missing, emptied when it holds anything else, and must never be removed. A shared lock keeps
+ *         exclusive ones away and no others.
  * Units:  `waitMs` is how long to wait for it, without letting anything else run.
  * Errors: those of the file system and of SQLite.
  */
@@ -18,6 +19,17 @@ export function tryFileLock(
   { shared = false, waitMs = 0 }: { shared?: boolean; waitMs?: number } = {},
 ): FileLock | null {
   createPrivately(path);
+  try {
+    return lockOf(path, shared, waitMs);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    // The same file stays: whoever else finds it damaged and empties it once more takes nobody's lock away.
+    truncateSync(path);
+    return lockOf(path, shared, waitMs);
+  }
+}
+
+function lockOf(path: string, shared: boolean, waitMs: number): FileLock | null {
   const db = new DatabaseSync(path, { timeout: waitMs });
   try {
     if (shared) {
