@@ -47,7 +47,7 @@ export function removeClone({ folder }: Clone): void {
 
 /** Runs make in the clone; the variables as words, as an operator writes them. */
 export function make(
-  { clone }: Clone,
+  { clone, folder }: Clone,
   words: string[],
   { umask = "022", account }: { umask?: string; account?: number } = {},
 ): Ran {
@@ -63,8 +63,8 @@ export function make(
   } = process.env;
   return run("sh", ["-c", `umask ${umask}; exec make "$@"`, "make", ...words], {
     cwd: clone,
-    env,
-    ...(account === undefined ? {} : { uid: account, gid: account }),
+    // Another account may not be let into the temporary directory of this one.
+    ...(account === undefined ? { env } : { env: { ...env, TMPDIR: folder }, uid: account, gid: account }),
   });
 }
 
