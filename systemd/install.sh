@@ -51,7 +51,11 @@ fail() {
 
 check_settings() {
 	# These paths go into a cron file, units and shell commands, where blanks, quotes and % mean something else.
+	[ -n "$SYSCONFDIR" ] || fail "SYSCONFDIR has to be a directory below /"
 	for path in "$PREFIX" "$SYSCONFDIR"; do
+		case $path/ in
+		*//* | */./* | */../*) fail "PREFIX and SYSCONFDIR have to be spelled plainly, without //, . and .., not \"$path\"" ;;
+		esac
 		case $path in
 		*[!A-Za-z0-9/._+@-]* | [!/]*) fail "PREFIX and SYSCONFDIR have to be absolute paths of plain characters, not \"$path\"" ;;
 		esac
@@ -70,22 +74,24 @@ render() {
 		return
 	fi
 	# The binary looks below /etc by itself, so the environment files name the other places.
-	sed -e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
-		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
+	# PREFIX comes last: it may itself hold one of the names that are replaced before.
+	sed -e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
+		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
 		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/secrets|" \
 		-e "s|^OPSCTL_WEBHOOK_ENV_FILE=$|&$SYSCONFDIR/opsctl/webhook.env|" "$1"
 }
 
-make_directory() { # mode owner path; one that is there stays as it is
+make_directory() { # mode owner path; one that is there stays as it is, so a new one gets its name when it is done
 	[ ! -d "$3" ] || return 0
-	install -d "$3"
-	chmod "$1" "$3"
-	give "$2" "$3"
+	install -d "$3.new~"
+	chmod "$1" "$3.new~"
+	give "$2" "$3.new~"
+	mv -T "$3.new~" "$3"
 }
 
 give() { # owner path
-	[ "$IS_ROOT" = yes ] || return 0
-	# In an image the service user may be missing: whoever makes it gives it its files.
+	# In an image the service user has another number than on this host: whoever makes it gives it its files.
+	[ "$IS_ROOT" = yes ] && [ -z "$DESTDIR" ] || return 0
 	getent passwd "$1" >/dev/null && getent group "$1" >/dev/null || return 0
 	chown -h "$1:$1" "$2"
 }
@@ -95,10 +101,10 @@ put() { # mode owner file target; whole or not at all, and not at all when nothi
 		[ "$IS_ROOT" = no ] || [ "$(stat -c %U "$4")" = "$2" ] || give "$2" "$4"
 		return
 	fi
-	# Neither cron nor logrotate reads a name that ends like this.
-	install -m "$1" "$3" "$4~"
-	give "$2" "$4~"
-	mv -fT "$4~" "$4"
+	# Neither cron nor logrotate reads a name that ends like this, and no editor's backup has it.
+	install -T -m "$1" "$3" "$4.new~"
+	give "$2" "$4.new~"
+	mv -fT "$4.new~" "$4"
 	echo "$4"
 }
 
@@ -108,17 +114,21 @@ make_account() {
 		--shell /usr/sbin/nologin opsctl
 }
 
-# Root's shell reads a file in this directory: whoever owned it could put another one in its place.
+only_root_writes() { # path, which may be a link
+	[ -z "$(find -L "$1" -maxdepth 0 \( ! -user root -o -perm /022 \))" ]
+}
+
+# Root's shell reads a file in this directory: whoever may write to it could put another one in its place.
 secure_settings_directory() {
-	[ "$(stat -c %U "$1")" != root ] || return 0
+	! only_root_writes "$1" || return 0
 	chown root:root "$1"
 	chmod 0755 "$1"
 	echo "$1 belongs to root now"
 }
 
 warn_of_foreign_file() {
-	[ ! -e "$1" ] || [ "$(stat -Lc %U "$1")" = root ] ||
-		echo "opsctl: root's shell runs $1, which is not root's: read it, then chown root:root $1" >&2
+	[ ! -e "$1" ] || only_root_writes "$1" ||
+		echo "opsctl: root's shell runs $1, which others may write: read it, then chown root:root $1; chmod 0600 $1" >&2
 }
 
 install_all() {
@@ -191,12 +201,15 @@ uninstall_all() {
 	! has_systemd || systemctl disable --now $UNITS || echo "opsctl: the units could not be stopped" >&2
 	settings=$DESTDIR$SYSCONFDIR/opsctl
 	environments | while read -r command _; do
+		rm -f "$settings/$command.env.new~"
 		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
 	done
-	files | while read -r _ _ target; do rm -f "$DESTDIR$target"; done
+	# An installation that broke off may have left the second name.
+	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
-		"$settings/secrets" "$settings"; do
-		[ ! -d "$directory" ] || rmdir --ignore-fail-on-non-empty "$directory"
+		"$settings/secrets.new~" "$settings/secrets" "$settings"; do
+		# A link to a directory elsewhere is the operator's.
+		[ ! -d "$directory" ] || [ -L "$directory" ] || rmdir --ignore-fail-on-non-empty "$directory"
 	done
 	! has_systemd || systemctl daemon-reload
 	echo "Removed. Left where they are: secrets and edited files in $settings, logs, state, the user opsctl."

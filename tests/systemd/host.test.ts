@@ -81,6 +81,17 @@ make uninstall
 echo "## left"
 find /etc/opsctl /var/log/opsctl /var/lib/opsctl /usr/local /etc/cron.d/opsctl /etc/logrotate.d/opsctl /etc/systemd/system/opsctl* -type f 2> /dev/null || true
 id -un opsctl
+echo "## open directory"
+make install > /dev/null
+chmod 0777 /etc/opsctl
+chmod 0666 /etc/opsctl/collect-metrics.env
+make install 2>&1 | grep -e 'belongs to root' -e 'others may write'
+stat -c '%a %U' /etc/opsctl
+mv /etc/opsctl "$W/linked"
+chown opsctl "$W/linked"
+ln -s "$W/linked" /etc/opsctl
+make install 2>&1 | grep 'belongs to root'
+stat -Lc '%a %U' /etc/opsctl
 `.replace(
   "ANALYZE",
   hasAnalyze
@@ -152,6 +163,19 @@ describe("make install on a host, as root", () => {
       "reads webhook",
       "reads socket-monitor",
       "replaces nothing",
+    ]);
+  });
+
+  test("closes a settings directory that others may write to, also behind a link", () => {
+    if (!canHaveNamespace) return expectInScript("-perm /022");
+    expect(part("open directory")).toEqual([
+      "/etc/opsctl belongs to root now",
+      expect.stringContaining(
+        "opsctl: root's shell runs /etc/opsctl/collect-metrics.env, which others may write",
+      ),
+      "755 root",
+      "/etc/opsctl belongs to root now",
+      "755 root",
     ]);
   });
 
