@@ -131,10 +131,17 @@ warn_of_foreign_file() {
 		echo "opsctl: root's shell runs $1, which others may write: read it, then chown root:root $1; chmod 0600 $1" >&2
 }
 
+# A directory that was there keeps its owner. Where the log cannot be opened, a cron line fails and nobody hears of it.
+warn_of_closed_directory() { # directory, what test asks about it as the service user
+	setpriv --reuid=opsctl --regid=opsctl --init-groups test "$2" "$1" ||
+		echo "opsctl: $1 is closed to the user opsctl: chown -R opsctl:opsctl $1" >&2
+}
+
 install_all() {
 	[ "$IS_HOST" = no ] || make_account
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
+	trap 'exit 1' HUP INT TERM
 	files | while read -r mode source target; do
 		make_directory 0755 root "$(dirname "$DESTDIR$target")"
 		case $source in
@@ -158,6 +165,9 @@ install_all() {
 	if [ "$IS_HOST" = yes ]; then
 		make_directory 0750 opsctl /var/log/opsctl
 		make_directory 0700 opsctl /var/lib/opsctl
+		warn_of_closed_directory "$settings/secrets" -x
+		warn_of_closed_directory /var/log/opsctl -w
+		warn_of_closed_directory /var/lib/opsctl -w
 		next_steps
 	else
 		next_steps_of_image

@@ -92,6 +92,16 @@ chown opsctl "$W/linked"
 ln -s "$W/linked" /etc/opsctl
 make install 2>&1 | grep 'belongs to root'
 stat -Lc '%a %U' /etc/opsctl
+echo "## closed directories"
+chown root:root /var/log/opsctl /var/lib/opsctl /etc/opsctl/secrets
+make install 2>&1 | grep 'closed to'
+echo "## broken off"
+mkdir "$W/tmp"
+printf '#!/bin/sh\nkill -TERM 0\n' > "$W/stub/cmp"
+chmod 755 "$W/stub/cmp"
+export PREFIX=/usr/local SYSCONFDIR=/etc DESTDIR= TMPDIR="$W/tmp"
+setsid --wait sh systemd/install.sh install > /dev/null 2>&1 || echo ended
+ls "$W/tmp"
 `.replace(
   "ANALYZE",
   hasAnalyze
@@ -177,6 +187,19 @@ describe("make install on a host, as root", () => {
       "/etc/opsctl belongs to root now",
       "755 root",
     ]);
+  });
+
+  test("says which directory of another owner is closed to the service user", () => {
+    if (!canHaveNamespace) return expectInScript("warn_of_closed_directory /var/log/opsctl -w");
+    const paths = ["/etc/opsctl/secrets", "/var/log/opsctl", "/var/lib/opsctl"];
+    expect(part("closed directories")).toEqual(
+      paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -R opsctl:opsctl ${path}`),
+    );
+  });
+
+  test("leaves nothing in the temporary directory when it is told to end", () => {
+    if (!canHaveNamespace) return expectInScript("trap 'exit 1' HUP INT TERM");
+    expect(part("broken off")).toEqual(["ended"]);
   });
 
   test("starts and enables nothing, and says what remains", () => {
