@@ -214,6 +214,9 @@ uninstall_all() {
 		rm -f "$settings/$command.env.new~"
 		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
 	done
+	# Where no systemd runs, an image or a chroot, these links would enable the next installation by themselves.
+	wanted=$DESTDIR$SYSCONFDIR/systemd/system
+	rm -f "$wanted/sockets.target.wants/opsctl-webhook.socket" "$wanted/multi-user.target.wants/opsctl-webhook.service"
 	# An installation that broke off may have left the second name.
 	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \

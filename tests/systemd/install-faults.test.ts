@@ -72,6 +72,21 @@ test("uninstall ends well where the directory of the secrets is a link, and leav
   expect(existsSync(at("etc/opsctl/webhook.env.example"))).toBe(false);
 });
 
+test("uninstall disables the units of an image, where no systemd does it", () => {
+  done("install");
+  const links = [
+    "sockets.target.wants/opsctl-webhook.socket",
+    "multi-user.target.wants/opsctl-webhook.service",
+  ];
+  for (const link of links) {
+    const [folder, unit] = link.split("/") as [string, string];
+    mkdirSync(at(`etc/systemd/system/${folder}`));
+    symlinkSync(`/etc/systemd/system/${unit}`, at(`etc/systemd/system/${link}`));
+  }
+  done("uninstall");
+  expect(Object.keys(treeOf(clone.destdir)).filter((path) => path.includes("opsctl-webhook"))).toEqual([]);
+});
+
 test("no owner of this host gets into an image", () => {
   const log = join(clone.folder, "chown-ran");
   const stubs = { id: "echo 0", getent: "exit 0", chown: `echo "$*" >> ${log}` };
