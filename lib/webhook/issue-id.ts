@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * The id of the issue that a claim on a fingerprint stands for: the same on every attempt, another one for every claim.
@@ -9,11 +9,9 @@ import { createHash } from "node:crypto";
  * Source: issue tracker contract, The same id twice.
  */
 export function issueIdOf(fingerprint: string, claimedAtMs: number): string {
-  const bytes = createHash("sha256")
-    .update(JSON.stringify([fingerprint, claimedAtMs]), "utf8")
-    .digest()
-    .subarray(0, 16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const hex = hash("sha256", JSON.stringify([fingerprint, claimedAtMs]), "hex");
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const third = `4${hex.slice(13, 16)}`;
+  const fourth = `${variant}${hex.slice(17, 20)}`;
+  return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join("-");
 }
