@@ -23,6 +23,8 @@ export type StateFileOptions = {
 export type StateFile = { db: DatabaseSync; movedAside: string | null; close(): void };
 
 const USERS_WAIT_MS = 5_000;
+/** How long to wait before the file is looked at again: whoever has mended it keeps it open from then on. */
+const ALONE_WAIT_MS = 50;
 const MENDINGS = 2;
 
 /**
@@ -47,13 +49,19 @@ export function openStateFile(options: StateFileOptions): StateFile {
 function openOrMend(options: StateFileOptions): StateFile {
   const { directory, log, nowMs, mendWaitMs } = options;
   const path = join(directory, "state.db");
+  const deadlineMs = performance.now() + mendWaitMs;
   let movedAside: string | null = null;
-  for (let mendings = 0; ; mendings += 1) {
+  let mendings = 0;
+  while (true) {
     const db = openUnderLock(options, path);
     if (db !== null) return { ...db, movedAside };
     if (mendings === MENDINGS) throw unavailable(directory, "it is damaged and could not be mended");
-    const alone = tryFileLock(lockPath(directory), { waitMs: mendWaitMs });
-    if (alone === null) throw unavailable(directory, "it is damaged, and another process has it open");
+    const alone = tryFileLock(lockPath(directory), { waitMs: Math.min(mendWaitMs, ALONE_WAIT_MS) });
+    if (alone === null) {
+      if (performance.now() < deadlineMs) continue;
+      throw unavailable(directory, "it is damaged, and another process has it open");
+    }
+    mendings += 1;
     try {
       // Another process may have mended it while this one waited.
       if (!isSoundAt(path)) movedAside = mend(path, { nowMs: nowMs(), log });
