@@ -45,9 +45,7 @@ export class Intake {
     if (alerts.length === 0) return [];
     const outcome = await new Promise<AcceptOutcome>((resolve) => {
       this.#waiting.push({ alerts, resolve });
-      this.#flushing ??= this.#flush().finally(() => {
-        this.#flushing = null;
-      });
+      this.#flushing ??= this.#flush();
     });
     if ("refused" in outcome) return null;
     const { metrics, dispatcher } = this.#world;
@@ -70,6 +68,8 @@ export class Intake {
       const outcomes = await this.#world.state.accept(batch.map(({ alerts }) => alerts));
       for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
     }
+    // In the same instant in which nobody waits any more: whoever comes next begins anew.
+    this.#flushing = null;
   }
 
   /** Whatever else arrives shares the commit: waits for as long as each turn of the event loop brings more. */
