@@ -57,7 +57,7 @@ function prepare(db: DatabaseSync): Statements {
     find: db.prepare("select kind, fingerprint, claimed_at_ms from outbox where id = ? and state = 'dead'"),
     backdate: db.prepare("update dedup set claimed_at_ms = ? where key = ? and token = ?"),
     head: db.prepare(
-      "select min(id) as id from outbox where state = 'queued' and kind = ? and fingerprint = ?",
+      "select id from outbox where state = 'queued' and is_head = 1 and kind = ? and fingerprint = ?",
     ),
     setHead: db.prepare("update outbox set is_head = ? where id = ?"),
     revive: db.prepare(`
@@ -97,9 +97,9 @@ function revive({ statements, dedup, now }: ReviveWorld, id: number): boolean {
     // The issue's id is made of its first claim, and an earlier attempt may have reached the tracker under it.
     statements.backdate.run(row.claimed_at_ms, key, token);
   }
-  const head = statements.head.get(row.kind, row.fingerprint) as { id: number | null };
-  const isHead = head.id === null || id < head.id;
-  if (isHead && head.id !== null) statements.setHead.run(0, head.id);
+  const head = statements.head.get(row.kind, row.fingerprint) as { id: number } | undefined;
+  const isHead = head === undefined || id < head.id;
+  if (isHead && head !== undefined) statements.setHead.run(0, head.id);
   statements.revive.run(isHead ? 1 : 0, now, token, id);
   return true;
 }

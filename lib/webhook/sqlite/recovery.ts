@@ -103,9 +103,8 @@ function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
   for (const claim of readableClaims(damaged, CLAIM_COLUMNS)) if (dedup(claim)) kept.claimsKept += 1;
   // A row's number must not come again while this process may still be settling the one that had it.
   fresh.exec(`
-    update outbox set is_head = state = 'queued' and not exists (
-      select 1 from outbox as older where older.state = 'queued' and older.kind = outbox.kind
-        and older.fingerprint = outbox.fingerprint and older.id < outbox.id);
+    update outbox set is_head =
+      id in (select min(id) from outbox where state = 'queued' group by kind, fingerprint);
     insert into sqlite_sequence (name, seq) select 'outbox', 0
       where not exists (select 1 from sqlite_sequence where name = 'outbox');
     update sqlite_sequence set seq = seq + 1000000 where name = 'outbox';

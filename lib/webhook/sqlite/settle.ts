@@ -52,8 +52,9 @@ function prepare(db: DatabaseSync): Statements {
       update outbox set state = 'dead', is_head = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
       where id = ?`),
     promote: db.prepare(`
-      update outbox set is_head = 1 where id =
-        (select min(id) from outbox where state = 'queued' and kind = ? and fingerprint = ?)`),
+      update outbox set is_head = 1 where id = (
+        select id from outbox where state = 'queued' and kind = ? and fingerprint = ? and id > ?
+        order by id limit 1)`),
   };
 }
 
@@ -73,6 +74,6 @@ function end(
     statements.dead.run(settlement.code, now, row.id);
     if (row.claim_token !== null) dedup.release(key, row.claim_token);
   }
-  if (row.is_head === 1) statements.promote.run(row.kind, row.fingerprint);
+  if (row.is_head === 1) statements.promote.run(row.kind, row.fingerprint, row.id);
   load.add(-1, -row.bytes);
 }
