@@ -82,14 +82,17 @@ type Entry = {
 
 function claim(statements: Statements, key: string, ttlMs: number, now: number): Claim {
   for (;;) {
+    // Looked for first: in a storm nearly every claim is a duplicate, and a look writes nothing.
+    const entry = statements.find.get(key) as Entry | undefined;
+    if (entry !== undefined && entry.expires_at_ms > now) {
+      const latestEndMs = now + entry.ttl_ms;
+      if (entry.expires_at_ms > latestEndMs)
+        statements.shorten.run(latestEndMs, key, entry.token, latestEndMs);
+      return { outcome: "duplicate", claimedAtMs: entry.claimed_at_ms, value: entry.value };
+    }
     const token = randomUUID();
     const { changes } = statements.take.run(key, token, now, now + ttlMs, ttlMs);
     if (changes > 0) return { outcome: "first", token, claimedAtMs: now };
-    const entry = statements.find.get(key) as Entry | undefined;
-    // Outside a transaction another process may have released it in between.
-    if (entry === undefined) continue;
-    const latestEndMs = now + entry.ttl_ms;
-    if (entry.expires_at_ms > latestEndMs) statements.shorten.run(latestEndMs, key, entry.token, latestEndMs);
-    return { outcome: "duplicate", claimedAtMs: entry.claimed_at_ms, value: entry.value };
+    // Outside a transaction another process may have taken it in between.
   }
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../dedup/sqlite.ts";
-import { isDamaged } from "../../platform/sqlite.ts";
 import type { Alert } from "../alert.ts";
 import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../state.ts";
 import type { Load } from "./load.ts";
@@ -14,54 +13,35 @@ export function issueKey(fingerprint: string): string {
 }
 
 /**
- * Accepts one request in the caller's transaction, in a savepoint of its own.
+ * Accepts one request in the caller's transaction.
  *
- * Errors: those of SQLite when the whole transaction is lost; then nothing was accepted.
+ * Errors: those of SQLite; then the caller's transaction must not be committed.
  */
 export function acceptor(world: AcceptWorld): (alerts: readonly Alert[], now: number) => AcceptOutcome {
-  const { db, load } = world;
-  const statements = prepare(db);
+  const insert = prepareInsert(world.db);
   return (alerts, now) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const sizes = texts.map((text) => Buffer.byteLength(text));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
-    statements.savepoint.run();
-    try {
-      const accepted = alerts.map((alert, at) =>
-        acceptAlert(world, statements, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
-      );
-      statements.release.run();
-      return { accepted };
-    } catch (error) {
-      load.forget();
-      // Without its transaction, or with a damaged file, there is nothing left to keep of the others either.
-      if (!db.isTransaction || isDamaged(error)) throw error;
-      statements.undo.run();
-      statements.release.run();
-      return { refused: "state_unavailable" };
-    }
+    if (!world.load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
+    const accepted = alerts.map((alert, at) =>
+      acceptAlert(world, insert, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
+    );
+    return { accepted };
   };
 }
 
-type Statements = Record<"savepoint" | "release" | "undo" | "insert", StatementSync>;
-
-function prepare(db: DatabaseSync): Statements {
-  return {
-    savepoint: db.prepare("savepoint request"),
-    release: db.prepare("release request"),
-    undo: db.prepare("rollback to request"),
-    insert: db.prepare(`
-      insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, message_row, claim_token,
-        claimed_at_ms, state, age_from_ms, is_head)
-      values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?4,
-        not exists (select 1 from outbox where state = 'queued' and kind = ?1 and fingerprint = ?2))`),
-  };
+function prepareInsert(db: DatabaseSync): StatementSync {
+  return db.prepare(`
+    insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, message_row, claim_token,
+      claimed_at_ms, state, age_from_ms, is_head)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?4, not exists (
+      select 1 from outbox where state = 'queued' and is_head = 1 and kind = ?1 and fingerprint = ?2))`);
 }
 
 function acceptAlert(
   { dedup, load }: AcceptWorld,
-  { insert }: Statements,
+  insert: StatementSync,
   alert: Alert,
   { text, bytes, now }: { text: string; bytes: number; now: number },
 ): AcceptedAlert {

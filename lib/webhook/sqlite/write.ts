@@ -1,3 +1,4 @@
+import { isRefusedRow } from "../../platform/sqlite.ts";
 import type { Alert } from "../alert.ts";
 import type { AcceptOutcome } from "../state.ts";
 import { type AcceptWorld, acceptor } from "./accept.ts";
@@ -10,23 +11,42 @@ export type Write = (settled: readonly Settled[], requests: readonly (readonly A
 /**
  * The one way in which alerts get into the outbox and out of it.
  *
+ * Shape:  requests that wait together are one transaction. Where SQLite refuses a row in it, each request gets a
+ *         transaction of its own, so that the one with that row costs itself only.
  * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
  */
 export function writer(world: AcceptWorld & SettleWorld & { transaction: Transaction }): Write {
-  const { transaction, load, nowMs } = world;
+  const { load, nowMs } = world;
   const settle = settler(world);
   const accept = acceptor(world);
-  return (settled, requests) => {
+  const write: Write = (settled, requests) => {
     const now = nowMs();
     load.refresh(now);
     try {
-      return transaction(() => {
+      return world.transaction(() => {
         for (const one of settled) settle(one);
         return requests.map((alerts) => accept(alerts, now));
       });
     } catch (error) {
       load.forget();
       throw error;
+    }
+  };
+  const writeAlone = (request: readonly Alert[]): AcceptOutcome => {
+    try {
+      return write([], [request])[0]!;
+    } catch (error) {
+      if (isRefusedRow(error)) return { refused: "state_unavailable" };
+      throw error;
+    }
+  };
+  return (settled, requests) => {
+    try {
+      return write(settled, requests);
+    } catch (error) {
+      if (!isRefusedRow(error)) throw error;
+      write(settled, []);
+      return requests.map(writeAlone);
     }
   };
 }
