@@ -17,10 +17,7 @@ export function openSqlite(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     switchToWal(db);
-    // Pages that are written again and again reach the file itself a quarter as often as by default.
-    db.exec(
-      "pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864",
-    );
+    db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864");
     return db;
   } catch (error) {
     db.close();
