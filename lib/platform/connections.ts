@@ -1,11 +1,16 @@
 import type { Socket } from "node:net";
+import { clearInterval, setInterval } from "node:timers";
 
 /** How long a connection may stay without a request; longer than proxies keep theirs, so that they close first. */
 export const IDLE_MS = 120_000;
 /** While the server ends: how long a connection that is open already may take to bring its request. */
 const LAST_CHANCE_MS = 250;
 
-type Timer = ReturnType<typeof setTimeout>;
+/** How often those that rest are looked at: a timer for each of them would cost more than the requests themselves. */
+const LOOK_MS = 5_000;
+const LAST_LOOK_MS = 50;
+
+type Timer = ReturnType<typeof setInterval>;
 
 /**
  * The open connections of a server, and how they end.
@@ -15,7 +20,9 @@ type Timer = ReturnType<typeof setTimeout>;
  */
 export class Connections {
   readonly #working = new Map<Socket, number>();
-  readonly #resting = new Map<Socket, Timer>();
+  /** Since when each rests, by the monotonic clock. */
+  readonly #restingSinceMs = new Map<Socket, number>();
+  #looking: Timer = this.#lookEvery(LOOK_MS, IDLE_MS);
   #isEnding = false;
   #onNone: () => void = () => {};
 
@@ -32,8 +39,7 @@ export class Connections {
 
   /** A request has begun on the connection; the answer's end is told to the function that this returns. */
   began(socket: Socket): () => void {
-    clearTimeout(this.#resting.get(socket));
-    this.#resting.delete(socket);
+    this.#restingSinceMs.delete(socket);
     this.#working.set(socket, (this.#working.get(socket) ?? 0) + 1);
     return () => {
       const left = (this.#working.get(socket) ?? 0) - 1;
@@ -48,37 +54,42 @@ export class Connections {
     const none = new Promise<void>((resolve) => {
       this.#onNone = resolve;
     });
-    for (const socket of this.#resting.keys()) this.#rest(socket);
+    for (const socket of this.#restingSinceMs.keys()) this.#rest(socket);
+    clearInterval(this.#looking);
+    this.#looking = this.#lookEvery(LAST_LOOK_MS, LAST_CHANCE_MS);
     const limit = setTimeout(() => this.#destroyAll(), graceMs);
     this.#tellWhenNone();
     await none;
     clearTimeout(limit);
+    clearInterval(this.#looking);
+  }
+
+  #lookEvery(ms: number, limitMs: number): Timer {
+    const look = () => {
+      const now = performance.now();
+      for (const [socket, sinceMs] of this.#restingSinceMs) if (now - sinceMs >= limitMs) socket.destroy();
+    };
+    return setInterval(look, ms).unref();
   }
 
   #rest(socket: Socket): void {
-    clearTimeout(this.#resting.get(socket));
-    const ms = this.#isEnding ? LAST_CHANCE_MS : IDLE_MS;
-    this.#resting.set(
-      socket,
-      setTimeout(() => socket.destroy(), ms),
-    );
+    this.#restingSinceMs.set(socket, performance.now());
   }
 
   #forget(socket: Socket): void {
-    clearTimeout(this.#resting.get(socket));
-    this.#resting.delete(socket);
+    this.#restingSinceMs.delete(socket);
     this.#working.delete(socket);
     this.#tellWhenNone();
   }
 
   #destroyAll(): void {
-    for (const socket of [...this.#resting.keys(), ...this.#working.keys()]) {
+    for (const socket of [...this.#restingSinceMs.keys(), ...this.#working.keys()]) {
       socket.destroy();
       this.#forget(socket);
     }
   }
 
   #tellWhenNone(): void {
-    if (this.#working.size + this.#resting.size === 0) this.#onNone();
+    if (this.#working.size + this.#restingSinceMs.size === 0) this.#onNone();
   }
 }

@@ -36,19 +36,46 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
+/** Nothing flows before the first read, and one piece after each; what is not read stays with the message. */
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
-  const chunks = message.iterator({ destroyOnReturn: false });
+  let unlisten: (() => void) | null = null;
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+      pull(controller) {
+        unlisten ??= forward(message, controller);
+        message.resume();
       },
-      async cancel() {
-        await chunks.return?.();
+      cancel() {
+        unlisten?.();
+        message.pause();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Passes the message's pieces and its end on, until the function that this returns is called. */
+function forward(
+  message: IncomingMessage,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+): () => void {
+  const onData = (piece: Uint8Array) => {
+    message.pause();
+    controller.enqueue(piece);
+  };
+  const onEnd = () => {
+    unlisten();
+    controller.close();
+  };
+  const onBroken = () => {
+    unlisten();
+    controller.error(new Error("The sender went away"));
+  };
+  const unlisten = () => {
+    message.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+  };
+  // Its sender may have gone before anybody asked for the body.
+  if (message.destroyed) onBroken();
+  else message.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+  return unlisten;
 }

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** How much of an unwanted body is taken in after the answer, so that its sender gets to see the answer. */
@@ -5,7 +6,7 @@ const LINGER_BYTES = 1_048_576;
 const LINGER_MS = 1_000;
 
 /**
- * Answers `message` with `response`.
+ * Answers `message` with `response`, whose body is text.
  *
  * Shape: the answer goes out whole and at once. When the request's body has not arrived by then, the connection is
  *        closed behind the answer: not in the same instant, for a sender that is still writing would then meet a reset
@@ -17,12 +18,12 @@ export async function sendResponse(
   answer: ServerResponse,
   isLast: boolean,
 ): Promise<void> {
-  const body = new Uint8Array(await response.arrayBuffer());
+  const body = await response.text();
   const headers = Object.fromEntries(response.headers);
   const isUnread = !message.complete;
   answer.writeHead(response.status, {
     ...headers,
-    "content-length": String(body.byteLength),
+    "content-length": String(Buffer.byteLength(body)),
     ...(isLast || isUnread ? { connection: "close" } : {}),
   });
   if (isUnread) {

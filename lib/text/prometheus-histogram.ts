@@ -3,6 +3,7 @@ import type { MetricSample } from "./prometheus-text.ts";
 /** Counts observations in buckets, as Prometheus' histograms do; every bucket is there from the start. */
 export class PrometheusHistogram {
   readonly #bounds: readonly number[];
+  /** Of each bucket alone; what is larger than every bound is in none. */
   readonly #counts: number[];
   #count = 0;
   #sum = 0;
@@ -16,16 +17,16 @@ export class PrometheusHistogram {
   observe(value: number): void {
     this.#count += 1;
     this.#sum += value;
-    for (const [at, bound] of this.#bounds.entries())
-      if (value <= bound) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    const at = this.#bounds.findIndex((bound) => value <= bound);
+    if (at !== -1) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
   samples(labels: Readonly<Record<string, string>> = {}): MetricSample[] {
-    const buckets = this.#bounds.map((bound, at) => ({
-      suffix: "_bucket" as const,
-      labels: { ...labels, le: String(bound) },
-      value: this.#counts[at] ?? 0,
-    }));
+    let upTo = 0;
+    const buckets = this.#bounds.map((bound, at) => {
+      upTo += this.#counts[at] ?? 0;
+      return { suffix: "_bucket" as const, labels: { ...labels, le: String(bound) }, value: upTo };
+    });
     return [
       ...buckets,
       { suffix: "_bucket", labels: { ...labels, le: "+Inf" }, value: this.#count },

@@ -34,16 +34,11 @@ const ROOM_WAIT_MS = 15_000;
  *         alerts. A bad request is 4xx; whatever can heal is 503, for senders do not repeat after a 4xx.
  * Source: monitoring document, Alert webhook; its answers are in the README's table.
  */
-export function createApp(parts: AppParts): Hono {
+export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;
   const isAuthentic = authenticator(parts.secret);
   const room = new ByteRoom(ROOM_BYTES);
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
-  app.use(async (context, next) => {
-    const startedMs = monotonicMs();
-    await next();
-    metrics.request(context.res.status, monotonicMs() - startedMs);
-  });
   app.post("/webhook", async ({ req: { raw } }) =>
     isAuthentic(raw.headers) ? await takeInRoom(room, raw, parts) : invalidSecret(),
   );
@@ -57,7 +52,14 @@ export function createApp(parts: AppParts): Hono {
       retryAfter(10),
     );
   });
-  return app;
+  return {
+    async fetch(request) {
+      const startedMs = monotonicMs();
+      const response = await app.fetch(request);
+      metrics.request(response.status, monotonicMs() - startedMs);
+      return response;
+    },
+  };
 }
 
 function invalidSecret(): Response {

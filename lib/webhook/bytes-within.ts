@@ -36,7 +36,8 @@ async function readAll(
   let bytes = 0;
   while (true) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, bytes);
+    // Most bodies come in one piece, which needs no copy.
+    if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
     bytes += value.byteLength;
     if (bytes > maxBytes) return "payload_too_large";
     chunks.push(value);
