@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { unitEnvironment } from "../unit-environment.ts";
 import { memoryOf, OPSCTL, ROOT, startScript } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 
@@ -147,6 +148,7 @@ async function startOpsctl(peerLatencyMs: number): Promise<Target> {
     [OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS), "--outbox-mib", String(OUTBOX_MIB)],
     {
       env: {
+        ...unitEnvironment(),
         WEBHOOK_SECRET: SECRET,
         MESSAGING_API_URL: peers.answer,
         MESSAGING_API_KEY: "bench-gateway",

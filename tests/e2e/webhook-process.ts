@@ -1,4 +1,4 @@
-/** `opsctl webhook serve` as a process of its own, on any runtime, with stand-ins for its peers. */
+/** `opsctl webhook serve` as a process of its own, the binary as its unit starts it, with stand-ins for its peers. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { until } from "../chaos/until.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { startTracker, type Tracker } from "../standins/tracker.ts";
+import { unitEnvironment } from "../unit-environment.ts";
 import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";
@@ -79,7 +80,8 @@ async function startServing(
     "--admin-port",
     `${adminPort}`,
   ];
-  const running = await startOpsctl([...words, ...args], { runtime, env });
+  const ownEnv = runtime === "binary" ? unitEnvironment() : {};
+  const running = await startOpsctl([...words, ...args], { runtime, env: { ...ownEnv, ...env } });
   let log = "";
   running.child.stderr!.on("data", (text: string) => {
     log += text;
