@@ -29,10 +29,10 @@ export const migrate = defineLeaf({
     const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
     const url = await loadDatabaseUrl(env);
     const { openDatabase } = await import("../../lib/platform/database.ts");
-    const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
-    const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
     const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
     try {
+      const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
+      const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
       const world = {
         sql: database.sql,
         onApplied: (migration: string) => log.debug("Applied a migration", { migration }),

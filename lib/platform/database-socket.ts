@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import { EventEmitter } from "node:events";
-import { readFile } from "node:fs/promises";
 import { connect, isIP, type Socket } from "node:net";
-import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
 import type { DatabaseAddress } from "./database-url.ts";
 
 /** The message ReadyForQuery, `Z` and its length, which one byte follows: `I` when no transaction is open. */
@@ -155,12 +154,14 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
     plain.destroy();
     throw failure("TLS_REFUSED", "the server does not offer TLS");
   }
+  const { connect: connectTls } = await import("node:tls");
   const tls = connectTls({ socket: plain, ...(await tlsOptions(address)) });
   await settled(tls, "secureConnect", signal);
   return tls;
 }
 
 async function tlsOptions({ host, tls, rootCertificate }: DatabaseAddress): Promise<ConnectionOptions> {
+  const { readFile } = await import("node:fs/promises");
   return {
     // Without a host, Deno checks the certificate for the name localhost.
     host,

@@ -1,5 +1,3 @@
-import { isIPv4 } from "node:net";
-
 /** How a connection is encrypted, in libpq's words. */
 export type TlsMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
@@ -109,7 +107,7 @@ function tlsMode(query: Record<string, string>, isLocal: boolean): TlsMode | und
 }
 
 function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function settings(query: Record<string, string>): Record<string, string> {

@@ -1,5 +1,5 @@
 import process from "node:process";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { databaseError } from "./database-error.ts";
 import { connectDatabase, type DriverStream } from "./database-socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
@@ -34,7 +34,7 @@ const CLOSE_LIMIT_MS = 3_000;
  *         DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
-  const pools = new Pools({ ...options, address: addressOf(url) });
+  const pools = await Pools.open({ ...options, address: addressOf(url) });
   try {
     const prepares = await announcesItsBackend(pools.current);
     if (!prepares) await pools.replace({ prepare: false });
@@ -44,6 +44,8 @@ export async function openDatabase(url: Secret, options: PoolOptions): Promise<D
     throw databaseError(error, "connect to the database", { isOpening: true });
   }
 }
+
+type Driver = typeof postgres;
 
 type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number; closeLimitMs?: number };
 
@@ -55,13 +57,35 @@ type PoolOptions = { max: number; applicationName: string; connectLimitMs?: numb
  *        it has begun and gets nothing new. Its idle connections close themselves.
  */
 class Pools {
+  readonly #driver: Driver;
   readonly #options: PoolOptions & { address: DatabaseAddress };
   readonly #streams = new Set<DriverStream>();
+  /** The connection that was begun while the driver was still being loaded, until somebody takes it. */
+  #early: Promise<DriverStream> | null;
   #prepare = true;
   current: postgres.Sql;
 
-  constructor(options: PoolOptions & { address: DatabaseAddress }) {
+  /** Connects and loads the driver side by side: on most hosts each takes as long as the other. */
+  static async open(options: PoolOptions & { address: DatabaseAddress }): Promise<Pools> {
+    let onLoss = () => {};
+    const early = connectDatabase(options.address, { limitMs: limitOf(options), onLoss: () => onLoss() });
+    // The runtime sends the first packet in its next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const { default: driver } = await import("postgres");
+    const pools = new Pools(driver, options, early);
+    const first = pools.current;
+    onLoss = () => pools.#leave(first);
+    return pools;
+  }
+
+  private constructor(
+    driver: Driver,
+    options: PoolOptions & { address: DatabaseAddress },
+    early: Promise<DriverStream>,
+  ) {
+    this.#driver = driver;
     this.#options = options;
+    this.#early = early;
     this.current = this.#open();
   }
 
@@ -94,20 +118,29 @@ class Pools {
     // The one variable of the driver's that no setting outweighs.
     delete process.env.PGTARGETSESSIONATTRS;
     const connect = () => this.#connect(pool);
-    const pool: postgres.Sql = postgres(driverSettings(this.#options, this.#prepare, connect));
+    const pool: postgres.Sql = this.#driver(driverSettings(this.#options, this.#prepare, connect));
     return pool;
   }
 
   async #connect(pool: postgres.Sql): Promise<DriverStream> {
-    const { address, connectLimitMs = CONNECT_LIMIT_MS } = this.#options;
-    const onLoss = () => {
-      if (this.current === pool) this.current = this.#open();
-    };
-    const stream = await connectDatabase(address, { limitMs: connectLimitMs, onLoss });
+    const early = this.#early;
+    this.#early = null;
+    const limitMs = limitOf(this.#options);
+    const onLoss = () => this.#leave(pool);
+    const stream = await (early ?? connectDatabase(this.#options.address, { limitMs, onLoss }));
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
     return stream;
   }
+
+  /** Nothing new goes to a pool that lost a connection. */
+  #leave(pool: postgres.Sql): void {
+    if (this.current === pool) this.current = this.#open();
+  }
+}
+
+function limitOf({ connectLimitMs = CONNECT_LIMIT_MS }: PoolOptions): number {
+  return connectLimitMs;
 }
 
 /** The text goes by the simple protocol, which leaves nothing behind in a pooler's session. */
@@ -121,7 +154,7 @@ function driverSettings(
   prepare: boolean,
   socket: () => Promise<DriverStream>,
 ): postgres.Options<Record<string, never>> {
-  const { address, connectLimitMs = CONNECT_LIMIT_MS } = options;
+  const { address } = options;
   const settings = {
     host: [address.host],
     port: [address.port],
@@ -136,7 +169,7 @@ function driverSettings(
     prepare,
     debug: false,
     publications: "",
-    connect_timeout: connectLimitMs / 1000,
+    connect_timeout: limitOf(options) / 1000,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     max_pipeline: 100,
