@@ -13,7 +13,7 @@ import { nearest } from "./nearest.ts";
 export function strictArguments(
   words: readonly string[],
   leaf: Leaf,
-): { rawArgs: string[] } | { problem: string } {
+): { rawArgs: string[]; isJson: boolean } | { problem: string } {
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(namedArgs(leaf.args).map(([name, arg]) => [name, { type: typeOf(arg) }])),
@@ -32,7 +32,8 @@ export function strictArguments(
     missingOption(given, leaf) ?? positionalProblem(positionals, leaf) ?? leaf.checkTogether?.(given);
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
-  return { rawArgs: positionals.length === 0 ? options : [...options, "--", ...positionals] };
+  const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
+  return { rawArgs, isJson: given.has("json") };
 }
 
 type OptionToken = {

@@ -19,7 +19,7 @@ export async function callLeaf(path: string, leaf: Leaf, words: readonly string[
     throw misuse(checked.problem, path, usageOf(path, leaf));
   }
   const { runLeaf } = await import("./run-leaf.ts");
-  return await runLeaf(path.slice("opsctl ".length), leaf, checked.rawArgs);
+  return await runLeaf(path.slice("opsctl ".length), leaf, checked);
 }
 
 /** Whether help is asked for, wherever it stands among the arguments of a command. */

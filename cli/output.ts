@@ -5,6 +5,8 @@ const STDOUT = 1;
 const STDERR = 2;
 /** `O_CLOEXEC` as Linux shows it in fdinfo. */
 const CLOSE_ON_EXEC = 0o2000000;
+/** The major number of /dev/null and its like on Linux. */
+const MEMORY_DEVICES = 1;
 const RETRY_MS = 10;
 
 /**
@@ -40,7 +42,8 @@ export function writeErr(text: string): void {
 /** Whether a terminal is at the descriptor; `node:tty` takes longer to load than a light command runs. */
 export async function isTerminal(fd: number): Promise<boolean> {
   try {
-    if (!fstatSync(fd).isCharacterDevice()) return false;
+    const stats = fstatSync(fd);
+    if (!stats.isCharacterDevice() || stats.rdev >> 8 === MEMORY_DEVICES) return false;
   } catch {
     return false;
   }

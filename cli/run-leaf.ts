@@ -1,5 +1,5 @@
 import process from "node:process";
-import { type ParsedArgs, parseArgs, runCommand } from "citty";
+import { parseArgs, runCommand } from "citty";
 import type { OpsError } from "../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";
 import { redact, redactValues } from "../lib/platform/redact.ts";
@@ -16,9 +16,11 @@ const STDERR = 2;
  * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
  *        started fails behind its back. A result that cannot be written makes the status at least 1.
  */
-export async function runLeaf(name: string, leaf: Leaf, rawArgs: string[]): Promise<number> {
-  const args = parseArgs(rawArgs, leaf.args);
-  const isJson = args.json === true;
+export async function runLeaf(
+  name: string,
+  leaf: Leaf,
+  { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
+): Promise<number> {
   const stderr = await standardError();
   const log = commandLog(stderr);
 
@@ -27,7 +29,11 @@ export async function runLeaf(name: string, leaf: Leaf, rawArgs: string[]): Prom
     const { code, message, hint } = failure;
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
-    return { exitCode: exitStatusOf(code), result: await failureResult(name, leaf, failure, args), text: "" };
+    return {
+      exitCode: exitStatusOf(code),
+      result: await failureResult(name, leaf, failure, rawArgs),
+      text: "",
+    };
   };
   const print = printOnce(isJson, log);
   onCrash(async (error) => print(await fail(error)));
@@ -41,9 +47,9 @@ export async function runLeaf(name: string, leaf: Leaf, rawArgs: string[]): Prom
   }
 }
 
-async function failureResult(name: string, leaf: Leaf, error: OpsError, args: ParsedArgs): Promise<object> {
+async function failureResult(name: string, leaf: Leaf, error: OpsError, rawArgs: string[]): Promise<object> {
   const exitCode = exitStatusOf(error.code);
-  if (leaf.failed !== undefined) return await leaf.failed(error, exitCode, args);
+  if (leaf.failed !== undefined) return await leaf.failed(error, exitCode, parseArgs(rawArgs, leaf.args));
   const { code, message, hint } = error;
   return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import { createConsola } from "consola/core";
+import { type ConsolaInstance, createConsola } from "consola/core";
 import { type TextStream, writeLine } from "./progress.ts";
 import { redact, redactValues } from "./redact.ts";
 
@@ -27,22 +27,27 @@ export function createLog(options: {
 }): Log {
   const { stream, isTerminal, level, colour = false, now = () => new Date() } = options;
   const render = isTerminal ? (line: Line) => renderForPeople(line, colour) : renderJson;
-  const consola = createConsola({
-    level: CONSOLA_LEVELS[level],
-    throttle: 0,
-    reporters: [
-      {
-        log({ type, args: [msg, fields] }) {
-          writeLine(stream, render({ time: now(), level: type as LogLevel, msg, fields }));
+  // Made at the first line: most runs of a short command write none.
+  let consola: ConsolaInstance | null = null;
+  const lines = () =>
+    createConsola({
+      level: CONSOLA_LEVELS[level],
+      throttle: 0,
+      reporters: [
+        {
+          log({ type, args: [msg, fields] }) {
+            writeLine(stream, render({ time: now(), level: type as LogLevel, msg, fields }));
+          },
         },
-      },
-    ],
-  });
+      ],
+    });
   const write =
     (type: LogLevel) =>
     (msg: string, fields: Record<string, unknown> = {}) => {
       // Asked here, because redaction costs more than the line that nobody will see.
-      if (CONSOLA_LEVELS[type] <= CONSOLA_LEVELS[level]) consola[type].raw(redact(msg), redactFields(fields));
+      if (CONSOLA_LEVELS[type] > CONSOLA_LEVELS[level]) return;
+      consola ??= lines();
+      consola[type].raw(redact(msg), redactFields(fields));
     };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

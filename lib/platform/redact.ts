@@ -8,8 +8,9 @@ const MIN_LENGTH = 4;
 /** Base64 fragments lose their ends, so a short one would match by accident. */
 const MIN_BASE64_LENGTH = 6;
 
-const known = new Set<string>();
-let pattern: RegExp | undefined;
+const secrets = new Set<string>();
+/** What finds every form of the secrets; null until the first text that is asked for. */
+let pattern: RegExp | null = null;
 
 /**
  * Makes `redact` hide `value` from now on, in every form in which libraries repeat it.
@@ -18,9 +19,9 @@ let pattern: RegExp | undefined;
  *        offsets (`Basic` credentials shift it). For a URL with credentials also its user's password.
  */
 export function registerSecret(value: string): void {
-  const forms = [value, value.trim(), ...urlPassword(value)].flatMap(formsOf);
-  for (const form of forms) if (form.length >= MIN_LENGTH) known.add(form);
-  pattern = undefined;
+  if (secrets.has(value)) return;
+  secrets.add(value);
+  pattern = null;
 }
 
 /**
@@ -30,7 +31,8 @@ export function registerSecret(value: string): void {
  *        `<secret>`; whole e-mail addresses and international phone numbers become masks.
  */
 export function redact(text: string): string {
-  let result = known.size === 0 ? text : text.replace(knownPattern(), REDACTED);
+  pattern ??= patternOf(secrets);
+  let result = text.replace(pattern, REDACTED);
   for (const [rule, replacement] of RULES) result = result.replace(rule, replacement);
   return result;
 }
@@ -58,16 +60,13 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])55\d{6,7}(\d{4})(?![\w-])/g, "***$1"],
 ];
 
-function knownPattern(): RegExp {
+/** Matches nothing where there are no secrets. */
+function patternOf(values: ReadonlySet<string>): RegExp {
+  const forms = [...values].flatMap((value) => [value, value.trim(), ...urlPassword(value)]).flatMap(formsOf);
+  const known = [...new Set(forms)].filter((form) => form.length >= MIN_LENGTH);
   // The longest form first: a URL must not survive in part because its password was replaced before it.
-  pattern ??= new RegExp(
-    [...known]
-      .sort((a, b) => b.length - a.length)
-      .map(escapeRegExp)
-      .join("|"),
-    "g",
-  );
-  return pattern;
+  known.sort((a, b) => b.length - a.length);
+  return new RegExp(known.length === 0 ? "(?!)" : known.map(escapeRegExp).join("|"), "g");
 }
 
 function formsOf(value: string): string[] {

@@ -95,7 +95,8 @@ function readSecretFile(
   const path = join(directory, name);
   try {
     // The file's own mode counts, not that of a link to it: vault agents and Kubernetes publish by symlink.
-    const stats = statSync(path);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
     if (!stats.isFile()) throw unreadable(name, path, "it is not a regular file");
     if ((permissions(stats) & 0o066) !== 0 && !isTrusted(stats, process.geteuid?.()))
       throw exposed(name, path, stats);

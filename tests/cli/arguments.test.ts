@@ -90,8 +90,11 @@ describe("strictArguments() with an argument that may be left out", () => {
   });
 
   test("takes it, and does without it", () => {
-    expect(strictArguments(["weekly", "--json"], doctor)).toEqual({ rawArgs: ["--json", "--", "weekly"] });
-    expect(strictArguments(["--json"], doctor)).toEqual({ rawArgs: ["--json"] });
+    expect(strictArguments(["weekly", "--json"], doctor)).toEqual({
+      rawArgs: ["--json", "--", "weekly"],
+      isJson: true,
+    });
+    expect(strictArguments(["--json"], doctor)).toEqual({ rawArgs: ["--json"], isJson: true });
   });
 });
 
@@ -99,14 +102,16 @@ describe("strictArguments() puts what is right into one form", () => {
   test("flags, values with and without an equals sign, repetition of the same", () => {
     expect(strictArguments(["--json", "--tenant", ID, "--json", `--tenant=${ID}`], weekly)).toEqual({
       rawArgs: ["--json", `--tenant=${ID}`],
+      isJson: true,
     });
-    expect(strictArguments([], weekly)).toEqual({ rawArgs: [] });
+    expect(strictArguments([], weekly)).toEqual({ rawArgs: [], isJson: false });
   });
 
   test("words after two dashes, whatever they look like", () => {
     const words = ["--to=failed", "--reason=--no-trace", ID, "--actor", "ana=x"];
     expect(strictArguments(words, deliveriesReconcile)).toEqual({
       rawArgs: ["--to=failed", "--reason=--no-trace", "--actor=ana=x", "--", ID],
+      isJson: false,
     });
   });
 });

@@ -55,4 +55,4 @@ const leaf = defineLeaf({
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-process.exitCode = await runLeaf("test", leaf, rawArgs);
+process.exitCode = await runLeaf("test", leaf, { rawArgs, isJson: rawArgs.includes("--json") });
