@@ -6,9 +6,8 @@ export const IDLE_MS = 120_000;
 /** While the server ends: how long a connection that is open already may take to bring its request. */
 const LAST_CHANCE_MS = 250;
 
-/** How often those that rest are looked at: a timer for each of them would cost more than the requests themselves. */
-const LOOK_MS = 5_000;
-const LAST_LOOK_MS = 50;
+/** How often they are looked at in such a time: a timer for each of them would cost more than the requests themselves. */
+const LOOKS = 24;
 
 type Timer = ReturnType<typeof setInterval>;
 
@@ -22,9 +21,13 @@ export class Connections {
   readonly #working = new Map<Socket, number>();
   /** Since when each rests, by the monotonic clock. */
   readonly #restingSinceMs = new Map<Socket, number>();
-  #looking: Timer = this.#lookEvery(LOOK_MS, IDLE_MS);
+  #looking: Timer;
   #isEnding = false;
   #onNone: () => void = () => {};
+
+  constructor(idleMs = IDLE_MS) {
+    this.#looking = this.#closeThoseThatRest(idleMs);
+  }
 
   get isEnding(): boolean {
     return this.#isEnding;
@@ -56,7 +59,7 @@ export class Connections {
     });
     for (const socket of this.#restingSinceMs.keys()) this.#rest(socket);
     clearInterval(this.#looking);
-    this.#looking = this.#lookEvery(LAST_LOOK_MS, LAST_CHANCE_MS);
+    this.#looking = this.#closeThoseThatRest(LAST_CHANCE_MS);
     const limit = setTimeout(() => this.#destroyAll(), graceMs);
     this.#tellWhenNone();
     await none;
@@ -64,12 +67,12 @@ export class Connections {
     clearInterval(this.#looking);
   }
 
-  #lookEvery(ms: number, limitMs: number): Timer {
+  #closeThoseThatRest(limitMs: number): Timer {
     const look = () => {
       const now = performance.now();
       for (const [socket, sinceMs] of this.#restingSinceMs) if (now - sinceMs >= limitMs) socket.destroy();
     };
-    return setInterval(look, ms).unref();
+    return setInterval(look, limitMs / LOOKS).unref();
   }
 
   #rest(socket: Socket): void {
