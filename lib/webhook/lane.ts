@@ -87,6 +87,8 @@ export class Lane {
     this.#pumpAgain = true;
     this.#pumping ??= this.#pump(query, mayStart).finally(() => {
       this.#pumping = null;
+      // Somebody may have come in the very instant in which it ended.
+      return this.#pumpAgain ? this.pump(query, mayStart) : undefined;
     });
     return this.#pumping;
   }
