@@ -30,6 +30,16 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = (folder: string) => openSqliteState({ directory: folder, nowMs: Date.now, log: silentLog });
+const request = (...fingerprints: string[]) =>
+  fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
+
+/** Makes each alert of a fingerprint fail in the file itself. */
+function failOn(fingerprint: string, failure: string): void {
+  const db = new DatabaseSync(join(directory, "state.db"));
+  db.exec(`create trigger ${fingerprint} before insert on outbox when new.fingerprint = '${fingerprint}'
+    begin select ${failure}; end`);
+  db.close();
+}
 
 describe.each(Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[])("the state on %s", (runtime) => {
   test("that has no page left refuses whole requests, keeps the others, and goes on when there is room", async () => {
@@ -57,12 +67,7 @@ describe("openSqliteState()", () => {
 
   test("loses one request of those that wait together when only that one cannot be kept", async () => {
     const state = await open(directory);
-    const db = new DatabaseSync(join(directory, "state.db"));
-    db.exec(`create trigger refuse before insert on outbox when new.fingerprint = 'poison'
-      begin select raise(abort, 'refused'); end`);
-    db.close();
-    const request = (...fingerprints: string[]) =>
-      fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
+    failOn("poison", "raise(abort, 'refused')");
     const outcomes = await state.accept([request("a"), request("b", "poison"), request("c")]);
     expect(outcomes).toMatchObject([
       { accepted: [{}] },
@@ -73,6 +78,32 @@ describe("openSqliteState()", () => {
     expect(await dueIds(state, "issue")).toHaveLength(2);
     const [again] = await acceptAll(state, ...request("b"));
     expect(again?.issue.outcome).toBe("first");
+    await state.close();
+  });
+
+  test("keeps what it has kept, and says so, when it fails altogether behind a request that cannot be kept", async () => {
+    const state = await open(directory);
+    const [first] = await acceptAll(state, ...request("first"));
+    failOn("poison", "raise(abort, 'refused')");
+    failOn("failure", "json('this is none')");
+    const settled = state.settle(first!.messageRow, { as: "retry", delayMs: 0, code: "timeout" });
+    const requests = ["a", "poison", "failure", "b"].map((fingerprint) => request(fingerprint));
+    const refused = { refused: "state_unavailable" };
+    expect(await state.accept(requests)).toMatchObject([{ accepted: [{}] }, refused, refused, refused]);
+    await settled;
+    expect((await state.latest("first")).message?.attempts).toBe(1);
+    expect((await state.latest("a")).message?.state).toBe("queued");
+    expect(await state.latest("b")).toEqual({});
+    await state.close();
+  });
+
+  test("counts nothing twice that was tried again without the request that cannot be kept", async () => {
+    const limits = { rows: 6, bytes: MEGABYTE };
+    const state = await openSqliteState({ directory, nowMs: Date.now, log: silentLog, limits });
+    failOn("poison", "raise(abort, 'refused')");
+    await state.accept([request("a"), request("poison")]);
+    const more = await state.accept(["b", "c", "d"].map((fingerprint) => request(fingerprint)));
+    expect(more).toMatchObject([{ accepted: [{}] }, { accepted: [{}] }, { refused: "outbox_full" }]);
     await state.close();
   });
 

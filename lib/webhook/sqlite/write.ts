@@ -12,7 +12,8 @@ export type Write = (settled: readonly Settled[], requests: readonly (readonly A
  * The one way in which alerts get into the outbox and out of it.
  *
  * Shape:  requests that wait together are one transaction. Where SQLite refuses a row in it, each request gets a
- *         transaction of its own, so that the one with that row costs itself only.
+ *         transaction of its own, so that the one with that row costs itself only; after a failure of more than a row
+ *         the rest of them are refused untried.
  * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
  */
 export function writer(world: AcceptWorld & SettleWorld & { transaction: Transaction }): Write {
@@ -32,21 +33,29 @@ export function writer(world: AcceptWorld & SettleWorld & { transaction: Transac
       throw error;
     }
   };
-  const writeAlone = (request: readonly Alert[]): AcceptOutcome => {
-    try {
-      return write([], [request])[0]!;
-    } catch (error) {
-      if (isRefusedRow(error)) return { refused: "state_unavailable" };
-      throw error;
-    }
-  };
   return (settled, requests) => {
     try {
       return write(settled, requests);
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
       write(settled, []);
-      return requests.map(writeAlone);
+      return writeEach(write, requests);
     }
   };
 }
+
+/** What has been committed before a failure stays told as it is. */
+function writeEach(write: Write, requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
+  let isFailing = false;
+  return requests.map((request) => {
+    if (isFailing) return REFUSED;
+    try {
+      return write([], [request])[0]!;
+    } catch (error) {
+      isFailing = !isRefusedRow(error);
+      return REFUSED;
+    }
+  });
+}
+
+const REFUSED: AcceptOutcome = { refused: "state_unavailable" };
