@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
+import { opsctlBinary } from "../binary.ts";
+import { unitEnvironment } from "../unit-environment.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const SERVICE = "opsctl-webhook.service";
@@ -130,6 +132,23 @@ describe("the webhook's units", () => {
     for (const key of ["MemoryMax", "TasksMax", "LimitNOFILE"])
       expect(valuesOf(service, key)[0]).toMatch(/^\d+[MG]?$/);
   });
+
+  test("the service's own variables are settings of the binary's engine, which knows each of them", async () => {
+    const binary = await opsctlBinary();
+    const start = (env: Record<string, string>) => {
+      const { status, stdout } = spawnSync(binary, ["--version"], { env, encoding: "utf8" });
+      return { status, isItself: stdout.startsWith("opsctl ") };
+    };
+    const names = Object.keys(unitEnvironment());
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(name).toMatch(/^BUN_JSC_[A-Za-z]+$/);
+    expect(start(unitEnvironment())).toEqual({ status: 0, isItself: true });
+    // The engine judges each name and each value: what it does not know keeps it from starting.
+    for (const [name, value] of Object.entries(unitEnvironment())) {
+      expect(start({ [`${name}s`]: value })).toEqual({ status: 1, isItself: false });
+      expect(start({ [name]: `not ${value}` })).toEqual({ status: 1, isItself: false });
+    }
+  }, 60_000);
 
   test.each([
     ["ListenStream", ["0.0.0.0:9300"]],
