@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 /**
  * Writes `text` to `path` so that a reader sees the old file or the whole new one, and a power cut keeps either.
  *
- * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced.
+ * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced where that can be done.
  * Errors: those of the file system; then the old file is untouched and no temporary file is left. The directory
  *         is never created: a missing one is the operator's to see.
  */
@@ -17,7 +17,8 @@ export async function writeFileAtomic(path: string, text: string, { mode }: { mo
     await unlink(temporary).catch(() => {});
     throw error;
   }
-  await syncDirectory(dirname(path));
+  // The new file is in place: a directory that cannot be read or synced only lets a power cut bring the old one back.
+  await syncDirectory(dirname(path)).catch(() => {});
 }
 
 /**
@@ -45,15 +46,7 @@ async function writeSynced(path: string, text: string, mode: number): Promise<vo
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  await withHandle(await open(path, "r"), async (handle) => {
-    try {
-      await handle.sync();
-    } catch (error) {
-      // Some file systems cannot sync a directory; the rename is done and visible all the same.
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EINVAL" && code !== "ENOTSUP") throw error;
-    }
-  });
+  await withHandle(await open(path, "r"), (handle) => handle.sync());
 }
 
 async function withHandle(handle: FileHandle, use: (handle: FileHandle) => Promise<void>): Promise<void> {

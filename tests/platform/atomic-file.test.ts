@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,6 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../lib/platform/atomic-file.ts";
+
+const NOBODY = 65534;
 
 let folder: string;
 beforeEach(() => {
@@ -47,6 +50,26 @@ describe("writeFileAtomic()", () => {
     const failed = writeFileAtomic(join(folder, "missing", "file"), "x", { mode: 0o644 });
     await expect(failed).rejects.toMatchObject({ code: "ENOENT" });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("has replaced the file where the directory may be written to and not read, and does not fail", async () => {
+    const path = join(folder, "file");
+    writeFileSync(path, "old");
+    chmodSync(folder, 0o333);
+    const isRoot = process.geteuid?.() === 0;
+    try {
+      // Root may read everything.
+      if (isRoot) {
+        chownSync(folder, NOBODY, NOBODY);
+        process.seteuid?.(NOBODY);
+      }
+      await writeFileAtomic(path, "new", { mode: 0o644 });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(folder, 0o755);
+    }
+    expect(readFileSync(path, "utf8")).toBe("new");
+    expect(readdirSync(folder)).toEqual(["file"]);
   });
 
   test("leaves no temporary file behind when the rename fails", async () => {
