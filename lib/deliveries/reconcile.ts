@@ -1,5 +1,8 @@
 import type postgres from "postgres";
 import { OpsError } from "../platform/errors.ts";
+import { redact } from "../platform/redact.ts";
+import { messageIdOf } from "../providers/send-outcome.ts";
+import { normalizePhone } from "../text/phone.ts";
 import { deliveryNotFound } from "./list.ts";
 
 /** What a person found out about a delivery that was in doubt. */
@@ -24,6 +27,8 @@ export async function reconcileDelivery(
   id: string,
   { to, providerMessageId, reason, actor }: Finding,
 ): Promise<Reconciled> {
+  if (providerMessageId !== null && !isMessageId(providerMessageId)) throw invalidFinding(id, NOT_AN_ID);
+  if (redact(actor) !== actor || normalizePhone(actor) !== null) throw invalidFinding(id, NOT_A_NAME);
   try {
     const [row] = await sql<[{ state: Reconciled["state"]; code: string | null }]>`
       select status as state, error_code as code
@@ -43,6 +48,15 @@ const INVALID: Readonly<Record<string, string>> = {
   weekly_performance_reconciliations_actor: "the actor is blank or longer than 200 characters",
 };
 
+const NOT_AN_ID =
+  "the provider's message id is not one; it is the id or key.id of the provider's answer, never the recipient";
+const NOT_A_NAME = "the actor is a name, and neither an address nor a telephone number; see --actor";
+
+/** As a run keeps them; a person may also take the recipient's number for one. */
+function isMessageId(text: string): boolean {
+  return messageIdOf(text) !== null && normalizePhone(text) === null;
+}
+
 function refusalOf(error: unknown, id: string): unknown {
   const { code, constraint_name: constraint } = (error ?? {}) as Record<string, unknown>;
   if (code === "OW021") return deliveryNotFound(id);
@@ -59,10 +73,13 @@ function refusalOf(error: unknown, id: string): unknown {
       hint: "The ledger keeps neither: name the provider's id or the mask instead",
     });
   const invalid = typeof constraint === "string" ? INVALID[constraint] : undefined;
-  if (invalid === undefined) return error;
+  return invalid === undefined ? error : invalidFinding(id, invalid);
+}
+
+function invalidFinding(id: string, problem: string): OpsError {
   return new OpsError({
     code: "RECONCILE_INVALID",
-    message: `Cannot reconcile delivery ${id}: ${invalid}`,
+    message: `Cannot reconcile delivery ${id}: ${problem}`,
     hint: "opsctl deliveries reconcile --help has an example",
   });
 }

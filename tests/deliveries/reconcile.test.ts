@@ -34,6 +34,12 @@ describeDeliveries("reconcileDelivery()", (ledger) => {
       [unknown, { to: "sent" }, "RECONCILE_INVALID"],
       [unknown, { providerMessageId: "id" }, "RECONCILE_INVALID"],
       [unknown, { to: "sent", providerMessageId: "x".repeat(513) }, "RECONCILE_INVALID"],
+      [unknown, { to: "sent", providerMessageId: "5511987654321@s.whatsapp.net" }, "RECONCILE_INVALID"],
+      [unknown, { to: "sent", providerMessageId: "fulano@example.com" }, "RECONCILE_INVALID"],
+      [unknown, { to: "sent", providerMessageId: "+55 11 98765-4321" }, "RECONCILE_INVALID"],
+      [unknown, { to: "sent", providerMessageId: "11987654321" }, "RECONCILE_INVALID"],
+      [unknown, { actor: "fulano@example.com" }, "RECONCILE_INVALID"],
+      [unknown, { actor: "11 98765-4321" }, "RECONCILE_INVALID"],
       [unknown, { reason: "  " }, "RECONCILE_INVALID"],
       [unknown, { actor: "x".repeat(201) }, "RECONCILE_INVALID"],
     ];
