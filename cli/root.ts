@@ -60,7 +60,7 @@ export const root: Group = {
       },
       commands: {
         list: {
-          meta: { description: "List deliveries of a week" },
+          meta: { description: "List deliveries, those of the newest week first" },
           load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesList),
         },
         show: {
