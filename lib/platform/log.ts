@@ -13,7 +13,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
 /**
- * A log on `stream`: lines for people on a terminal, else one JSON object a line (`time`, `level`, `msg`, fields).
+ * A log on `stream`: lines for people on a terminal, the field `hint` below the message, else one JSON object a line
+ * (`time`, `level`, `msg`, fields).
  *
  * Shape: everything passes through `redact`. The level is the one given, whatever `CI`, `NODE_ENV` or `DEBUG`
  *        say, and equal lines are never folded into one.
@@ -65,13 +66,16 @@ function renderJson({ time, level, msg, fields }: Line): string {
   return JSON.stringify({ ...fixed, ...fields, ...fixed });
 }
 
-function renderForPeople({ time, level, msg, fields }: Line, colour: boolean): string {
+function renderForPeople({ time, level, msg, fields: { hint, ...fields } }: Line, colour: boolean): string {
   const label = level.padEnd(5);
   const painted = colour ? styleText(COLOURS[level], label, { validateStream: false }) : label;
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
+  // The values belong to the whole message: behind its last line they would seem to belong to that one alone.
+  const [first, ...more] = msg.split("\n");
+  const lines = [`${first}${values.join("")}`, ...more];
+  if (hint !== undefined) lines.push(`  -> ${hint}`);
   // What a peer said must not move the reader's cursor or repaint the screen.
-  const text = withoutControls(`${msg}${values.join("")}`);
-  return `${time.toISOString().slice(11, 19)} ${painted} ${text}`;
+  return `${time.toISOString().slice(11, 19)} ${painted} ${withoutControls(lines.join("\n"))}`;
 }
 
 function renderValue(value: unknown): string {

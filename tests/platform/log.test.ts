@@ -46,6 +46,14 @@ describe("createLog()", () => {
     expect(coloured.written[0]).toContain("\u001b[31merror");
   });
 
+  test("tells people the code at the end of the first line, and the hint below all of them", () => {
+    const { log, written } = logged({ isTerminal: true });
+    log.error("Cannot start\n  A: is missing\n  B: is wrong", { code: "CONFIG_INVALID", hint: "Set them" });
+    expect(written).toEqual([
+      "11:00:00 error Cannot start code=CONFIG_INVALID\n  A: is missing\n  B: is wrong\n  -> Set them\n",
+    ]);
+  });
+
   test("takes control characters of a peer's text off the terminal", () => {
     const { log, written } = logged({ isTerminal: true });
     log.info("said \u001b[2J\u001b]0;title\u0007\u0008hello");
