@@ -18,7 +18,7 @@ export async function concludeRun(
 ): Promise<WeeklySummary> {
   const { world, options, tally, stop } = run;
   if (everySocialCallFailed(tally) && stop.reason() === null)
-    tally.fail({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
+    tally.failFirst({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
 
   const finishedAt = await readClock(run).catch(() => null);
   if (finishedAt === null) stop.because(DATABASE_LOST);

@@ -51,6 +51,8 @@ const LONGEST_PATIENCE_MS = 30 * 60_000;
 /** Each doubt is a delivery that a person has to look up: a silent provider must not make thousands of them. */
 const DOUBTS_BEFORE_HALT = 100;
 const CLAIM_MS = 20_000;
+/** Codes of messages that were sent and of which the ledger knows nothing: their ids have to be in the summary. */
+const UNRECORDED: ReadonlySet<string> = new Set(["delivery_not_recorded", "delivery_claim_lost"]);
 /** What settling may take after the last send of a claim. */
 const SETTLE_MS = 10_000;
 
@@ -71,7 +73,8 @@ export async function deliver(
   const count: Count = (counter, code, ids) => {
     tally[channel.name][counter] += 1;
     if (code === null) return;
-    tally.fail({ step: channel.name, code, tenantId: report.scope.tenantId, reportId: report.id, ...ids });
+    const keep = UNRECORDED.has(code) ? tally.failFirst : tally.fail;
+    keep({ step: channel.name, code, tenantId: report.scope.tenantId, reportId: report.id, ...ids });
   };
   const counted = (...result: Parameters<Count>): null => {
     count(...result);

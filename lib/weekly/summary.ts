@@ -107,10 +107,17 @@ export function createTally() {
         tally.failuresTruncated = true;
       }
     },
-    /** Keeps a failure for the summary. */
+    /** Keeps a failure for the summary; one connection's, which fails no run, gives way to one that does. */
     fail(failure: Failure): void {
-      if (tally.failures.length < FAILURES_SHOWN) tally.failures.push(failure);
-      else tally.failuresTruncated = true;
+      const { failures } = tally;
+      if (failures.length === FAILURES_SHOWN) {
+        tally.failuresTruncated = true;
+        const least =
+          failure.step === "social" ? -1 : failures.findLastIndex(({ step }) => step === "social");
+        if (least < 0) return;
+        failures.splice(least, 1);
+      }
+      failures.push(failure);
     },
   };
   return tally;

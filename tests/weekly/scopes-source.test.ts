@@ -43,6 +43,58 @@ describe("who gets a report", () => {
     expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
+  test("is a tenant and a user together: under another tenant a user has no number, address or figures", async () => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    const real = await seedOwner(sql, { sends: [["email.opened"]] });
+    const other = await seedOwner(sql);
+    const misplaced = { tenantId: other.tenantId, userId: real.userId };
+    await replaceList(
+      weekly,
+      `return query values ('${real.tenantId}'::uuid, '${real.userId}'::uuid),
+         ('${misplaced.tenantId}'::uuid, '${misplaced.userId}'::uuid);`,
+    );
+    const counts = { failed: 1 };
+    expect(await weekly.run({ dryRun: true })).toMatchObject({ whatsapp: counts, email: counts });
+
+    const summary = await weekly.run();
+
+    expect(summary).toMatchObject({
+      reports: { scopes: 2, completed: 2 },
+      social: { calls: 2 },
+      whatsapp: { sent: 1, failed: 1 },
+      email: { sent: 1, failed: 1 },
+    });
+    expect(summary.failures.map(({ code, tenantId }) => [code, tenantId])).toEqual([
+      ["recipient_phone_missing", other.tenantId],
+      ["recipient_email_missing", other.tenantId],
+    ]);
+    expect(weekly.email.accepted.map(({ to }) => String(to))).toEqual([real.email!]);
+    expect(weekly.gateway.accepted).toHaveLength(1);
+    const { payload } = await storedReport(sql, misplaced);
+    expect(payload.accountScore).toMatchObject({ score: null, sourceId: null });
+    expect(payload.missingChannels).toEqual(["email", "instagram", "linkedin", "blog", "tiktok"]);
+  });
+
+  test("is the tenant of --tenant alone, even when the list function answers more than it was asked for", async () => {
+    await using weekly = await weeklyFixture();
+    const [wanted, other] = [await seedOwner(weekly.db.sql), await seedOwner(weekly.db.sql)];
+    await replaceList(
+      weekly,
+      `return query values ('${wanted.tenantId}'::uuid, '${wanted.userId}'::uuid),
+         ('${other.tenantId}'::uuid, '${other.userId}'::uuid);`,
+    );
+    await weekly.db.sql`update users set phone = null`;
+    const { tenantId } = wanted;
+    const dry = await weekly.run({ tenantId, dryRun: true });
+    expect(dry).toMatchObject({ reports: { scopes: 1 }, whatsapp: { failed: 1 } });
+    expect(dry.failures.map((failure) => failure.tenantId)).toEqual([tenantId]);
+
+    expect(await weekly.run({ tenantId })).toMatchObject({ reports: { scopes: 1, completed: 1 } });
+    expect(await tenants(weekly)).toEqual([tenantId]);
+    expect(weekly.email.accepted.map(({ to }) => String(to))).toEqual([wanted.email!]);
+  });
+
   test("cannot be guessed when the list function raises: the run ends before anything is written", async () => {
     await using weekly = await weeklyFixture();
     await seedOwner(weekly.db.sql);
