@@ -34,7 +34,7 @@ const STATEMENT_LIMIT_MS = 60_000;
 export async function openWeeklyWorld(
   config: WeeklyConfig,
   flags: WeeklyFlags,
-  { log, stderr, interrupted }: CommandContext,
+  { log, stderr, interrupt }: Pick<CommandContext, "log" | "stderr"> & { interrupt: AbortSignal },
 ): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
   const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
   keepLoopbackOffProxies(process.env);
@@ -66,7 +66,7 @@ export async function openWeeklyWorld(
     emailPace,
     log,
     progress,
-    interrupt: interrupted(),
+    interrupt,
     statementLimitMs: STATEMENT_LIMIT_MS,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),

@@ -41,6 +41,11 @@ export const weekly = defineLeaf({
   example: "opsctl weekly --dry-run --json",
 
   async run(args, context) {
+    // From here on a signal ends the run with a summary, also while a vault or the database keeps it waiting.
+    const interrupt = context.interrupted();
+    const { unlessInterrupted } = await import("../unless-interrupted.ts");
+    const { RUN_INTERRUPTED } = await import("../../lib/weekly/stop.ts");
+    const begin = <T>(work: Promise<T>) => unlessInterrupted(interrupt, RUN_INTERRUPTED, work);
     const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
     const flags = {
       dryRun: args["dry-run"] === true,
@@ -51,10 +56,10 @@ export const weekly = defineLeaf({
       concurrency: Number(args.concurrency),
       showProgress: args.json !== true,
     };
-    const config = await loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message));
+    const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
     const { openWeeklyWorld } = await import("../weekly-world.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
-    const { world, options, close } = await openWeeklyWorld(config, flags, context);
+    const { world, options, close } = await begin(openWeeklyWorld(config, flags, { ...context, interrupt }));
     try {
       const summary = await runWeekly(world, options);
       const { renderSummary } = await import("../../lib/weekly/summary-text.ts");

@@ -1,6 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { opsctlBinary } from "../binary.ts";
+import { listen } from "../platform/wire.ts";
 import { seedOwner } from "../seed.ts";
 import { closedDoor, type Door } from "./door.ts";
 import { RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
@@ -82,6 +84,45 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
     const { exitCode } = await running.ended;
     door.open();
     expect(exitCode).not.toBe(0);
+    expect(world.heartbeat.isOld()).toBe(true);
+  });
+});
+
+describe.concurrent.each([...RUNTIMES])("a signal before opsctl weekly has begun, %s", (runtime) => {
+  test("while a vault's client keeps it waiting: one line of JSON, exit 1", async () => {
+    await using world = await openWorld();
+    rmSync(join(world.secretsDir, "TRIGGER_SECRET"));
+    const OPSCTL_SECRETS_COMMAND = join(world.folder, "client");
+    writeFileSync(OPSCTL_SECRETS_COMMAND, "#!/bin/sh\nkill -TERM $PPID\nexec sleep 5\n", { mode: 0o755 });
+
+    const ended = await world.weekly(["--json"], { runtime, env: { OPSCTL_SECRETS_COMMAND } });
+
+    expect(ended.summary).toMatchObject({
+      exitCode: 1,
+      status: "failed",
+      error: { code: "RUN_INTERRUPTED" },
+    });
+    expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
+    expect(world.heartbeat.isOld()).toBe(true);
+  });
+
+  test("while the database does not answer: one line of JSON, exit 1", async () => {
+    await using world = await openWorld();
+    const connected = Promise.withResolvers<void>();
+    await using silent = await listen(() => connected.resolve());
+    world.secret("DATABASE_URL", `postgres://service@127.0.0.1:${silent.port}/app`);
+
+    const running = await world.start(["weekly", "--json"], { runtime });
+    await connected.promise;
+    running.kill("SIGTERM");
+    const ended = await running.ended;
+
+    expect(ended.summary).toMatchObject({
+      exitCode: 1,
+      status: "failed",
+      error: { code: "RUN_INTERRUPTED" },
+    });
+    expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
     expect(world.heartbeat.isOld()).toBe(true);
   });
 });
