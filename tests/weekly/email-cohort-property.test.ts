@@ -136,4 +136,7 @@ test("a rate half-way between two fourth decimals goes up", () => {
     bounceRate: 0.0001,
     openRate: 0,
   });
+  // As a product of the rounded quotient this one would fall just short of half.
+  const few = { sends: 800, events: 800, delivered: 743, bounced: 57, ...none };
+  expect(emailChannel(few, WEEK).metrics).toMatchObject({ deliveryRate: 0.9288, bounceRate: 0.0713 });
 });

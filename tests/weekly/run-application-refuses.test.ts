@@ -105,6 +105,37 @@ describe.each([401, 409])("runWeekly() when the application refuses the worker i
     ]);
   });
 
+  test("while another report's evidence is being read: that report is not stored", async () => {
+    const weekly = await monday(1);
+    const idle = await seedOwner(weekly.db.sql, { networks: [] });
+    weekly.application.routes.analysis.script = refusal;
+    const [reading, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const summary = await weekly.run(
+      { concurrency: 2 },
+      {
+        wrapStore: (store) => ({
+          async claimReport(scope, ...rest) {
+            const claim = await store.claimReport(scope, ...rest);
+            if (scope.userId !== idle.userId) await reading.promise;
+            return claim;
+          },
+          async readEvidence(...args) {
+            const rows = await store.readEvidence(...args);
+            reading.resolve();
+            await refused.promise;
+            return rows;
+          },
+          async failReport(report, errorCode) {
+            refused.resolve();
+            await store.failReport(report, errorCode);
+          },
+        }),
+      },
+    );
+    expect(summary).toMatchObject({ exitCode: 1, error: { code }, reports: { completed: 0, failed: 2 } });
+    expect((await reportsByOwner(weekly)).get(idle.userId)).toMatchObject({ errorCode: code, stored: false });
+  });
+
   test("at the second connection: the first one's analysis is not made a report of", async () => {
     const weekly = await monday(1);
     const { analysis } = weekly.application.routes;

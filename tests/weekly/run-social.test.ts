@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { seedOwner, WEEK } from "../seed.ts";
+import { seedOwner, WEEK, writeAnalysis } from "../seed.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { isHeartbeatKept, plantHeartbeat } from "./ledger.ts";
 import { sharedWeekly } from "./shared-weekly.ts";
+import { storedReport } from "./stored-report.ts";
 import { SECRETS } from "./weekly-fixture.ts";
 
 const shared = sharedWeekly();
@@ -96,6 +97,21 @@ describe("the analysis calls of runWeekly()", () => {
     expect(row!.payload.provenance.sources).toContainEqual(
       expect.objectContaining({ channel: "instagram", status: "failed", code }),
     );
+  });
+
+  test("one that fails although an analysis of this week is there: it is neither shown nor part of the evidence", async () => {
+    const weekly = shared();
+    const { sql } = weekly.db;
+    const owner = await seedOwner(sql);
+    const [instagram] = owner.connections;
+    const week = { windowStart: WEEK.start, windowEnd: WEEK.end };
+    await writeAnalysis(sql, { ...owner, connectionId: instagram!.id, ...week }, { metrics: { reach: 1 } });
+    weekly.application.routes.analysis.next({ status: 500 });
+    await weekly.run();
+    const { payload, evidence } = await storedReport(sql, owner);
+    expect(payload.channels.instagram).toMatchObject({ status: "unavailable", reason: "APP_HTTP_500" });
+    expect(payload.channels.linkedin).toMatchObject({ status: "available" });
+    expect(evidence).not.toContain(instagram!.id);
   });
 
   test("every one failing: the reports are complete and sent, and the run fails", async () => {
