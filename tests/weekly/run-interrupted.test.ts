@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createPace } from "../../lib/platform/pace.ts";
 import type { WeeklySummary } from "../../lib/weekly/summary.ts";
-import { seedOwner } from "../seed.ts";
+import { seedOwner, WEEK } from "../seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner, until } from "./ledger.ts";
 import { sharedWeekly } from "./shared-weekly.ts";
 import type { WeeklyFixture } from "./weekly-fixture.ts";
@@ -64,6 +64,38 @@ describe("runWeekly() that is asked to end", () => {
     ]);
     weekly.onAnalyze = analyse;
     await expectNextRunFinishes(weekly, 3);
+  });
+
+  test("while another process holds a report: it is not looked at again, and counted", async () => {
+    const weekly = await monday(1);
+    const { sql } = weekly.db;
+    await sql`
+      insert into weekly_performance_reports
+        (tenant_id, user_id, window_start, window_end, schema_version, status, claim_token, lease_expires_at)
+      select tenant_id, id, ${WEEK.start}, ${WEEK.end}, 1, 'running', gen_random_uuid(),
+             weekly_performance_now() + interval '20 minutes' from users where role = 'owner'`;
+    const signal = new AbortController();
+    let claims = 0;
+    const summary = await weekly.run(
+      {},
+      {
+        interrupt: signal.signal,
+        wrapStore: (store) => ({
+          async claimReport(...args) {
+            claims += 1;
+            const claim = await store.claimReport(...args);
+            signal.abort();
+            return claim;
+          },
+        }),
+      },
+    );
+    expectEnded(weekly, summary);
+    expect(claims).toBe(1);
+    expect(summary).toMatchObject({
+      reports: { busy: 1 },
+      failures: [{ step: "report", code: "report_busy" }],
+    });
   });
 
   test("while a claim is being made: its first analysis call does not begin", async () => {
