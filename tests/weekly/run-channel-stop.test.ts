@@ -56,6 +56,24 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
     },
   );
 
+  test("after it stopped, a delivery that was unknown before still counts as unknown", async () => {
+    const weekly = await sixOwners();
+    const { send } = weekly.gateway.routes;
+    send.script = () => (send.calls.length === OWNERS ? { accept: "drop" } : { status: 413 });
+    expect((await weekly.run({ concurrency: 1 })).whatsapp).toEqual({
+      ...none,
+      failed: OWNERS - 1,
+      unknown: 1,
+    });
+
+    send.script = () => unauthorized;
+    const summary = await weekly.run({ concurrency: 1 });
+
+    expect(summary.whatsapp).toEqual({ ...none, failed: 1, unknown: 1, skipped: OWNERS - 2 });
+    expect(summary.failures.map(({ code }) => code)).toContain("delivery_unknown");
+    expect(send.calls).toHaveLength(OWNERS + 1);
+  });
+
   test("a wrong key is met by the first look at the instance: one look, nothing sent, nothing tried again", async () => {
     const weekly = await sixOwners();
     const wrong = evolutionClient({
