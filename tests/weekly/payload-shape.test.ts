@@ -161,6 +161,22 @@ describe("a stored payload", () => {
       expect(rebuilt(JSON.parse(evidence), fingerprint, payload)).toEqual(payload);
     }
   });
+
+  test.each([
+    [0, 70.1, -70.1],
+    [12.5, 0, 12.5],
+    [0, 0, 0],
+    [null, 0, null],
+    [0, null, null],
+  ])("takes a score of %p after %p for what it is: changed by %p", (value, previous, delta) => {
+    const { evidence, fingerprint, payload } = reports.get(empty)!;
+    const score = { value, previous };
+    expect(rebuilt({ ...JSON.parse(evidence), score }, fingerprint, payload).accountScore).toMatchObject({
+      score: value,
+      previousScore: previous,
+      delta,
+    });
+  });
 });
 
 /** The payload once more, from nothing but the evidence text and what the provenance says of rows and calls. */

@@ -1,0 +1,38 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { Secret } from "../../lib/platform/secret.ts";
+import { applicationClient } from "../../lib/providers/application.ts";
+import { evolutionClient } from "../../lib/providers/evolution.ts";
+import { resendClient } from "../../lib/providers/resend.ts";
+import { refusedPort } from "../standins/raw-peer.ts";
+
+const timers = spyOn(globalThis, "setTimeout");
+afterEach(() => timers.mockClear());
+
+const baseUrl = new URL(`http://127.0.0.1:${await refusedPort()}`);
+const secret = new Secret("canary-secret");
+const application = applicationClient({ baseUrl, triggerSecret: secret, editorialSecret: secret });
+const gateway = evolutionClient({ baseUrl, adminKey: secret });
+const email = resendClient({ baseUrl, apiKey: secret });
+
+const id = "11111111-1111-4111-8111-111111111111";
+const week = { windowStart: "2026-11-16T03:00:00Z", windowEnd: "2026-11-23T03:00:00Z" };
+const letter = { from: "a@mail.example", fromName: null, replyTo: null, to: "b@client.example" };
+
+// A lease of twenty minutes has room for a bounded number of analyses, one of five minutes for one send.
+test.each<[string, () => Promise<unknown>, number]>([
+  [
+    "an analysis",
+    () => application.analyzeWeek({ tenantId: id, userId: id, connectionId: id, ...week }),
+    60_000,
+  ],
+  ["an editorial call", () => application.drainEditorials({ cursor: null, maxLlmCalls: 3 }), 120_000],
+  ["a WhatsApp message", () => gateway.sendText({ instanceName: "ops", number: "1", text: "t" }), 90_000],
+  [
+    "an e-mail",
+    () => email.sendEmail({ ...letter, subject: "s", html: "h", text: "t", deliveryId: id }),
+    30_000,
+  ],
+])("%s is given its own time and no more", async (_call, make, limitMs) => {
+  await make();
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(limitMs);
+});
