@@ -131,6 +131,13 @@ async function build(
     throw new ReportFailure("report_evidence_failed", error);
   }); // 5
   const evidence = evidenceOf(rows);
+  // The payload has no room for why there is no score; whoever looks for it finds the row's number refused here.
+  if (rows.score !== null && rows.score.score !== evidence.score.value)
+    world.log.warn("A score that is not between 0 and 100 counts as absent", {
+      code: "score_out_of_range",
+      tenantId: scope.tenantId,
+      reportId: report.id,
+    });
   const { text, sha256 } = fingerprint(evidence);
   const payload = buildPayload({
     scope,

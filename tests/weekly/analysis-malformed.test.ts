@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type SeededOwner, seedOwner } from "../seed.ts";
+import { type SeededOwner, seedOwner, writeAnalysis } from "../seed.ts";
 import type { AnalysisBody } from "../standins/application.ts";
 import { storedReport } from "./stored-report.ts";
-import { weeklyFixture } from "./weekly-fixture.ts";
+import { recordingLog, weeklyFixture } from "./weekly-fixture.ts";
 
 /** What an analysis row may hold, as JSON text where JavaScript could not say it. */
 type Content = {
@@ -156,3 +156,27 @@ describe("an analysis that is odd and still one", () => {
     expect(Math.max(...sizes)).toBeLessThan(200_000);
   });
 });
+
+test.each([
+  [100.01, null, ["score_out_of_range"]],
+  [-1, null, ["score_out_of_range"]],
+  [100, 100, []],
+  [0, 0, []],
+  [null, null, []],
+])(
+  "a score of %p is %p in the report, and the log says where that is not the same",
+  async (score, shown, codes) => {
+    await using weekly = await weeklyFixture();
+    const owner = await seedOwner(weekly.db.sql, { networks: ["instagram"] });
+    weekly.onAnalyze = (body) => writeAnalysis(weekly.db.sql, body, { score });
+    const log = recordingLog();
+    expect(await weekly.run({}, { log })).toMatchObject({ status: "success", failures: [] });
+    const { id, payload } = await storedReport(weekly.db.sql, owner);
+    expect(payload.accountScore).toMatchObject({ score: shown, sourceId: expect.any(String) });
+    const line = shown === null ? "Ainda não há histórico suficiente para o score geral" : `: ${shown}/100`;
+    expect(weekly.gateway.accepted[0]!.text).toContain(line);
+    expect(log.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual(
+      codes.map((code) => ({ code, tenantId: owner.tenantId, reportId: id })),
+    );
+  },
+);
