@@ -9,7 +9,7 @@ import { parseUuid } from "./uuid.ts";
 export type Rule<T> = {
   schema: (env: Environment) => v.GenericSchema<string, T>;
   expected: string;
-  example: string;
+  example?: string;
 };
 
 /** One variable of a command: its rule, and what its absence means. */
@@ -37,7 +37,7 @@ export function optional<T>(rule: Rule<T>, fallback?: T): Variable<T | undefined
 }
 
 /** A secret that must be found by the secret adapter. */
-export function requiredSecret(rule: Rule<string> = anyText): Variable<Secret> {
+export function requiredSecret(rule: Rule<string> = headerText): Variable<Secret> {
   return { kind: "secret", rule, required: true, fromEnvironment: true };
 }
 
@@ -47,7 +47,7 @@ export function optionalSecret(
 ): Variable<Secret | undefined> {
   return {
     kind: "secret",
-    rule: options.rule ?? anyText,
+    rule: options.rule ?? headerText,
     required: false,
     fromEnvironment: options.fromEnvironment ?? true,
   };
@@ -81,7 +81,16 @@ export async function loadConfig<V extends Variables>(variables: V, env: Environ
 export const anyText: Rule<string> = {
   schema: () => v.string(),
   expected: "a value",
-  example: "(not shown)",
+};
+
+/** What a header can carry: the secrets of all peers are sent in one, and a call that could not be made comes too late. */
+export const headerText: Rule<string> = {
+  schema: () =>
+    v.pipe(
+      v.string(),
+      v.check((text) => /^[ -~]+$/.test(text), "holds a character that a header cannot carry"),
+    ),
+  expected: "printable ASCII on one line",
 };
 
 /** A UUID, in lower case afterwards. */
@@ -236,7 +245,8 @@ function valueOfAbsent(variable: Variables[string]): unknown {
 }
 
 function describe(problem: string, { kind, rule }: Variable<unknown>): string {
-  const form = rule === anyText ? "" : `; expected ${rule.expected}, such as ${rule.example}`;
+  const example = rule.example === undefined ? "" : `, such as ${rule.example}`;
+  const form = rule === anyText ? "" : `; expected ${rule.expected}${example}`;
   return `${problem}${form}${kind === "secret" ? "; a secret, so best a file of this name with mode 0600" : ""}`;
 }
 

@@ -1,13 +1,12 @@
-import * as v from "valibot";
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
 import { alertPhone } from "../platform/alert-phone.ts";
 import {
   absolutePath,
   anyText,
+  headerText,
   httpBaseUrl,
   loadConfig,
   optional,
-  type Rule,
   required,
   requiredSecret,
 } from "../platform/config.ts";
@@ -44,17 +43,6 @@ const SHARED = [
   "OPSCTL_ALLOW_PLAIN_HTTP",
 ];
 
-/** A key that can be a header's value. */
-const keyText: Rule<string> = {
-  schema: () =>
-    v.pipe(
-      v.string(),
-      v.check((text) => !/[\0\r\n]/.test(text), "holds a line break or a NUL character"),
-    ),
-  expected: "the key alone, on one line",
-  example: "(not shown)",
-};
-
 /**
  * Reads the settings of `opsctl socket-monitor`: its own from the environment, those of the messages from the
  * webhook's file; what is absent there, from the environment, and the key from the secret adapter.
@@ -90,7 +78,7 @@ async function loadMessaging(
   const values = await loadConfig(
     {
       MESSAGING_API_URL: required(httpBaseUrl),
-      MESSAGING_API_KEY: isKeyInFile ? required(keyText) : requiredSecret(keyText),
+      MESSAGING_API_KEY: isKeyInFile ? required(headerText) : requiredSecret(),
       MESSAGING_PHONE: required(alertPhone),
       MESSAGING_INSTANCE: optional(anyText),
     },

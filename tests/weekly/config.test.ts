@@ -93,6 +93,15 @@ describe("loadWeeklyConfig()", () => {
     expect(await complaints(complete(bad))).toEqual(Object.keys(bad));
   });
 
+  test("a secret that no header can carry is refused before anything is built with it", async () => {
+    writeFileSync(join(secrets, ALIAS), "canary-alias\u201d", { mode: 0o600 });
+    for (const odd of ["canary\u2026", "canary-\u00e7", "canary\tkey", "canary\u007f", "\ud83d\ude00"]) {
+      const bad = { TRIGGER_SECRET: odd, GATEWAY_ADMIN_KEY: odd, EMAIL_API_KEY: odd };
+      const env = complete({ ...bad, SOCIAL_EDITORIALS_ENABLED: "1" });
+      expect(await complaints(env)).toEqual([...Object.keys(bad), ALIAS]);
+    }
+  });
+
   test.each(["31", "0", "-3", "+3", "3.0", "3e1", "x"])(
     "a ceiling of %s LLM calls is refused",
     async (ceiling) => {
