@@ -30,7 +30,7 @@ export type CallResult =
   | { class: "not_sent"; answer: null; problem: CallProblem }
   | { class: "ambiguous"; answer: PeerAnswer | null; problem: CallProblem | null };
 
-/** One finished call for the log: no header, no body, no host, no query. */
+/** One finished call for the log: no header, no body, no host, no query, and a telephone number in the path masked. */
 export type CallRecord = {
   peer: string;
   method: string;
@@ -80,7 +80,7 @@ export async function callPeer(call: PeerCall): Promise<CallResult> {
   call.onCall?.({
     peer: call.peer,
     method: call.method,
-    path: call.url?.pathname ?? "",
+    path: withoutNumbers(call.url?.pathname ?? ""),
     class: result.class,
     problem: result.problem,
     status: result.answer?.status ?? null,
@@ -88,6 +88,14 @@ export async function callPeer(call: PeerCall): Promise<CallResult> {
     durationMs: Math.round(performance.now() - startedMs),
   });
   return result;
+}
+
+/** Nine digits or more, and what people and the encoding of a path put between them. */
+const NUMBER = /\d(?:(?:[-.()]|%2[0B])*\d){8,}/gi;
+
+// The gateway's instances have names that people choose, and often it is the number that they send with.
+function withoutNumbers(path: string): string {
+  return path.replace(NUMBER, (number) => `***${number.replace(/%2[0B]|\D/gi, "").slice(-4)}`);
 }
 
 async function perform(call: PeerCall): Promise<CallResult> {

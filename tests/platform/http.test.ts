@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type CallRecord, callPeer, type PeerCall } from "../../lib/platform/http.ts";
+import { peerUrl } from "../../lib/platform/http-url.ts";
 import { type Answer, type StandIn, startStandIn } from "../standins/standin.ts";
 
 const usual = async (): Promise<Answer> => ({ status: 200, json: { id: "x" } });
@@ -190,6 +191,18 @@ describe("callPeer()", () => {
       },
     ]);
     expect(JSON.stringify(records)).not.toContain(SECRET);
+  });
+
+  test.each([
+    ["11987654321", "***4321"],
+    ["+55 (11) 98765-4321", "%2B***4321"],
+    ["wa-5511987654321-b", "wa-***4321-b"],
+    ["ops-2026", "ops-2026"],
+  ])("records the instance %j as %j", async (instance, shown) => {
+    const records: CallRecord[] = [];
+    const url = peerUrl(new URL(peer.url), ["message", "sendText", instance]);
+    await post({ url, onCall: (record) => records.push(record) });
+    expect(records.map(({ path }) => path)).toEqual([`/message/sendText/${shown}`]);
   });
 
   test("lets reads share a connection, and sends never", async () => {
