@@ -97,4 +97,20 @@ describeLedger("list_weekly_performance_report_scopes()", (ledger) => {
     expect(await listed(ledger, tenantId)).toEqual(users);
     await ledger.completedReport({ tenantId, userId: users[0]! });
   });
+
+  test("takes wallet states and roles to the letter, and no state for none", async () => {
+    await ledger.sql.unsafe(`
+      alter table credit_wallets drop constraint credit_wallets_status_check, alter status drop not null;
+      alter table users drop constraint users_role_check`);
+    for (const wallet of ["Active", "GRACE", " active", "cancelled", "", null]) {
+      const { tenantId, users } = await makeTenant(ledger, {});
+      await ledger.sql`update credit_wallets set status = ${wallet} where tenant_id = ${tenantId}`;
+      expect(await listed(ledger, tenantId)).toEqual([]);
+      expect(await ledger.claimReport({ tenantId, userId: users[0]! })).toMatchObject({
+        outcome: "ineligible",
+      });
+    }
+    const { tenantId } = await makeTenant(ledger, { roles: ["Owner", "OWNER", "owner ", "co-owner", ""] });
+    expect(await listed(ledger, tenantId)).toEqual([]);
+  });
 });
