@@ -54,7 +54,10 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/([?&][\w-]*(?:key|token|secret|password|passwd|signature)=)[^&\s"'<>#]+/gi, `$1${REDACTED}`],
   [/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[^\s"',]+/gi, `$1${REDACTED}`],
   [/\b(bearer\s+)[\w.~+/=-]{16,}/gi, `$1${REDACTED}`],
-  [/(?<![a-z0-9._%+'-])([a-z0-9._%+'-])[a-z0-9._%+'-]*@([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi, "$1***@$2"],
+  [
+    /(?<![\p{L}\p{M}\p{N}._%+'-])([\p{L}\p{N}._%+'-])[\p{L}\p{M}\p{N}._%+'-]*@([\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+)/gu,
+    "$1***@$2",
+  ],
   // Only what can be nothing but a phone number: with a plus, or Brazil's prefix and length standing alone.
   [/\+\d[\d ().-]{6,18}(\d{4})(?!\d)/g, "***$1"],
   [/(?<![\w-])55\d{6,7}(\d{4})(?![\w-])/g, "***$1"],

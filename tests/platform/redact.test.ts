@@ -56,6 +56,7 @@ describe("redact()", () => {
     ['{"authorization":"Bearer abc.def"}', '{"authorization":"Bearer <secret>"}'],
     ["header was Bearer abcdefghijklmnop1", "header was Bearer <secret>"],
     ["to maria.silva@example.com.br now", "to m***@example.com.br now"],
+    ["to éva.souza@padaria-são-joão.example now", "to é***@padaria-são-joão.example now"],
     ["jid 5511999998888@s.whatsapp.net", "jid 5***@s.whatsapp.net"],
     ["call +55 (11) 99999-8888 today", "call ***8888 today"],
     ["number 5511999998888.", "number ***8888."],
@@ -76,7 +77,22 @@ describe("redact()", () => {
 
 test("redact() takes time in proportion to the text, whatever it is made of", () => {
   // A pattern that takes the square of the length would not come back from these within the test's limit.
-  for (const piece of ["x", "a.", "1", "+5 ", "55", "a://", "?key", "@a.", "bearer ", "'-%", "a@"]) {
+  for (const piece of [
+    "x",
+    "a.",
+    "1",
+    "+5 ",
+    "55",
+    "a://",
+    "?key",
+    "@a.",
+    "bearer ",
+    "'-%",
+    "a@",
+    "é",
+    "é.",
+    "@é.",
+  ]) {
     expect(redact(piece.repeat(1_000_000 / piece.length)).length).toBeGreaterThan(100_000);
   }
 });
