@@ -40,7 +40,7 @@ const CASES: Case[] = [
     },
     exitCode: 1,
     says: { social: { calls: 2, failed: 2 }, heartbeat: "kept", whatsapp: clean, email: clean },
-    codes: ["APP_HTTP_500", "SOCIAL_ALL_CALLS_FAILED"],
+    codes: ["SOCIAL_ALL_CALLS_FAILED", "APP_HTTP_500"],
   },
   {
     name: "an application that refuses the secret",
@@ -69,7 +69,7 @@ const CASES: Case[] = [
     prepare: ({ application }) => application.stop(),
     exitCode: 1,
     says: { social: { calls: 2, failed: 2 }, whatsapp: clean, email: clean },
-    codes: ["APP_UNREACHABLE", "WORKER_UNREACHABLE", "SOCIAL_ALL_CALLS_FAILED"],
+    codes: ["SOCIAL_ALL_CALLS_FAILED", "APP_UNREACHABLE", "WORKER_UNREACHABLE"],
   },
   {
     name: "a gateway that answers 200 with nonsense",
