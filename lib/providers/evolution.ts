@@ -8,8 +8,13 @@ import { codeOfCall, messageIdOf, type SendOutcome } from "./send-outcome.ts";
 /** One WhatsApp text; `number` is digits with country code. */
 export type WhatsappText = { instanceName: string; number: string; text: string };
 
-/** Whether an instance may send, or why not; `stopsChannel` when the gateway refuses us, whatever the instance. */
-export type InstanceCheck = { open: true } | { open: false; code: string; stopsChannel: boolean };
+/**
+ * Whether an instance may send, or why not; `stopsChannel` when the gateway refuses us, whatever the instance, and
+ * `timedOut` when it said nothing in time.
+ */
+export type InstanceCheck =
+  | { open: true }
+  | { open: false; code: string; stopsChannel: boolean; timedOut: boolean };
 
 /** The names of the instances that the key may see, or why they are not known. */
 export type InstanceList = { ok: true; names: string[] } | { ok: false; code: string; stopsChannel: boolean };
@@ -51,8 +56,9 @@ export function evolutionClient(options: {
       if (result.class === "answered" && stateOf(result.answer) === "open") return { open: true };
       // Key and licence are looked at before every route, so they are met here first.
       const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
-      if (refusal?.stopsChannel) return { open: false, ...refusal };
-      return { open: false, code: "sem_instancia_gateway", stopsChannel: false };
+      if (refusal?.stopsChannel) return { open: false, ...refusal, timedOut: false };
+      const timedOut = result.problem === "timeout";
+      return { open: false, code: "sem_instancia_gateway", stopsChannel: false, timedOut };
     },
     async listInstances(signal) {
       const url = peerUrl(baseUrl, ["instance", "fetchInstances"]);

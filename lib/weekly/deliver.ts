@@ -11,7 +11,7 @@ import type { DeliveryCounts, Tally } from "./summary.ts";
 /** A delivery that can be addressed, or the code of what is missing. */
 export type Prepared =
   | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
-  | { ready: false; code: string; stopsChannel?: boolean };
+  | { ready: false; code: string; stopsChannel?: boolean; timedOut?: boolean };
 
 /** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
 export type DeliveryChannel = {
@@ -22,8 +22,8 @@ export type DeliveryChannel = {
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
   /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
   halt: Halt;
-  /** How many sends in a row ended in doubt. */
-  doubtsInARow: number;
+  /** How many deliveries in a row ended in doubt, or with nothing said in time before they began. */
+  silencesInARow: number;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
   pace: Pace;
@@ -48,8 +48,11 @@ const LEASE_MS = 5 * 60_000;
 const THROTTLED_REPEATS = 3;
 /** A provider that asks for more patience than this gets no further message in this run. */
 const LONGEST_PATIENCE_MS = 30 * 60_000;
-/** Each doubt is a delivery that a person has to look up: a silent provider must not make thousands of them. */
-const DOUBTS_BEFORE_HALT = 100;
+/**
+ * Each doubt is a delivery that a person has to look up, and each silence costs the whole time limit: a provider that
+ * hangs must not make thousands of them.
+ */
+const SILENCES_BEFORE_HALT = 100;
 const CLAIM_MS = 20_000;
 /** Codes of messages that were sent and of which the ledger knows nothing: their ids have to be in the summary. */
 const UNRECORDED: ReadonlySet<string> = new Set(["delivery_not_recorded", "delivery_claim_lost"]);
@@ -147,8 +150,9 @@ async function deliverOnce(
 
 /** A channel that refuses us, or is silent again and again, gets no further message: the next run sends the rest. */
 function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, outcome: FinalOutcome): void {
-  channel.doubtsInARow = outcome.status === "unknown" ? channel.doubtsInARow + 1 : 0;
-  const isSilent = channel.doubtsInARow >= DOUBTS_BEFORE_HALT;
+  const saidNothing = outcome.status === "unknown" || (outcome.status === "failed" && outcome.timedOut);
+  channel.silencesInARow = saidNothing ? channel.silencesInARow + 1 : 0;
+  const isSilent = channel.silencesInARow >= SILENCES_BEFORE_HALT;
   const isRefused = outcome.status === "failed" && outcome.stopsChannel;
   if (channel.halt.code() !== null || !(isSilent || isRefused)) return;
   const code = isRefused ? outcome.code : `${channel.name}_not_answering`;
@@ -191,7 +195,8 @@ async function settle(
   else count("sent", null);
 }
 
-type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }>;
+/** What a delivery came to; `timedOut` when the provider was asked before the send and said nothing. */
+type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & { timedOut?: boolean };
 
 /** Addresses the delivery, passes the point of no return and sends; only a throttled answer is repeated. */
 async function attempt(
@@ -204,10 +209,11 @@ async function attempt(
 ): Promise<FinalOutcome> {
   const { stop } = world;
   const ids = { channel: channel.name, deliveryId: delivery.id };
-  const failed = (code: string, stopsChannel = false): FinalOutcome => ({
+  const failed = (code: string, stopsChannel = false, timedOut = false): FinalOutcome => ({
     status: "failed",
     code,
     stopsChannel,
+    timedOut,
   });
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
@@ -215,9 +221,7 @@ async function attempt(
       world.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
       return { ready: false, code: "delivery_prepare_failed" };
     });
-  if (!prepared.ready) {
-    return failed(prepared.code, prepared.stopsChannel);
-  }
+  if (!prepared.ready) return failed(prepared.code, prepared.stopsChannel, prepared.timedOut);
 
   let release: (() => void) | null = null;
   try {

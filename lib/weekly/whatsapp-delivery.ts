@@ -34,7 +34,7 @@ export function whatsappChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
     halt: createHalt(),
-    doubtsInARow: 0,
+    silencesInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,
@@ -47,7 +47,10 @@ export function whatsappChannel(
       const instanceName = instanceNameOf(claim.sender);
       if (!gateway || !instanceName) return { ready: false, code: "sem_instancia_gateway" };
       const instance = await gateway.checkInstance(instanceName, signal);
-      if (!instance.open) return { ready: false, code: instance.code, stopsChannel: instance.stopsChannel };
+      if (!instance.open) {
+        const { code, stopsChannel, timedOut } = instance;
+        return { ready: false, code, stopsChannel, timedOut };
+      }
       return {
         ready: true,
         maskedHint,

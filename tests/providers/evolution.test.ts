@@ -185,7 +185,12 @@ function throttled(retryAfterMs: number) {
   return { status: "throttled" as const, code: "gateway_http_429", retryAfterMs };
 }
 
-const NOT_OPEN = { open: false as const, code: "sem_instancia_gateway", stopsChannel: false };
+const NOT_OPEN = {
+  open: false as const,
+  code: "sem_instancia_gateway",
+  stopsChannel: false,
+  timedOut: false,
+};
 
 describe("evolutionClient().checkInstance()", () => {
   test.each([
@@ -207,7 +212,6 @@ describe("evolutionClient().checkInstance()", () => {
     ["another spelling", { status: 200, json: { instance: { state: "OPEN" } } }],
     ["text", { status: 200, text: "open" }],
     ["drop", "drop"],
-    ["hang", "hang"],
     ["break", "break_body"],
     ["huge", "huge"],
     ["not JSON", "not_json"],
@@ -222,8 +226,13 @@ describe("evolutionClient().checkInstance()", () => {
     expect(await clientOf(`http://127.0.0.1:${await refusedPort()}`).checkInstance("ops")).toEqual(NOT_OPEN);
   });
 
+  test("says when the gateway said nothing in time", async () => {
+    gateway.routes.state.next("hang");
+    expect(await client.checkInstance("ops")).toEqual({ ...NOT_OPEN, timedOut: true });
+  });
+
   test("a refused key and a missing licence stop the channel", async () => {
-    const refused = { open: false, code: "gateway_unauthorized", stopsChannel: true };
+    const refused = { open: false, code: "gateway_unauthorized", stopsChannel: true, timedOut: false };
     expect(await clientOf(gateway.url, "wrong").checkInstance("ops")).toEqual(refused);
     gateway.routes.state.next({
       status: 503,

@@ -39,3 +39,23 @@ test("a provider that does not answer again and again stops its channel; the nex
   expect(second.email).toMatchObject({ sent: skipped + failed, unknown });
   expect(weekly.email.accepted).toHaveLength(skipped + failed);
 });
+
+test("a gateway that hangs when it is asked for its instance stops WhatsApp: each owner would cost the time limit", async () => {
+  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.gateway.routes.state.script = () => "hang";
+
+  const first = await weekly.run({ concurrency: 8 });
+
+  expect(first.email.sent).toBe(140);
+  expect(weekly.gateway.routes.state.calls.length).toBeGreaterThanOrEqual(100);
+  expect(weekly.gateway.routes.state.calls.length).toBeLessThanOrEqual(100 + 7);
+  expect(first.whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  expect(first.whatsapp.failed + first.whatsapp.skipped).toBe(140);
+  expect(first.failures.map(({ code }) => code)).toContain("whatsapp_not_answering");
+
+  weekly.gateway.routes.state.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.whatsapp.sent).toBe(140);
+  expect(weekly.gateway.accepted).toHaveLength(140);
+});
