@@ -1,4 +1,3 @@
-import process from "node:process";
 import type { Group } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { printHelp, renderGroupHelp } from "./help.ts";

@@ -1,4 +1,3 @@
-import process from "node:process";
 import { parseArgs, runCommand } from "citty";
 import type { OpsError } from "../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";

@@ -1,4 +1,3 @@
-import process from "node:process";
 import type postgres from "postgres";
 import { databaseError } from "./database-error.ts";
 import { connectDatabase, type DriverStream } from "./database-socket.ts";

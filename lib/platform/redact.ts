@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 /** What stands in place of a secret wherever text is printed. */
 export const REDACTED = "<secret>";
 
