@@ -48,7 +48,10 @@ describe("createLog()", () => {
 
   test("tells people the code at the end of the first line, and the hint below all of them", () => {
     const { log, written } = logged({ isTerminal: true });
-    log.error("Cannot start\n  A: is missing\n  B: is not a number", { code: "CONFIG_INVALID", hint: "Set them" });
+    log.error("Cannot start\n  A: is missing\n  B: is not a number", {
+      code: "CONFIG_INVALID",
+      hint: "Set them",
+    });
     expect(written).toEqual([
       "11:00:00 error Cannot start code=CONFIG_INVALID\n  A: is missing\n  B: is not a number\n  -> Set them\n",
     ]);
