@@ -86,7 +86,10 @@ export async function deliver(
 
   if (channel.leftOut) return counted("skipped", null);
   if (known === "sent") return counted("reused", null);
-  if (channel.senderTenantId === null) return counted("failed", channel.senderMissingCode);
+  if (channel.senderTenantId === null)
+    return known === "unknown"
+      ? counted("unknown", "delivery_unknown")
+      : counted("failed", channel.senderMissingCode);
   if (known === "unknown") return await deliverOnce(world, channel, report, count);
 
   // Waited for before the claim: a lease must not run out in a queue.

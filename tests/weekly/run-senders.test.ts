@@ -40,6 +40,15 @@ describe("runWeekly() without a sender tenant", () => {
       expect((await weekly.run())[channel].sent).toBe(2);
     },
   );
+
+  test("a delivery that is in doubt stays in doubt: the lack of a sender changes nothing about it", async () => {
+    const weekly = await oneOwner();
+    weekly.gateway.routes.send.script = () => ({ accept: "drop" });
+    expect((await weekly.run()).whatsapp.unknown).toBe(1);
+    const summary = await weekly.run({ whatsappSenderTenantId: null });
+    expect(summary.whatsapp).toMatchObject({ unknown: 1, failed: 0 });
+    expect(summary.failures.map(({ code }) => code)).toEqual(["delivery_unknown"]);
+  });
 });
 
 describe("runWeekly() with a messaging instance that cannot send", () => {
