@@ -64,7 +64,7 @@ class Pools {
   #prepare = true;
   current: postgres.Sql;
 
-  /** Connects and loads the driver side by side: on most hosts each takes as long as the other. */
+  /** Connects and loads the driver side by side: neither has to wait for the other. */
   static async open(options: PoolOptions & { address: DatabaseAddress }): Promise<Pools> {
     let onLoss = () => {};
     const early = connectDatabase(options.address, { limitMs: limitOf(options), onLoss: () => onLoss() });
