@@ -8,10 +8,12 @@ import { until } from "../chaos/until.ts";
 import { findDebianTool } from "../debian-tool.ts";
 import { freePort, openWebhookArena, SECRET } from "./webhook-process.ts";
 
-const program = findDebianTool({
+const ALERTMANAGER = {
   program: "prometheus-alertmanager",
   packageName: "prometheus-alertmanager",
-});
+  readsShare: true,
+};
+const program = findDebianTool(ALERTMANAGER);
 
 const config = (url: string) => `
 route: { receiver: opsctl, group_wait: 100ms, group_interval: 1s, repeat_interval: 1h, group_by: [alertname] }
@@ -66,9 +68,7 @@ const name =
 test(name, async () => {
   if (program === null) {
     // The fixtures of its documented payloads are all that was tested here, and the name of this test says so.
-    expect(
-      findDebianTool({ program: "prometheus-alertmanager", packageName: "prometheus-alertmanager" }),
-    ).toBeNull();
+    expect(findDebianTool(ALERTMANAGER)).toBeNull();
     return;
   }
   await using arena = await openWebhookArena();
