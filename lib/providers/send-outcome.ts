@@ -5,13 +5,17 @@ import type { CallProblem, CallResult } from "../platform/http.ts";
  *
  * Shape: `sent` carries the provider's id; `failed` is proved not accepted; `throttled` too, and may be repeated
  *        under the same claim; `unknown` may have been accepted, so no code sends it again. `stopsChannel` says that
- *        the refusal is about the channel, not about this message.
+ *        the refusal is about the channel, not about this message; `channel` is what was learnt about the channel after
+ *        a send that stays in doubt.
  */
 export type SendOutcome =
   | { status: "sent"; providerMessageId: string }
   | { status: "failed"; code: string; stopsChannel: boolean }
   | { status: "throttled"; code: string; retryAfterMs: number }
-  | { status: "unknown"; code: string };
+  | { status: "unknown"; code: string; channel?: ChannelFault };
+
+/** Why a channel can send nothing now: the public code, and what is behind it where that is another. */
+export type ChannelFault = { code: string; cause?: string | undefined };
 
 const PROBLEM_CODES: Record<CallProblem, string> = {
   unreachable: "unreachable",

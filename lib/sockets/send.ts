@@ -1,5 +1,6 @@
 import type { EvolutionClient } from "../providers/evolution.ts";
-import type { SendOutcome } from "../providers/send-outcome.ts";
+import { ALERT_GATEWAY, gatewayAdvice } from "../providers/gateway-advice.ts";
+import type { ChannelFault, SendOutcome } from "../providers/send-outcome.ts";
 import type { MonitorProblem } from "./alert.ts";
 
 /** What it takes to send one message; `findInstance` answers the instance that sends, or why there is none. */
@@ -22,7 +23,7 @@ export async function sendText(messenger: Messenger, text: string): Promise<Moni
   const timer = setTimeout(() => over.abort(), limitMs);
   try {
     const instance = await findInstance(over.signal);
-    if ("code" in instance) return problem(instance.code);
+    if ("code" in instance) return problem({ code: instance.code });
     return problemOf(
       await gateway.sendText({ instanceName: instance.name, number: phone, text }, over.signal),
     );
@@ -32,9 +33,12 @@ export async function sendText(messenger: Messenger, text: string): Promise<Moni
 }
 
 function problemOf(outcome: SendOutcome): MonitorProblem | null {
-  return outcome.status === "sent" ? null : problem(outcome.code);
+  if (outcome.status === "sent") return null;
+  return problem((outcome.status === "unknown" ? outcome.channel : null) ?? { code: outcome.code });
 }
 
-function problem(code: string): MonitorProblem {
-  return { code, message: `Cannot send the alert by WhatsApp: ${code}; the next run tries again` };
+function problem({ code, cause }: ChannelFault): MonitorProblem {
+  const advice = gatewayAdvice({ code, cause }, ALERT_GATEWAY);
+  const why = advice === null ? code : `${code}, ${advice.problem}. ${advice.mend}`;
+  return { code, message: `Cannot send the alert by WhatsApp: ${why}; the next run tries again` };
 }

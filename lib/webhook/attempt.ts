@@ -4,12 +4,22 @@ import type { DueRow } from "./state.ts";
  * How one attempt ended.
  *
  * Shape: `failed` is tried again: `retryAfterMs` when the peer said when, `peerDown` when nothing else would fare better
- *        now, `holds` when the peer refuses us and everything waits until it no longer does. `refused` is for good.
+ *        now, `holds` when the peer takes nothing from us and everything waits until it does again, `cause` what is
+ *        behind the code where that is another. `refused` is for good.
  */
 export type AttemptResult =
   | { as: "delivered"; reference: string | null; url: string | null }
-  | { as: "failed"; code: string; peerDown: boolean; holds: boolean; retryAfterMs: number | null }
+  | Failed
   | { as: "refused"; code: string };
+
+type Failed = {
+  as: "failed";
+  code: string;
+  cause?: string | undefined;
+  peerDown: boolean;
+  holds: boolean;
+  retryAfterMs: number | null;
+};
 
 /** Tries to deliver a row once; never throws. */
 export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResult>;

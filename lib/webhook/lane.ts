@@ -137,7 +137,7 @@ export class Lane {
     const ageMs = row.ageMs + (monotonicMs() - startedMs);
     const settlement = this.#settlementOf(row, result, ageMs);
     if (!(await this.#record(row, settlement))) return "unsettled";
-    this.#report(row, settlement);
+    this.#report(row, settlement, result);
     if (settlement.as === "delivered") metrics.sent(kind, ageMs);
     return settlement.as === "retry" ? "failed" : settlement.as;
   }
@@ -165,9 +165,10 @@ export class Lane {
       this.#failures = 0;
       return;
     }
-    if (result.holds && this.#hold === null)
-      log.error("The peer refuses us: its alerts wait", { kind, code: result.code });
     if (result.holds) {
+      // A new reason is told, too: what mends it is another thing.
+      if (this.#hold !== result.code)
+        log.error("The peer refuses us: its alerts wait", holdFacts(kind, result));
       this.#hold = result.code;
       this.#heldAtMs = monotonicMs();
     } else if (!result.peerDown) this.#hold = null;
@@ -219,7 +220,7 @@ export class Lane {
     }
   }
 
-  #report(row: DueRow, settlement: Settlement): void {
+  #report(row: DueRow, settlement: Settlement, result: AttemptResult): void {
     const { log, metrics, kind } = this.#world;
     const facts = { kind, row: row.id, fingerprint: row.alert.fingerprint, attempt: row.attempts + 1 };
     if (settlement.as === "delivered") {
@@ -227,12 +228,17 @@ export class Lane {
       return;
     }
     const { code } = settlement;
+    const why = result.as === "failed" ? { code, cause: result.cause } : { code };
     metrics.failed(kind, code);
     if (settlement.as === "retry") {
-      log.warn("An alert could not be delivered yet", { ...facts, code, againInMs: settlement.delayMs });
+      log.warn("An alert could not be delivered yet", { ...facts, ...why, againInMs: settlement.delayMs });
       return;
     }
     metrics.dead(kind);
-    log.error("Gave an alert up; see opsctl webhook dead list", { ...facts, code });
+    log.error("Gave an alert up; see opsctl webhook dead list", { ...facts, ...why });
   }
+}
+
+function holdFacts(kind: OutboxKind, { code, cause }: { code: string; cause?: string | undefined }) {
+  return { kind, code, cause, hint: "opsctl doctor webhook says what to do" };
 }

@@ -14,8 +14,9 @@ export type FindInstance = (
 /**
  * Sends the WhatsApp message of an alert, once.
  *
- * Shape: an ambiguous answer counts as a failure: a second message is better than a missing one. Only a refusal of our
- *        key or licence holds; no refusal is for good, since the phone or the instance can be mended while it waits.
+ * Shape: an ambiguous answer counts as a failure: a second message is better than a missing one. What no message could
+ *        pass holds: a refusal of our key, licence or sending account, and an instance that the gateway itself calls
+ *        not open. No refusal is for good, since the phone or the instance can be mended while it waits.
  */
 export function messageAttempt(world: {
   gateway: Pick<EvolutionClient, "sendText">;
@@ -28,9 +29,10 @@ export function messageAttempt(world: {
     if ("code" in instance) return failed(instance.code, { peerDown: true, holds: instance.stopsChannel });
     const text = renderMessage(alert, { issueUrl });
     const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
-    // The instance was renamed or made anew since it was found.
-    if (outcome.status === "failed" && outcome.code === "sem_instancia_gateway") instance.forget?.();
-    return resultOf(outcome);
+    const result = resultOf(outcome);
+    // The instance may have been renamed or made anew since it was found.
+    if (result.as === "failed" && result.code === "sem_instancia_gateway") instance.forget?.();
+    return result;
   };
 }
 
@@ -69,13 +71,20 @@ function resultOf(outcome: SendOutcome): AttemptResult {
         peerDown: outcome.code === "gateway_unreachable",
       });
     case "unknown":
-      return failed(outcome.code, { peerDown: true });
+      return outcome.channel
+        ? failed(outcome.channel.code, { peerDown: true, holds: true, cause: outcome.channel.cause })
+        : failed(outcome.code, { peerDown: true });
   }
 }
 
 function failed(
   code: string,
-  { peerDown = false, holds = false, retryAfterMs = null as number | null },
+  {
+    peerDown = false,
+    holds = false,
+    retryAfterMs = null as number | null,
+    cause = undefined as string | undefined,
+  },
 ): AttemptResult {
-  return { as: "failed", code, peerDown, holds, retryAfterMs };
+  return { as: "failed", code, cause, peerDown, holds, retryAfterMs };
 }

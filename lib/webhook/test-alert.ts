@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { OpsError } from "../platform/errors.ts";
 import { callPeer } from "../platform/http.ts";
 import type { Secret } from "../platform/secret.ts";
+import { ALERT_GATEWAY, gatewayAdvice } from "../providers/gateway-advice.ts";
 import type { AlertAnswer } from "./answer.ts";
 import type { LatestRow, OutboxKind, State } from "./state.ts";
 
@@ -142,5 +143,13 @@ export function renderTestReport(report: TestReport): string {
     failed: "given up",
     not_firing: "none was asked for",
   }[report.issue];
-  return `WhatsApp  ${whatsapp}${because("message")}\nIssue     ${issue}${because("issue")}\n`;
+  const lines = [`WhatsApp  ${whatsapp}${because("message")}`, ...mendOf(report.codes.message)];
+  return `${[...lines, `Issue     ${issue}${because("issue")}`].join("\n")}\n`;
+}
+
+/** What to do about a message that waits; the state keeps the code alone, so `doctor` knows more. */
+function mendOf(code: string | undefined): string[] {
+  const advice = code === undefined ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
+  if (advice === null) return [];
+  return [`          ${advice.problem}`, `          -> ${advice.mend}; opsctl doctor webhook says more`];
 }

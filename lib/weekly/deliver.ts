@@ -1,17 +1,17 @@
 import type { Log } from "../platform/log.ts";
 import type { Pace } from "../platform/pace.ts";
 import type { SendOutcome } from "../providers/send-outcome.ts";
-import type { Halt } from "./halt.ts";
+import type { Halt, HaltReason } from "./halt.ts";
 import type { Payload } from "./payload.ts";
 import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "./refusals.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { DeliveryChannelName, DeliveryClaim, Scope, Settled, Store } from "./store.ts";
-import type { DeliveryCounts, Tally } from "./summary.ts";
+import type { DeliveryCounts, Failure, Tally } from "./summary.ts";
 
-/** A delivery that can be addressed, or the code of what is missing. */
+/** A delivery that can be addressed, or the code of what is missing, with what is behind it where that is known. */
 export type Prepared =
   | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
-  | { ready: false; code: string; stopsChannel?: boolean; timedOut?: boolean };
+  | ({ ready: false; code: string } & Stopping);
 
 /** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
 export type DeliveryChannel = {
@@ -73,11 +73,11 @@ export async function deliver(
   known: string | undefined,
 ): Promise<{ busy: string } | null> {
   const { tally, stop } = world;
-  const count: Count = (counter, code, ids) => {
+  const count: Count = (counter, code, facts) => {
     tally[channel.name][counter] += 1;
     if (code === null) return;
     const keep = UNRECORDED.has(code) ? tally.failFirst : tally.fail;
-    keep({ step: channel.name, code, tenantId: report.scope.tenantId, reportId: report.id, ...ids });
+    keep({ step: channel.name, code, tenantId: report.scope.tenantId, reportId: report.id, ...facts });
   };
   const counted = (...result: Parameters<Count>): null => {
     count(...result);
@@ -97,8 +97,8 @@ export async function deliver(
   try {
     const stopped = stop.reason();
     if (stopped) return counted("skipped", stopped.code);
-    const halted = channel.halt.code();
-    if (halted !== null) return counted("skipped", halted);
+    const halted = channel.halt.reason();
+    if (halted !== null) return counted("skipped", halted.code, { cause: halted.cause });
     return await deliverOnce(world, channel, report, count);
   } finally {
     release?.();
@@ -108,7 +108,7 @@ export async function deliver(
 type Count = (
   counter: keyof DeliveryCounts,
   code: string | null,
-  ids?: { deliveryId: string; providerMessageId?: string },
+  facts?: Pick<Failure, "deliveryId" | "providerMessageId" | "cause">,
 ) => void;
 
 async function deliverOnce(
@@ -156,13 +156,19 @@ function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, out
   const saidNothing = outcome.status === "unknown" || (outcome.status === "failed" && outcome.timedOut);
   channel.silencesInARow = saidNothing ? channel.silencesInARow + 1 : 0;
   const isSilent = channel.silencesInARow >= SILENCES_BEFORE_HALT;
-  const isRefused = outcome.status === "failed" && outcome.stopsChannel;
-  if (channel.halt.code() !== null || !(isSilent || isRefused)) return;
-  const code = isRefused ? outcome.code : `${channel.name}_not_answering`;
-  channel.halt.because(code);
-  // A refusal is in the summary already, with the delivery that met it.
-  if (isSilent) tally.failFirst({ step: channel.name, code });
-  log.error("A channel was stopped for the rest of the run", { channel: channel.name, code });
+  const reason = refusalIn(outcome) ?? (isSilent ? { code: `${channel.name}_not_answering` } : null);
+  if (channel.halt.reason() !== null || reason === null) return;
+  channel.halt.because(reason);
+  // What a failed delivery met is in the summary already, with that delivery.
+  if (outcome.status !== "failed" || isSilent) tally.failFirst({ step: channel.name, ...reason });
+  log.error("A channel was stopped for the rest of the run", { channel: channel.name, ...reason });
+}
+
+/** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
+function refusalIn(outcome: FinalOutcome): HaltReason | null {
+  if (outcome.status === "unknown") return outcome.channel ?? null;
+  if (outcome.status !== "failed" || !outcome.stopsChannel) return null;
+  return { code: outcome.code, cause: outcome.cause };
 }
 
 /** Records the outcome for as long as the lease lasts: the truth about the provider must not be lost. */
@@ -176,7 +182,11 @@ async function settle(
 ): Promise<void> {
   const providerMessageId = outcome.status === "sent" ? outcome.providerMessageId : null;
   const errorCode = outcome.status === "sent" ? null : outcome.code;
-  const ids = { deliveryId: delivery.id, ...(providerMessageId === null ? {} : { providerMessageId }) };
+  const ids = {
+    deliveryId: delivery.id,
+    ...(providerMessageId === null ? {} : { providerMessageId }),
+    cause: outcome.status === "failed" ? outcome.cause : undefined,
+  };
   const result = { status: outcome.status, providerMessageId, errorCode };
   let settled: Settled;
   try {
@@ -198,8 +208,13 @@ async function settle(
   else count("sent", null);
 }
 
-/** What a delivery came to; `timedOut` when the provider was asked before the send and said nothing. */
-type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & { timedOut?: boolean };
+/**
+ * What a delivery came to; `timedOut` when the provider was asked before the send and said nothing, `cause` what is behind
+ * its code.
+ */
+type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & More;
+type Stopping = More & { stopsChannel?: boolean | undefined };
+type More = { timedOut?: boolean | undefined; cause?: string | undefined };
 
 /** Addresses the delivery, passes the point of no return and sends; only a throttled answer is repeated. */
 async function attempt(
@@ -212,11 +227,11 @@ async function attempt(
 ): Promise<FinalOutcome> {
   const { stop } = world;
   const ids = { channel: channel.name, deliveryId: delivery.id };
-  const failed = (code: string, stopsChannel = false, timedOut = false): FinalOutcome => ({
+  const failed = (code: string, { stopsChannel = false, ...more }: Stopping = {}): FinalOutcome => ({
     status: "failed",
     code,
     stopsChannel,
-    timedOut,
+    ...more,
   });
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
@@ -224,13 +239,13 @@ async function attempt(
       world.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
       return { ready: false, code: "delivery_prepare_failed" };
     });
-  if (!prepared.ready) return failed(prepared.code, prepared.stopsChannel, prepared.timedOut);
+  if (!prepared.ready) return failed(prepared.code, prepared);
 
   let release: (() => void) | null = null;
   try {
     for (let repeats = 0; ; repeats += 1) {
-      const stopped = stop.reason()?.code ?? channel.halt.code();
-      if (stopped !== null) return failed(stopped);
+      const stopped: HaltReason | null = stop.reason() ?? channel.halt.reason();
+      if (stopped !== null) return failed(stopped.code, { cause: stopped.cause });
       const undispatched = await dispatch(world, channel, delivery, prepared.maskedHint);
       if (undispatched !== null) return failed(undispatched);
       const outcome = await prepared.send(stop.abandon).catch((error: unknown): SendOutcome => {
@@ -240,7 +255,7 @@ async function attempt(
       if (outcome.status !== "throttled") return outcome;
       release?.();
       const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
-      if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, true);
+      if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, { stopsChannel: true });
       if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs) return failed(outcome.code);
       const { signal } = channel.halt;
       await world.sleep(outcome.retryAfterMs, signal).catch(() => {});

@@ -1,10 +1,11 @@
+import { NO_SENDER_INSTANCE } from "../providers/gateway-advice.ts";
 import { normalizeEmail } from "../text/email-address.ts";
 import { maskEmail, maskPhone } from "../text/mask.ts";
 import { normalizePhone } from "../text/phone.ts";
 import { emailSenderOf } from "./email-delivery.ts";
 import type { Run } from "./run-state.ts";
 import { pagesOf } from "./scopes.ts";
-import { noEditorials, type WeeklySummary } from "./summary.ts";
+import { type Failure, noEditorials, type WeeklySummary } from "./summary.ts";
 import { instanceNameOf } from "./whatsapp-delivery.ts";
 
 /**
@@ -20,15 +21,15 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
   const { whatsappSenderTenantId, emailSenderTenantId } = options;
   const { store } = world;
   const senders = await store.readSenders(whatsappSenderTenantId, emailSenderTenantId);
-  const whatsappCode = options.skipWhatsapp
+  const whatsappProblem = options.skipWhatsapp
     ? null
     : await whatsappSenderProblem(run, instanceNameOf(senders.instanceName));
-  const emailCode = options.skipEmail ? null : emailSenderProblem(run, senders.emailSender);
-  for (const [step, code] of [
-    ["whatsapp", whatsappCode],
-    ["email", emailCode],
+  const emailProblem = options.skipEmail ? null : emailSenderProblem(run, senders.emailSender);
+  for (const [step, problem] of [
+    ["whatsapp", whatsappProblem],
+    ["email", emailProblem],
   ] as const) {
-    if (code !== null) tally.fail({ step, code });
+    if (problem !== null) tally.fail({ step, ...problem });
   }
   const editorials = editorialReadiness(run);
   if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
@@ -41,12 +42,12 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
     const address = normalizeEmail(owner.email);
     const phoneCode = number && maskPhone(number) ? null : "recipient_phone_missing";
     const addressCode = address && maskEmail(address) ? null : "recipient_email_missing";
-    for (const [step, leftOut, recipientCode, senderCode] of [
-      ["whatsapp", options.skipWhatsapp, phoneCode, whatsappCode],
-      ["email", options.skipEmail, addressCode, emailCode],
+    for (const [step, leftOut, recipientCode, senderProblem] of [
+      ["whatsapp", options.skipWhatsapp, phoneCode, whatsappProblem],
+      ["email", options.skipEmail, addressCode, emailProblem],
     ] as const) {
       if (leftOut) tally[step].skipped += 1;
-      else if (recipientCode !== null || senderCode !== null) tally[step].failed += 1;
+      else if (recipientCode !== null || senderProblem !== null) tally[step].failed += 1;
       if (!leftOut && recipientCode !== null) tally.fail({ step, code: recipientCode, tenantId });
     }
     world.progress.advance(1);
@@ -75,18 +76,20 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
   };
 }
 
-async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<string | null> {
-  if (run.options.whatsappSenderTenantId === null) return "sender_tenant_missing";
+type SenderProblem = Pick<Failure, "code" | "cause">;
+
+async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<SenderProblem | null> {
+  if (run.options.whatsappSenderTenantId === null) return { code: "sender_tenant_missing" };
   const { gateway, interrupt } = run.world;
-  if (instanceName === null || gateway === null) return "sem_instancia_gateway";
+  if (instanceName === null || gateway === null) return NO_SENDER_INSTANCE;
   const instance = await gateway.checkInstance(instanceName, interrupt);
-  return instance.open ? null : instance.code;
+  return instance.open ? null : { code: instance.code, cause: instance.cause };
 }
 
-function emailSenderProblem(run: Run, config: unknown): string | null {
-  if (run.options.emailSenderTenantId === null) return "email_sender_tenant_missing";
+function emailSenderProblem(run: Run, config: unknown): SenderProblem | null {
+  if (run.options.emailSenderTenantId === null) return { code: "email_sender_tenant_missing" };
   const sender = emailSenderOf(config);
-  return sender.ready ? null : sender.code;
+  return sender.ready ? null : { code: sender.code };
 }
 
 function editorialReadiness(run: Run): WeeklySummary["editorials"] {

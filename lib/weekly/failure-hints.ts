@@ -1,3 +1,6 @@
+import { gatewayAdvice, WEEKLY_GATEWAY } from "../providers/gateway-advice.ts";
+import type { Failure } from "./summary.ts";
+
 /** What an operator does about a failure code of the weekly run; codes without a line explain themselves. */
 const HINTS: Readonly<Record<string, string>> = {
   APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
@@ -11,7 +14,6 @@ const HINTS: Readonly<Record<string, string>> = {
   recipient_email_missing: "enter a valid address in users.email, then run again",
   sender_tenant_missing: "set WHATSAPP_REPORT_SENDER_TENANT_ID",
   email_sender_tenant_missing: "set WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
-  sem_instancia_gateway: "pair the sender's number in the messaging gateway",
   email_sender_address_missing: "give the central tenant's tenant_config.config.email an address",
   email_sender_domain_unverified: "verify the sender's domain at the e-mail provider",
   delivery_unknown: "the provider may have the message: look it up, then opsctl deliveries reconcile",
@@ -24,8 +26,6 @@ const HINTS: Readonly<Record<string, string>> = {
   delivery_not_recorded: "it was sent, but the database could not be told: note the provider's id",
   delivery_claim_lost: "it was sent, but another process had given it up: opsctl deliveries reconcile",
   timeline_entry_failed: "it was sent; only its timeline entry is missing",
-  gateway_unauthorized: "the gateway refuses GATEWAY_ADMIN_KEY",
-  gateway_license_required: "activate the gateway's licence",
   email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
   daily_quota_exceeded: "the e-mail provider's daily quota is used up",
   monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",
@@ -38,7 +38,11 @@ const HINTS: Readonly<Record<string, string>> = {
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };
 
-/** The line that mends a failure, or undefined. */
-export function hintFor(code: string): string | undefined {
-  return Object.hasOwn(HINTS, code) ? HINTS[code] : undefined;
+/** The line that mends a failure, or undefined; of the gateway's codes also what is wrong. */
+export function hintFor({ code, cause }: Pick<Failure, "code" | "cause">): string | undefined {
+  if (Object.hasOwn(HINTS, code)) return HINTS[code];
+  // After one of these the message was refused or may have been taken: the delivery's state says which.
+  if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;
+  const advice = gatewayAdvice({ code, cause }, WEEKLY_GATEWAY);
+  return advice === null ? undefined : `${advice.problem}: ${advice.mend}`;
 }

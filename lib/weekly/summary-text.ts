@@ -77,11 +77,11 @@ function counted(counts: Record<string, number>): string {
 
 function failureLines(summary: WeeklySummary): string[] {
   const { failures, failuresTruncated, retryableUntil, dryRun, whatsapp, email } = summary;
-  const groups = Map.groupBy(failures, ({ step, code }) => `${step}: ${code}`);
+  const groups = Map.groupBy(failures, nameOf);
   const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
   for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
     lines.push(`  ${name}${group.length > 1 ? ` (${group.length})` : ""}`);
-    const hint = hintFor(group[0]!.code);
+    const hint = hintFor(group[0]!);
     if (hint) lines.push(`    -> ${hint}`);
     for (const failure of group.slice(0, IDS_SHOWN)) {
       const ids = idsOf(failure);
@@ -94,6 +94,10 @@ function failureLines(summary: WeeklySummary): string[] {
   if (retryableUntil && !dryRun && whatsapp.failed + email.failed > 0)
     lines.push("", `Failed deliveries can be tried again until ${retryableUntil}.`);
   return lines;
+}
+
+function nameOf({ step, code, cause }: Failure): string {
+  return cause === undefined ? `${step}: ${code}` : `${step}: ${code}, ${cause}`;
 }
 
 function idsOf({ tenantId, deliveryId, providerMessageId }: Failure): string {

@@ -25,6 +25,8 @@ export type Failure = {
   reportId?: string;
   deliveryId?: string;
   providerMessageId?: string;
+  /** What is behind a code that several things lead to. */
+  cause?: string | undefined;
 };
 
 /** How the editorial drain went. */

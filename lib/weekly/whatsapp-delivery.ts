@@ -1,5 +1,10 @@
 import type { Pace } from "../platform/pace.ts";
-import { EVOLUTION_SEND_TIMEOUT_MS, type EvolutionClient } from "../providers/evolution.ts";
+import {
+  EVOLUTION_SEND_TIMEOUT_MS,
+  EVOLUTION_STATE_TIMEOUT_MS,
+  type EvolutionClient,
+} from "../providers/evolution.ts";
+import { NO_SENDER_INSTANCE } from "../providers/gateway-advice.ts";
 import { maskPhone } from "../text/mask.ts";
 import { normalizePhone } from "../text/phone.ts";
 import type { DeliveryChannel } from "./deliver.ts";
@@ -35,7 +40,7 @@ export function whatsappChannel(
     senderMissingCode: "sender_tenant_missing",
     halt: createHalt(),
     silencesInARow: 0,
-    sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS,
+    sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,
     async prepare(claim, payload, signal) {
@@ -45,11 +50,11 @@ export function whatsappChannel(
       const text = renderWhatsappText(payload, { appBaseUrl });
       if (text === null) return { ready: false, code: "message_too_long" };
       const instanceName = instanceNameOf(claim.sender);
-      if (!gateway || !instanceName) return { ready: false, code: "sem_instancia_gateway" };
+      if (!gateway || !instanceName) return { ready: false, ...NO_SENDER_INSTANCE };
       const instance = await gateway.checkInstance(instanceName, signal);
       if (!instance.open) {
-        const { code, stopsChannel, timedOut } = instance;
-        return { ready: false, code, stopsChannel, timedOut };
+        const { code, cause, stopsChannel, timedOut } = instance;
+        return { ready: false, code, cause, stopsChannel, timedOut };
       }
       return {
         ready: true,

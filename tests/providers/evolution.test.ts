@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type EvolutionClient, evolutionClient } from "../../lib/providers/evolution.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
@@ -27,6 +28,7 @@ function clientOf(url: string, key = KEY) {
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 const unknown = (code: string) => ({ status: "unknown" as const, code });
+const doubt = (code: string, channel: { code: string; cause?: string }) => ({ ...unknown(code), channel });
 const refusal = (status: number, text: unknown, error = "Bad Request"): Scripted => ({
   status,
   json: { status, error, response: { message: text } },
@@ -136,9 +138,36 @@ describe("evolutionClient().sendText()", () => {
     ["201 list", { status: 201, json: [] }, unknown("gateway_answer_without_id")],
     ["201 empty", { status: 201, text: "" }, unknown("gateway_answer_unreadable")],
     ["201 refused by Meta", meta({ code: 131030 }), failed("meta_131030")],
-    ["201 fault of Meta", meta({ code: 131000 }), unknown("gateway_answer_without_id")],
-    ["201 Meta without a code", meta({ code: "131030" }), unknown("gateway_answer_without_id")],
+    ["201 fault of Meta", meta({ code: 131000 }), unknown("meta_131000")],
+    ["201 Meta, a code as text", meta({ code: "190" }), failed("meta_190", true)],
+    ["201 Meta, a subcode beside it", meta({ code: 190, error_subcode: 463 }), failed("meta_190", true)],
+    ["201 Meta, a subcode alone", meta({ error_subcode: 463 }), unknown("gateway_answer_without_id")],
+    [
+      "201 Meta, as its own API nests it",
+      { status: 201, json: { error: { message: "x", type: "OAuthException", code: 130429 } } },
+      metaThrottled(130429, 6_000),
+    ],
+    ["201 Meta, no such phone number", meta({ type: "GraphMethodException", code: 100 }), failed("meta_100")],
+    ["201 Meta, a code of words", meta({ code: "19O" }), unknown("gateway_answer_without_id")],
+    ["201 Meta, a negative code", meta({ code: -1 }), unknown("gateway_answer_without_id")],
+    ["201 Meta, a fraction", meta({ code: 190.5 }), unknown("gateway_answer_without_id")],
     ["201 Meta, another type", meta({ code: 131030, type: "x" }), unknown("gateway_answer_without_id")],
+    ["201 Meta's error beside a key", meta({ code: 190, key: {} }), unknown("gateway_answer_without_id")],
+    [
+      "201 Meta's error beside an id",
+      meta({ code: 190, key: { id: "wamid.A=" } }),
+      { status: "sent", providerMessageId: "wamid.A=" },
+    ],
+    [
+      "400 with Meta's refusal of the account in it",
+      refusal(400, [{ message: "x", type: "OAuthException", code: 190 }]),
+      doubt("gateway_http_400", { code: "meta_190" }),
+    ],
+    [
+      "400 with Meta's refusal of the message in it",
+      refusal(400, { message: "x", type: "OAuthException", code: 131026 }),
+      unknown("gateway_http_400"),
+    ],
     ["429", { status: 429, json: {}, headers: { "retry-after": "4" } }, throttled(4_000)],
     ["hang", "hang", unknown("gateway_timeout")],
     ["stall", "stall_body", unknown("gateway_timeout")],
@@ -185,60 +214,228 @@ function throttled(retryAfterMs: number) {
   return { status: "throttled" as const, code: "gateway_http_429", retryAfterMs };
 }
 
-const NOT_OPEN = {
+function metaThrottled(code: number, retryAfterMs: number) {
+  return { status: "throttled" as const, code: `meta_${code}`, retryAfterMs };
+}
+
+/** The contract's table, and what the documentation adds to its rows. */
+const META_CODES: Record<"account" | "brief" | "long" | "message" | "unclear", number[]> = {
+  account: [190, 10, 200, 201, 230, 298, 299, 368, 131031, 0, 3, 33, 131005, 131037, 131042, 131045, 133010],
+  brief: [130429, 131056],
+  long: [4, 80007, 131048],
+  message: [
+    ...[100, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131047, 131049, 131050, 131051, 131052],
+    ...[131053, 132000, 132001, 132005, 132007, 132012, 132015, 132016, 132068, 132069, 135000],
+  ],
+  unclear: [1, 2, 131000, 131016, 131057, 133004, 5, 199, 300, 999_999, 9_999_999],
+};
+
+describe("evolutionClient().sendText() through a business instance", () => {
+  beforeEach(() => void gateway.integrations.set("ops", "WHATSAPP-BUSINESS"));
+  const play = async (code: unknown) => {
+    gateway.metaError = { message: `(#${code}) ${NUMBER}`, type: "OAuthException", code, fbtrace_id: "x" };
+    return await client.sendText(message);
+  };
+
+  test.each(META_CODES.account)("Meta's %i refuses the account", async (code) => {
+    expect(await play(code)).toEqual(failed(`meta_${code}`, true));
+  });
+  test.each(META_CODES.brief)("Meta's %i is worth repeating soon", async (code) => {
+    expect(await play(code)).toEqual(metaThrottled(code, 6_000));
+  });
+  test.each(META_CODES.long)("Meta's %i is worth repeating later", async (code) => {
+    expect(await play(code)).toEqual(metaThrottled(code, 30_000));
+  });
+  test.each(META_CODES.message)("Meta's %i refuses this message", async (code) => {
+    expect(await play(code)).toEqual(failed(`meta_${code}`));
+  });
+  test.each(META_CODES.unclear)("Meta's %i proves nothing", async (code) => {
+    expect(await play(code)).toEqual(unknown(`meta_${code}`));
+  });
+
+  afterEach(() => {
+    expect(gateway.accepted).toHaveLength(0);
+    // The answer was whole: nobody is asked about the instance.
+    expect(gateway.routes.state.calls).toHaveLength(0);
+  });
+});
+
+test("evolutionClient().sendText() takes nothing for sent without an id, and no unlisted code for a refusal", async () => {
+  const { unclear: _, ...proving } = META_CODES;
+  const listed = new Set(Object.values(proving).flat());
+  const answers = fc.oneof(
+    fc.record({
+      code: fc.oneof(fc.nat(400), fc.integer({ min: 130_000, max: 136_000 }), fc.nat(9_999_999)),
+      type: fc.constant("OAuthException"),
+    }),
+    fc.record({ code: fc.jsonValue(), type: fc.jsonValue(), error: fc.jsonValue() }),
+    fc.jsonValue(),
+  );
+  await fc.assert(
+    fc.asyncProperty(answers, async (json) => {
+      gateway.routes.send.next({ status: 201, json });
+      const outcome = await client.sendText(message);
+      expect(outcome.status).not.toBe("sent");
+      if (outcome.status === "unknown" || outcome.status === "sent") return;
+      const code = Number(/^meta_(\d+)$/.exec(outcome.code)?.[1]);
+      expect(listed.has(code) || (code >= 200 && code <= 299)).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+describe("evolutionClient().sendText() to an instance that cannot send", () => {
+  const notOpen = (cause: string) => ({ code: "sem_instancia_gateway", cause });
+
+  test.each([
+    ["close", "instance_close"],
+    ["connecting", "instance_connecting"],
+    [null, "instance_not_loaded"],
+  ] as const)("%p: the message stays in doubt, the channel is named", async (state, cause) => {
+    gateway.instances.set("ops", state);
+    expect(await client.sendText(message)).toEqual(doubt("gateway_http_500", notOpen(cause)));
+    expect(gateway.ledger.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /gw/message/sendText/ops",
+      "GET /gw/instance/connectionState/ops",
+    ]);
+    expect(gateway.ledger.map(({ status }) => status)).toEqual([500, 200]);
+    expect(gateway.accepted).toHaveLength(0);
+  });
+
+  test("a number that the gateway knows fails inside the send, which is a 400", async () => {
+    expect(await client.sendText(message)).toMatchObject({ status: "sent" });
+    gateway.instances.set("ops", "close");
+    expect(await client.sendText(message)).toEqual(doubt("gateway_http_400", notOpen("instance_close")));
+  });
+
+  test("one that is open adds nothing: `open` is no proof", async () => {
+    gateway.routes.send.next(refusal(400, ["Error: Connection Closed"]), refusal(500, "Timed Out"));
+    expect(await client.sendText(message)).toEqual(unknown("gateway_http_400"));
+    expect(await client.sendText(message)).toEqual(unknown("gateway_http_500"));
+    expect(gateway.routes.state.calls).toHaveLength(2);
+  });
+
+  test.each<[string, Scripted, { code: string; cause?: string } | undefined]>([
+    ["is gone meanwhile", refusal(404, ['The "ops" instance does not exist']), notOpen("instance_missing")],
+    ["is not ours", refusal(401, "Unauthorized"), { code: "gateway_unauthorized" }],
+    [
+      "has no licence",
+      { status: 503, json: { code: "LICENSE_REQUIRED" } },
+      { code: "gateway_license_required" },
+    ],
+    ["was refused", stateAnswer("refused"), notOpen("instance_refused")],
+    ["has a state of another word", stateAnswer("OPEN"), undefined],
+    ["has neither name nor state", { status: 200, json: { instance: {} } }, undefined],
+    ["is a page", "not_json", undefined],
+    ["fails", refusal(500, "Internal"), undefined],
+    ["hangs", "hang", undefined],
+    ["drops", "drop", undefined],
+    ["breaks off", "break_body", undefined],
+  ])("the question that follows %s", async (_row, state, channel) => {
+    gateway.routes.send.next(refusal(500, "Connection Closed"));
+    gateway.routes.state.next(state);
+    const expected = channel === undefined ? {} : { channel };
+    expect(await client.sendText(message)).toEqual({ ...unknown("gateway_http_500"), ...expected });
+    expect(gateway.routes.state.calls).toHaveLength(1);
+  });
+
+  test.each<[string, Scripted]>([
+    ["a refusal that proves itself", refusal(400, [["Invalid format"]])],
+    ["a 502", { status: 502, text: "<html>" }],
+    ["a 201 without an id", { status: 201, json: {} }],
+    ["a drop", "drop"],
+    ["a hang", "hang"],
+  ])("is not asked about after %s", async (_row, scripted) => {
+    gateway.routes.send.next(scripted);
+    await client.sendText(message);
+    expect(gateway.routes.state.calls).toHaveLength(0);
+  });
+
+  test("a run that is given up meanwhile does not wait for the question", async () => {
+    const shutdown = new AbortController();
+    gateway.routes.send.next(refusal(500, "Connection Closed"));
+    gateway.routes.state.script = () => {
+      shutdown.abort();
+      return "hang";
+    };
+    expect(await client.sendText(message, shutdown.signal)).toEqual(unknown("gateway_http_500"));
+  });
+});
+
+function stateAnswer(state: string): Scripted {
+  return { status: 200, json: { instance: { instanceName: "ops", state } } };
+}
+
+const notOpen = (cause: string, isProved = false) => ({
   open: false as const,
   code: "sem_instancia_gateway",
+  cause,
+  isProved,
   stopsChannel: false,
   timedOut: false,
-};
+});
 
 describe("evolutionClient().checkInstance()", () => {
   test.each([
-    ["open", true],
-    ["close", false],
-    ["connecting", false],
-    [null, false],
-  ])("the state %p is open: %p", async (state, expected) => {
+    ["open", { open: true as const }],
+    ["close", notOpen("instance_close", true)],
+    ["connecting", notOpen("instance_connecting", true)],
+    [null, notOpen("instance_not_loaded", true)],
+  ])("the state %p", async (state, expected) => {
     gateway.instances.set("ops", state);
-    expect(await client.checkInstance("ops")).toEqual(expected ? { open: true } : NOT_OPEN);
+    expect(await client.checkInstance("ops")).toEqual(expected);
     expect(gateway.ledger[0]).toMatchObject({ method: "GET", path: "/gw/instance/connectionState/ops" });
     expect(gateway.unexpected).toHaveLength(0);
   });
 
-  test.each<[string, Scripted]>([
-    ["500", { status: 500, json: { instance: { state: "open" } } }],
-    ["302", { status: 302, json: { instance: { state: "open" } } }],
-    ["no instance", { status: 200, json: { state: "open" } }],
-    ["another spelling", { status: 200, json: { instance: { state: "OPEN" } } }],
-    ["text", { status: 200, text: "open" }],
-    ["drop", "drop"],
-    ["break", "break_body"],
-    ["huge", "huge"],
-    ["not JSON", "not_json"],
-  ])("is not open for an unreadable answer: %s", async (_row, scripted) => {
+  test("a business instance is open whatever its row says", async () => {
+    gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
+    gateway.instances.set("ops", "close");
+    expect(await client.checkInstance("ops")).toEqual({ open: true });
+  });
+
+  test.each<[string, Scripted, string]>([
+    ["500", { status: 500, json: { instance: { state: "open" } } }, "gateway_http_500"],
+    ["302", { status: 302, json: { instance: { state: "open" } } }, "gateway_http_302"],
+    ["502", { status: 502, text: "<html>" }, "gateway_http_502"],
+    ["no instance", { status: 200, json: { state: "open" } }, "gateway_answer_unreadable"],
+    ["another spelling", stateAnswer("OPEN"), "gateway_answer_unreadable"],
+    ["text", { status: 200, text: "open" }, "gateway_answer_unreadable"],
+    ["drop", "drop", "gateway_connection_lost"],
+    ["break", "break_body", "gateway_connection_lost"],
+    ["huge", "huge", "gateway_answer_unreadable"],
+    ["not JSON", "not_json", "gateway_answer_unreadable"],
+  ])("is not open for an unreadable answer: %s", async (_row, scripted, cause) => {
     gateway.routes.state.next(scripted);
-    expect(await client.checkInstance("ops")).toEqual(NOT_OPEN);
+    expect(await client.checkInstance("ops")).toEqual(notOpen(cause));
   });
 
   test("is not open for an instance that does not exist, and for a gateway that is away", async () => {
-    expect(await client.checkInstance("gone")).toEqual(NOT_OPEN);
-    expect(await client.checkInstance("..")).toEqual(NOT_OPEN);
-    expect(await clientOf(`http://127.0.0.1:${await refusedPort()}`).checkInstance("ops")).toEqual(NOT_OPEN);
+    expect(await client.checkInstance("gone")).toEqual(notOpen("instance_missing", true));
+    expect(await client.checkInstance("..")).toEqual(notOpen("gateway_request_invalid"));
+    const nobody = clientOf(`http://127.0.0.1:${await refusedPort()}`);
+    expect(await nobody.checkInstance("ops")).toEqual(notOpen("gateway_unreachable"));
   });
 
   test("says when the gateway said nothing in time", async () => {
     gateway.routes.state.next("hang");
-    expect(await client.checkInstance("ops")).toEqual({ ...NOT_OPEN, timedOut: true });
+    expect(await client.checkInstance("ops")).toEqual({ ...notOpen("gateway_timeout"), timedOut: true });
   });
 
   test("a refused key and a missing licence stop the channel", async () => {
-    const refused = { open: false, code: "gateway_unauthorized", stopsChannel: true, timedOut: false };
-    expect(await clientOf(gateway.url, "wrong").checkInstance("ops")).toEqual(refused);
-    gateway.routes.state.next({
-      status: 503,
-      json: { error: "service not activated", code: "LICENSE_REQUIRED" },
-    });
+    const refused = {
+      open: false as const,
+      code: "gateway_unauthorized",
+      isProved: true,
+      stopsChannel: true,
+      timedOut: false,
+    };
+    const wrongKey = clientOf(gateway.url, "wrong");
+    expect(await wrongKey.checkInstance("ops")).toEqual(refused);
+    gateway.isLicensed = false;
     expect(await client.checkInstance("ops")).toEqual({ ...refused, code: "gateway_license_required" });
+    // The licence is looked at first.
+    expect(await wrongKey.checkInstance("gone")).toMatchObject({ code: "gateway_license_required" });
   });
 });
 
@@ -258,8 +455,11 @@ describe("evolutionClient().listInstances()", () => {
   test("a refused key and a missing licence stop the channel", async () => {
     const wrong = await clientOf(gateway.url, "wrong").listInstances();
     expect(wrong).toEqual(unlisted("gateway_unauthorized", true));
-    gateway.routes.instances.next({ status: 503, json: { code: "LICENSE_REQUIRED" } });
+    gateway.isLicensed = false;
     expect(await client.listInstances()).toEqual(unlisted("gateway_license_required", true));
+    const elsewhere = clientOf(`${gateway.url}/v9`, "wrong");
+    expect(await elsewhere.listInstances()).toEqual(unlisted("gateway_license_required", true));
+    expect(await elsewhere.sendText(message)).toEqual(failed("gateway_license_required", true));
   });
 
   test.each<[string, Scripted, string]>([

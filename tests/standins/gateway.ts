@@ -2,10 +2,19 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Answer, type LedgerEntry, type StandIn, type StandInOptions, startStandIn } from "./standin.ts";
 
-/** Settings of the gateway; `instances` maps a name to its state (null: a state that the answer leaves out). */
+/** What an instance sends through: a paired phone, or Meta's own API. */
+export type Integration = "WHATSAPP-BAILEYS" | "WHATSAPP-BUSINESS";
+
+/**
+ * Settings of the gateway.
+ *
+ * Shape: `instances` maps a name to its state; null is an instance that is in the database and not loaded. One that
+ *        `integrations` does not name sends through a phone.
+ */
 export type GatewayOptions = StandInOptions & {
   adminKey: string;
   instances?: Record<string, "open" | "close" | "connecting" | null>;
+  integrations?: Record<string, Integration>;
   /** Numbers that WhatsApp does not know. */
   absentNumbers?: string[];
   /** Keys of single instances, by the instance's name; the others get one of their own. */
@@ -18,23 +27,35 @@ export type AcceptedText = { instance: string; number: string; text: string; id:
 /**
  * A running gateway.
  *
- * Shape: `accepted` is what was sent; `instances` and `absentNumbers` may be changed while it runs; faults are
- *        ordered with `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is
- *        the key that opens one instance only.
+ * Shape: `accepted` is what was sent; everything else of it may be changed while it runs; faults are ordered with
+ *        `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is the key that
+ *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
+ *        instance; without a licence every route is closed, as from version 2.4.0 on.
  */
 export type Gateway = StandIn<"send" | "state" | "instances"> & {
   accepted: AcceptedText[];
   tokenOf(instance: string): string;
   instances: Map<string, string | null>;
+  integrations: Map<string, Integration>;
   absentNumbers: Set<string>;
+  isLicensed: boolean;
+  metaError: object | null;
 };
 
 /** Starts a gateway. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const instances = new Map<string, string | null>(Object.entries(options.instances ?? { ops: "open" }));
+  const integrations = new Map<string, Integration>(Object.entries(options.integrations ?? {}));
   const absentNumbers = new Set(options.absentNumbers ?? []);
   const accepted: AcceptedText[] = [];
+  const more = { accepted, instances, integrations, absentNumbers, isLicensed: true, metaError: null };
   const { opens, tokenOf } = keysOf(options);
+  const isBusiness = (instance: string) => integrations.get(instance) === "WHATSAPP-BUSINESS";
+  // With Meta's API there is nothing to be paired.
+  const stateOf = (instance: string) => {
+    const state = instances.get(instance) ?? null;
+    return state !== null && isBusiness(instance) ? "open" : state;
+  };
 
   // The instance is looked up before the key is compared: a wrong key on a missing instance is a 404.
   function guard(entry: LedgerEntry, encoded: string): Answer | string {
@@ -49,24 +70,49 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const seen = [...instances].filter(([name]) => opens(headers.apikey, name));
     if (seen.length === 0 && headers.apikey !== options.adminKey)
       return refusal(401, "Unauthorized", "Unauthorized");
-    return { status: 200, json: seen.map(([name, state]) => instanceRow(name, state, tokenOf(name))) };
+    const rows = seen.map(([name]) => instanceRow(name, stateOf(name), tokenOf(name), isBusiness(name)));
+    return { status: 200, json: rows };
   }
 
   async function send(entry: LedgerEntry, encoded: string, work: () => Promise<void>): Promise<Answer> {
-    if (entry.body === undefined) return refusal(400, "Internal Server Error", "Unexpected token in JSON");
     const instance = guard(entry, encoded);
     if (typeof instance !== "string") return instance;
     const body = entry.body as Record<string, unknown>;
     const problems = schemaProblems(body, entry);
     if (problems.length > 0) return refusal(400, "Bad Request", [problems]);
     const { number, text } = body as { number: string; text: string };
+    if (stateOf(instance) === null) return refusal(500, "Internal Server Error", NOT_LOADED);
     if (text.trim() === "") return refusal(400, "Bad Request", ["Text is required"]);
-    const jid = `${number}@s.whatsapp.net`;
-    if (absentNumbers.has(number)) return refusal(400, "Bad Request", [{ jid, exists: false, number }]);
+    const known = accepted.some((earlier) => earlier.instance === instance && earlier.number === number);
+    const stopped = isBusiness(instance) ? metaAnswer() : phoneAnswer(instance, number, known);
+    if (stopped !== null) return stopped;
     await work();
-    const id = `3EB0${randomBytes(9).toString("hex").toUpperCase()}`;
+    const id = isBusiness(instance) ? wamid() : `3EB0${randomBytes(9).toString("hex").toUpperCase()}`;
     accepted.push({ instance, number, text, id, at: new Date() });
-    return { status: 201, json: sentMessage(jid, id, text) };
+    return { status: 201, json: sentMessage(`${number}@s.whatsapp.net`, id, text) };
+  }
+
+  // Meta's refusal is handed through as it came, under the status of a success.
+  function metaAnswer(): Answer | null {
+    const { metaError } = gateway;
+    return metaError === null ? null : { status: 201, json: metaError };
+  }
+
+  // Whether the number exists is asked over the phone's connection, unless the answer of an earlier send is known; then
+  // the connection is missed only inside the send, which turns everything into a 400.
+  function phoneAnswer(instance: string, number: string, isKnown: boolean): Answer | null {
+    const isOpen = stateOf(instance) === "open";
+    if (!isOpen && isKnown) return refusal(400, "Bad Request", ["Error: Connection Closed"]);
+    if (!isOpen) return refusal(500, "Internal Server Error", "Connection Closed");
+    const jid = `${number}@s.whatsapp.net`;
+    return absentNumbers.has(number) ? refusal(400, "Bad Request", [{ jid, exists: false, number }]) : null;
+  }
+
+  // The body is parsed before the licence is looked at, and the licence before any route.
+  function gate(entry: LedgerEntry): Answer | null {
+    if (entry.rawBody !== "" && entry.body === undefined)
+      return refusal(400, "Internal Server Error", "Unexpected token in JSON");
+    return gateway.isLicensed ? null : unlicensed(entry);
   }
 
   const standIn = await startStandIn(
@@ -83,8 +129,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           await work();
           const instance = guard(entry, match[1]!);
           if (typeof instance !== "string") return instance;
-          const state = instances.get(instance);
-          const known = state === null || state === undefined ? {} : { state };
+          const state = stateOf(instance);
+          const known = state === null ? {} : { state };
           return { status: 200, json: { instance: { instanceName: instance, ...known } } };
         },
       },
@@ -99,10 +145,33 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     {
       ...options,
+      gate,
       notFound: ({ method, path }) => refusal(404, "Not Found", [`Cannot ${method} ${path}`]),
     },
   );
-  return Object.assign(standIn, { accepted, instances, absentNumbers, tokenOf });
+  const gateway: Gateway = Object.assign(standIn, more, { tokenOf });
+  return gateway;
+}
+
+const NOT_LOADED = "Cannot read properties of undefined (reading 'textMessage')";
+
+function wamid(): string {
+  return `wamid.${randomBytes(36).toString("base64")}`;
+}
+
+function unlicensed({ headers }: LedgerEntry): Answer {
+  const register_url = `http://${headers.host}/manager/login`;
+  return {
+    status: 503,
+    json: {
+      error: "service not activated",
+      code: "LICENSE_REQUIRED",
+      register_url,
+      instance_id: randomUUID(),
+      docs_url: "https://docs.gateway.example/licensing",
+      message: `This instance is not activated. Open ${register_url} to activate it.`,
+    },
+  };
 }
 
 type Keys = {
@@ -121,7 +190,7 @@ function keysOf({ adminKey, tokens }: GatewayOptions): Keys {
   return { tokenOf, opens: (apikey, instance) => apikey === adminKey || apikey === tokenOf(instance) };
 }
 
-function instanceRow(name: string, state: string | null, token: string): unknown {
+function instanceRow(name: string, state: string | null, token: string, isBusiness: boolean): unknown {
   return {
     id: randomUUID(),
     name,
@@ -129,7 +198,7 @@ function instanceRow(name: string, state: string | null, token: string): unknown
     ownerJid: "5511900000000@s.whatsapp.net",
     profileName: "Operations",
     number: null,
-    integration: "WHATSAPP-BAILEYS",
+    integration: isBusiness ? "WHATSAPP-BUSINESS" : "WHATSAPP-BAILEYS",
     token,
     disconnectionReasonCode: null,
     disconnectionAt: null,

@@ -97,6 +97,8 @@ export type StandInOptions = {
 };
 
 type Core = StandInOptions & {
+  /** Answers before every route, and where no route is; null lets the request pass. */
+  gate?(entry: LedgerEntry): Answer | null;
   /** The answer to a path that no route has. */
   notFound(entry: LedgerEntry): Answer;
   /** Runs before every usual answer; the headers go onto it. */
@@ -181,6 +183,8 @@ export async function startStandIn<Name extends string>(
       await work();
       return scripted as Answer | Fault;
     }
+    const stopped = core.gate?.(entry) ?? null;
+    if (stopped !== null) return instead ?? stopped;
     if (name === undefined) return core.notFound(entry);
     const usual = await specs[name].handle(entry, inside.match(specs[name].pattern)!, work);
     const headers = { ...core.headers?.(entry), ...usual.headers };

@@ -39,6 +39,8 @@ async function startOver(weekly: WeeklyFixture, clock: string): Promise<void> {
   application.analyzed.length = 0;
   gateway.accepted.length = 0;
   gateway.absentNumbers.clear();
+  gateway.integrations.clear();
+  Object.assign(gateway, { isLicensed: true, metaError: null });
   gateway.instances.clear();
   gateway.instances.set("ops", "open");
   email.accepted.length = 0;

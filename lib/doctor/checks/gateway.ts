@@ -1,17 +1,12 @@
 import type { Secret } from "../../platform/secret.ts";
 import { type EvolutionClient, evolutionClient } from "../../providers/evolution.ts";
 import { resolveInstance } from "../../providers/evolution-instance.ts";
+import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers/gateway-advice.ts";
 import type { Check } from "../check.ts";
 import type { Desk, Settings } from "../desk.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import type { MessagingSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
-
-/** The variables of a gateway: the weekly run and the alerts name them differently. */
-export type GatewayNames = { url: string; key: string };
-
-/** The variables of the gateway that sends alerts. */
-export const ALERT_GATEWAY: GatewayNames = { url: "MESSAGING_API_URL", key: "MESSAGING_API_KEY" };
 
 /** A client whose calls take no longer than a check may. */
 export function gatewayOf(desk: Desk, apiUrl: string, adminKey: Secret): EvolutionClient {
@@ -47,27 +42,17 @@ export async function keyVerdict(
   const listed = await gateway.listInstances(signal);
   if (listed.ok)
     return pass(`the gateway answers and takes the key, which sees ${count(listed.names.length)}`);
-  return gatewayFailure(listed.code, names);
+  return gatewayFailure(listed, names);
 }
 
 /** A code of the gateway as a finding. */
-export function gatewayFailure(code: string, { url, key }: GatewayNames): Verdict {
-  switch (code) {
-    case "gateway_unauthorized":
-      return fail(`${code}: the gateway refuses the key`, `Correct ${key}`);
-    case "sem_instancia_gateway":
-      return fail(
-        `${code}: the instance is missing or not open`,
-        "Create or pair the instance in the gateway",
-      );
-    case "gateway_instances_ambiguous":
-      return fail(`${code}: the key sees several instances`, "Set MESSAGING_INSTANCE to the one that sends");
-    default:
-      return fail(
-        `${code}: the gateway does not answer as it should`,
-        `Check ${url} and that the gateway runs`,
-      );
-  }
+export function gatewayFailure(fault: { code: string; cause?: string }, names: GatewayNames): Verdict {
+  const advice = gatewayAdvice(fault, names);
+  if (advice !== null) return fail(`${fault.code}: ${advice.problem}`, advice.mend);
+  return fail(
+    `${fault.code}: the gateway does not answer as it should`,
+    `Check ${names.url} and that the gateway runs`,
+  );
 }
 
 async function instanceVerdict(
@@ -76,9 +61,9 @@ async function instanceVerdict(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const instance = await resolveInstance({ gateway, configured })(signal);
-  if ("code" in instance) return gatewayFailure(instance.code, ALERT_GATEWAY);
+  if ("code" in instance) return gatewayFailure(instance, ALERT_GATEWAY);
   const state = await gateway.checkInstance(instance.name, signal);
-  return state.open ? pass("the instance that sends is open") : gatewayFailure(state.code, ALERT_GATEWAY);
+  return state.open ? pass("the instance that sends is open") : gatewayFailure(state, ALERT_GATEWAY);
 }
 
 function count(instances: number): string {

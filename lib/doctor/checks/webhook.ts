@@ -1,3 +1,4 @@
+import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/gateway-advice.ts";
 import { linearTracker } from "../../providers/linear.ts";
 import type { Check } from "../check.ts";
 import type { Desk, Settings } from "../desk.ts";
@@ -94,13 +95,21 @@ function trackerVerdict(code: string | null): Verdict {
   }
 }
 
+/** The service reads its settings at its start; what is mended at the gateway it notices by itself. */
+function messageMend(code: string | null): string {
+  const advice = code === null ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
+  if (advice === null || code === "gateway_unauthorized")
+    return "Correct MESSAGING_API_KEY, then restart the service";
+  return `${advice.mend}; the service goes on by itself within a minute`;
+}
+
 function holdVerdicts({ message, issue }: { message: string | null; issue: string | null }): Verdict[] {
   const held = (what: string, code: string | null, mend: string) =>
     code === null
       ? []
       : [fail(`${code}: the service holds its ${what} until the peer takes them again`, mend)];
   return [
-    ...held("messages", message, "Correct MESSAGING_API_KEY, then restart the service"),
+    ...held("messages", message, messageMend(message)),
     ...held("issues", issue, "Correct ISSUE_TRACKER_TOKEN, then restart the service"),
   ];
 }

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
+import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/gateway-advice.ts";
 import { checkResendKey } from "../../providers/resend-key.ts";
 import type { Check } from "../check.ts";
 import type { Desk } from "../desk.ts";
@@ -17,7 +18,6 @@ const command = "weekly";
 const DAY_MS = 86_400_000;
 /** A run a week, and a day to notice. */
 const HEARTBEAT_LIMIT_DAYS = 8;
-const GATEWAY = { url: "GATEWAY_URL", key: "GATEWAY_ADMIN_KEY" };
 
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
@@ -28,7 +28,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const settings = await partOf(desk, "whatsapp");
       if (!settings?.whatsapp) return withoutSettings(command);
       const { gatewayUrl, adminKey } = settings.whatsapp;
-      return [await keyVerdict(gatewayOf(desk, gatewayUrl, adminKey), GATEWAY, signal)];
+      return [await keyVerdict(gatewayOf(desk, gatewayUrl, adminKey), WEEKLY_GATEWAY, signal)];
     },
   },
   {
@@ -41,13 +41,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       if (senderTenantId === null)
         return [await senderMissing(desk, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
       return await withSenders(desk, senderTenantId, null, async ({ instanceName }) => {
-        if (instanceName === null)
-          return fail(
-            "sem_instancia_gateway: the sender tenant has no messaging instance",
-            "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
-          );
+        if (instanceName === null) return gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY);
         const state = await gatewayOf(desk, gatewayUrl, adminKey).checkInstance(instanceName, signal);
-        return state.open ? pass("the sender's instance is open") : gatewayFailure(state.code, GATEWAY);
+        return state.open ? pass("the sender's instance is open") : gatewayFailure(state, WEEKLY_GATEWAY);
       });
     },
   },

@@ -1,0 +1,121 @@
+import { metaVerdictOf } from "./meta-error.ts";
+
+/** What is wrong with the gateway, and what a person does about it; each a clause without a final period. */
+export type GatewayAdvice = { problem: string; mend: string };
+
+/** The variables with which a command finds its gateway: the weekly run and the alerts name them differently. */
+export type GatewayNames = { url: string; key: string };
+
+/** The weekly run's variables. */
+export const WEEKLY_GATEWAY: GatewayNames = { url: "GATEWAY_URL", key: "GATEWAY_ADMIN_KEY" };
+
+/** The variables of the gateway that sends alerts. */
+export const ALERT_GATEWAY: GatewayNames = { url: "MESSAGING_API_URL", key: "MESSAGING_API_KEY" };
+
+/** A sender tenant without an instance: the gateway is not even asked. */
+export const NO_SENDER_INSTANCE = { code: "sem_instancia_gateway", cause: "sender_instance_missing" };
+
+const PAIR = "Open the gateway's manager and pair the sending phone with the instance again (QR code)";
+
+const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = {
+  instance_close: () => ({ problem: "the instance is not connected to its phone", mend: PAIR }),
+  instance_refused: () => ({ problem: "WhatsApp refused the instance's connection", mend: PAIR }),
+  instance_connecting: () => ({
+    problem: "the instance is connecting, or waits for its QR code to be scanned",
+    mend: `Wait a minute and look again. ${PAIR}, if it stays so`,
+  }),
+  instance_not_loaded: () => ({
+    problem: "the gateway has the instance in its database and has not loaded it",
+    mend: "Restart the gateway; if that does not help, connect the instance in the gateway's manager",
+  }),
+  instance_missing: () => ({
+    problem: "the gateway has no instance of that name",
+    mend: "Create the instance in the gateway and pair its phone, or correct the instance's name",
+  }),
+  sender_instance_missing: () => ({
+    problem: "the sender tenant has no messaging instance",
+    mend: "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
+  }),
+  sem_instancia_gateway: () => ({
+    problem: "there is no instance that can send",
+    mend: "Create the instance in the gateway and pair its phone",
+  }),
+  gateway_instances_ambiguous: () => ({
+    problem: "the key sees several instances",
+    mend: "Set MESSAGING_INSTANCE to the one that sends",
+  }),
+  gateway_unauthorized: ({ key }) => ({ problem: "the gateway refuses the key", mend: `Correct ${key}` }),
+  gateway_license_required: ({ url, key }) => ({
+    problem: "the gateway runs without an active licence, and sends nothing",
+    mend: `Activate the gateway's licence in its manager (/manager/login of ${url}); ${url} and ${key} may be right`,
+  }),
+  gateway_request_invalid: ({ key }) => ({
+    problem: "the question cannot be put: the instance's name or the key holds what no request may hold",
+    mend: `Correct the instance's name or ${key}`,
+  }),
+  gateway_unreachable: ({ url }) => ({
+    problem: "no connection to the gateway (refused, name not found, or certificate not accepted)",
+    mend: `Start the gateway, or correct ${url}; this says nothing about the phone`,
+  }),
+  gateway_timeout: ({ url }) => ({
+    problem: "the gateway did not answer in time",
+    mend: `Look whether the gateway hangs or ${url} leads elsewhere; this says nothing about the phone`,
+  }),
+  gateway_connection_lost: ({ url }) => ({
+    problem: "the connection to the gateway broke off",
+    mend: `Look at the gateway's log, and whether ${url} leads to it; this says nothing about the phone`,
+  }),
+  gateway_answer_unreadable: ({ url }) => ({
+    problem: "what answers is not the gateway, or a page stands before it",
+    mend: `Correct ${url}: the gateway's own base address`,
+  }),
+  gateway_http_404: ({ url }) => ({
+    problem: "what answers does not know the gateway's routes",
+    mend: `Correct ${url}: the gateway's own base address`,
+  }),
+};
+
+/**
+ * What to tell a person about a code of the gateway's, or null for one that has no advice of its own.
+ *
+ * Shape: `cause` is what is behind `sem_instancia_gateway`, where that is known; it decides then.
+ */
+export function gatewayAdvice(
+  { code, cause }: { code: string; cause?: string | null | undefined },
+  names: GatewayNames,
+): GatewayAdvice | null {
+  const key = cause ?? code;
+  const known = Object.hasOwn(KNOWN, key) ? KNOWN[key] : undefined;
+  return known?.(names) ?? adviceOnStatus(key, names) ?? adviceOnMeta(key);
+}
+
+function adviceOnStatus(code: string, { url }: GatewayNames): GatewayAdvice | null {
+  const [, status] = /^gateway_http_(\d{3})$/.exec(code) ?? [];
+  if (status === undefined) return null;
+  return {
+    problem: `the gateway, or a proxy before it, answers HTTP ${status}`,
+    mend: `Look at the log of the gateway and at what stands between it and ${url}`,
+  };
+}
+
+function adviceOnMeta(code: string): GatewayAdvice | null {
+  switch (metaVerdictOf(code)?.is) {
+    case "account":
+      return {
+        problem: "Meta refuses the sending account: token, permission, payment, lock or number",
+        mend: `Look up ${code.replace("_", " code ")} in Meta's list of error codes and mend the account, or give the gateway's instance a new token`,
+      };
+    case "throttled":
+      return {
+        problem: "Meta limits how much this account may send",
+        mend: "Wait, and send less at a time; see the account's quality and limits in WhatsApp Manager",
+      };
+    case "message":
+      return {
+        problem: "Meta refuses this message",
+        mend: `Look up ${code.replace("_", " code ")} in Meta's list of error codes (131047: the recipient has not written within 24 hours; 131026, 131030: the number)`,
+      };
+    default:
+      return null;
+  }
+}
