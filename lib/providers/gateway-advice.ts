@@ -63,7 +63,7 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
   }),
   gateway_connection_lost: ({ url }) => ({
     problem: "the connection to the gateway broke off",
-    mend: `Look at the gateway's log, and whether ${url} leads to it; this says nothing about the phone`,
+    mend: `Look at the gateway's log, and whether ${url} leads to it (http or https, port); this says nothing about the phone`,
   }),
   gateway_answer_unreadable: ({ url }) => ({
     problem: "what answers is not the gateway, or a page stands before it",

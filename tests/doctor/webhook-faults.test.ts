@@ -1,6 +1,7 @@
 import { describe } from "bun:test";
 import { rmSync } from "node:fs";
 import { testFaults } from "./fault.ts";
+import { gatewayDown } from "./gateway-down.ts";
 import { NOW_MS } from "./host.ts";
 
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
@@ -25,6 +26,53 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: "gateway_instances_ambiguous: ",
       mend: "Set MESSAGING_INSTANCE",
       spoil: (host) => host.setting("webhook", "MESSAGING_API_KEY", "canary-gateway-2d88"),
+    },
+    "the alerts' instance is closed": {
+      ...{ command: "webhook", check: "messaging gateway", status: "fail" },
+      reason: "sem_instancia_gateway: the instance is not connected to its phone",
+      mend: /pair the sending phone/,
+      spoil: (host) => host.gateway.instances.set("alerts", "close"),
+    },
+    "the gateway has no licence": {
+      ...{ command: "webhook", check: "messaging gateway", status: "fail" },
+      reason: "gateway_license_required: the gateway runs without an active licence",
+      mend: "Activate the gateway's licence",
+      spoil: (host) => {
+        host.gateway.isLicensed = false;
+      },
+    },
+    "the gateway has no licence for the socket monitor either": {
+      ...{ command: "socket-monitor", check: "messaging gateway", status: "fail" },
+      reason: "gateway_license_required: ",
+      mend: "Activate the gateway's licence",
+      spoil: (host) => {
+        host.gateway.isLicensed = false;
+      },
+    },
+    ...gatewayDown("webhook", "MESSAGING_API_URL", "messaging gateway", ""),
+    "the service holds its messages for want of a licence": {
+      ...{ command: "webhook", check: "service", status: "fail" },
+      reason: "gateway_license_required: the service holds its messages",
+      mend: /^Activate the gateway's licence .*; the service goes on by itself within a minute$/,
+      spoil: (host) => {
+        host.service.health.holds = { message: "gateway_license_required", issue: null };
+      },
+    },
+    "the service holds its messages for want of a phone": {
+      ...{ command: "webhook", check: "service", status: "fail" },
+      reason: "sem_instancia_gateway: the service holds its messages",
+      mend: /pair its phone; the service goes on by itself within a minute$/,
+      spoil: (host) => {
+        host.service.health.holds = { message: "sem_instancia_gateway", issue: null };
+      },
+    },
+    "the service holds its messages because Meta refuses the account": {
+      ...{ command: "webhook", check: "service", status: "fail" },
+      reason: "meta_190: the service holds its messages",
+      mend: /^Look up meta code 190 in Meta's list/,
+      spoil: (host) => {
+        host.service.health.holds = { message: "meta_190", issue: null };
+      },
     },
     "the tracker has no such team": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },

@@ -2,6 +2,7 @@ import { describe } from "bun:test";
 import { rmSync, utimesSync } from "node:fs";
 import { seedOwner } from "../seed.ts";
 import { testFaults } from "./fault.ts";
+import { gatewayDown } from "./gateway-down.ts";
 import { NOW_MS, zoneFile } from "./host.ts";
 
 describe("runDoctor() finds of the weekly run that", () => {
@@ -14,9 +15,51 @@ describe("runDoctor() finds of the weekly run that", () => {
     },
     "the sender's instance is closed": {
       ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
-      reason: "sem_instancia_gateway: ",
+      reason: "sem_instancia_gateway: the instance is not connected to its phone",
+      mend: /pair the sending phone/,
       spoil: (host) => host.gateway.instances.set("ops", "close"),
     },
+    "the sender's instance waits for its QR code": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sem_instancia_gateway: the instance is connecting",
+      mend: "Wait a minute",
+      spoil: (host) => host.gateway.instances.set("ops", "connecting"),
+    },
+    "the sender's instance is not loaded": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sem_instancia_gateway: the gateway has the instance in its database",
+      mend: "Restart the gateway",
+      spoil: (host) => host.gateway.instances.set("ops", null),
+    },
+    "the sender's instance is gone": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sem_instancia_gateway: the gateway has no instance of that name",
+      mend: "Create the instance",
+      spoil: (host) => host.gateway.instances.delete("ops"),
+    },
+    "the sender tenant has no instance": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sem_instancia_gateway: the sender tenant has no messaging instance",
+      mend: "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID",
+      spoil: ({ db }) => db.sql`delete from messaging_instances`,
+    },
+    "the gateway has no licence": {
+      ...{ command: "weekly", check: "messaging gateway", status: "fail" },
+      reason: "gateway_license_required: the gateway runs without an active licence",
+      mend: "Activate the gateway's licence",
+      spoil: (host) => {
+        host.gateway.isLicensed = false;
+      },
+    },
+    "the sender cannot be looked at without a licence": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "gateway_license_required: ",
+      mend: "Activate the gateway's licence",
+      spoil: (host) => {
+        host.gateway.isLicensed = false;
+      },
+    },
+    ...gatewayDown("weekly", "GATEWAY_URL", "whatsapp sender", "sem_instancia_gateway"),
     "the gateway refuses the key": {
       ...{ command: "weekly", check: "messaging gateway", status: "fail" },
       reason: "gateway_unauthorized: ",

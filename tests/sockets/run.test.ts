@@ -10,6 +10,7 @@ import { appendReadings } from "../../lib/sockets/log-line.ts";
 import { monitorSockets, type SocketMonitorWorld } from "../../lib/sockets/run.ts";
 import { openSqliteDedup } from "../../lib/webhook/state-sqlite.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
+import { refusedPort } from "../standins/raw-peer.ts";
 
 const KEY = "canary-gateway-key-0123456789";
 const PHONE = "5511987654321";
@@ -53,6 +54,10 @@ function worldOf(parts: Partial<SocketMonitorWorld> = {}): SocketMonitorWorld {
   };
 }
 
+const refuseByMeta = (code: number) => {
+  gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
+  gateway.metaError = { message: "no", type: "OAuthException", code };
+};
 const run = (parts: Partial<SocketMonitorWorld> = {}) => monitorSockets(worldOf(parts), 10_000);
 const at = (total: number) => ({ countSockets: async () => ({ total, closeWait: 5_000 }) });
 const lines = () => {
@@ -120,6 +125,47 @@ describe("monitorSockets()", () => {
     gateway.instances.set("ops", "open");
     expect(await run()).toMatchObject({ alert: "sent", problems: [] });
     expect(lines()).toHaveLength(5);
+  });
+
+  test.each<[string, () => unknown, string, RegExp]>([
+    [
+      "a phone that is not paired",
+      () => gateway.instances.set("ops", "close"),
+      "sem_instancia_gateway",
+      /pair the/,
+    ],
+    [
+      "no licence",
+      () => void Object.assign(gateway, { isLicensed: false }),
+      "gateway_license_required",
+      /Activate/,
+    ],
+    ["a token that has expired", () => refuseByMeta(190), "meta_190", /new token/],
+    ["a limit of Meta's", () => refuseByMeta(130429), "meta_130429", /Wait/],
+    ["a refusal of this message", () => refuseByMeta(131030), "meta_131030", /list of error codes/],
+    ["a fault of Meta's", () => refuseByMeta(131000), "meta_131000", /the next run tries again$/],
+  ])("fails with %s, says what to do, and sends at the next run", async (_what, spoil, code, advice) => {
+    await spoil();
+    const failed = await run();
+    expect(failed).toMatchObject({ alert: "failed", problems: [{ code }] });
+    expect(failed.problems[0]!.message).toMatch(advice);
+    expect(failed.problems[0]!.message).toMatch(
+      /^Cannot send the alert by WhatsApp: .*; the next run tries again$/,
+    );
+    expect(gateway.accepted).toHaveLength(0);
+    gateway.instances.set("ops", "open");
+    Object.assign(gateway, { isLicensed: true, metaError: null });
+    expect(await run()).toMatchObject({ alert: "sent", problems: [] });
+  });
+
+  test("a gateway that is away is not a phone to be paired", async () => {
+    const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
+    const client = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(KEY) });
+    const messenger = { ...worldOf().messenger, gateway: client };
+    const { problems } = await run({ messenger });
+    expect(problems).toMatchObject([{ code: "gateway_unreachable" }]);
+    expect(problems[0]!.message).toContain("Start the gateway, or correct MESSAGING_API_URL");
+    expect(problems[0]!.message).not.toMatch(/\bpair\b/i);
   });
 
   test("ends when the gateway hangs", async () => {

@@ -122,6 +122,8 @@ const codes = ({ failures }: WeeklySummary) => [...new Set(failures.map(({ code 
 /** What is wrong, how both kinds of run are started, and the code that both give. */
 type Broken = {
   code: string;
+  /** What is behind the code, where several things lead to it. */
+  cause?: string;
   step: "whatsapp" | "email";
   spoil?(weekly: WeeklyFixture): Promise<unknown> | unknown;
   owner?: Parameters<typeof seedOwner>[1];
@@ -145,8 +147,9 @@ const address = (value: string | null): Broken => ({
   step: "email",
   owner: { email: value },
 });
-const noInstance = (spoil: Broken["spoil"]): Broken => ({
+const noInstance = (cause: string, spoil: Broken["spoil"]): Broken => ({
   code: "sem_instancia_gateway",
+  cause,
   step: "whatsapp",
   spoil: spoil!,
 });
@@ -183,13 +186,29 @@ const BROKEN: Record<string, Broken> = {
     step: "email",
     options: { emailSenderTenantId: null },
   },
-  "no instance of the sender tenant": noInstance(({ db }) => db.sql`delete from messaging_instances`),
-  "an instance that the gateway does not know": noInstance(({ gateway }) => gateway.instances.delete("ops")),
-  "an instance that is closed": noInstance(({ gateway }) => gateway.instances.set("ops", "close")),
-  "an instance without a state": noInstance(({ gateway }) => gateway.instances.set("ops", null)),
-  "a gateway that fails": noInstance(({ gateway }) => {
+  "no instance of the sender tenant": noInstance(
+    "sender_instance_missing",
+    ({ db }) => db.sql`delete from messaging_instances`,
+  ),
+  "an instance that the gateway does not know": noInstance("instance_missing", ({ gateway }) =>
+    gateway.instances.delete("ops"),
+  ),
+  "an instance that is closed": noInstance("instance_close", ({ gateway }) =>
+    gateway.instances.set("ops", "close"),
+  ),
+  "an instance without a state": noInstance("instance_not_loaded", ({ gateway }) =>
+    gateway.instances.set("ops", null),
+  ),
+  "a gateway that fails": noInstance("gateway_http_500", ({ gateway }) => {
     gateway.routes.state.script = () => ({ status: 500 });
   }),
+  "a gateway without a licence": {
+    code: "gateway_license_required",
+    step: "whatsapp",
+    spoil: ({ gateway }) => {
+      gateway.isLicensed = false;
+    },
+  },
   "no configuration of the sender": noAddress("{}"),
   "a sender without an address": noAddress('{"email": {"verification_status": "verified"}}'),
   "a sender whose address is none": noAddress(verified('"reports"')),
@@ -213,6 +232,7 @@ async function mend({ db, gateway, senders }: WeeklyFixture, owner: SeededOwner)
     update tenant_config set config = ${verified('"reports@mail.example"')}::text::jsonb
     where tenant_id = ${senders.emailTenantId}`;
   gateway.instances.set("ops", "open");
+  gateway.isLicensed = true;
   gateway.routes.state.script = null;
 }
 
@@ -229,7 +249,7 @@ describe.each(["whatsapp", "email"] as const)(
     afterAll(() => weekly[Symbol.asyncDispose]());
 
     const scenarios = Object.entries(BROKEN).filter(([, { step }]) => step === channel);
-    test.each(scenarios)("%s", async (_what, { code, step, spoil, owner, options }) => {
+    test.each(scenarios)("%s", async (_what, { code, cause, step, spoil, owner, options }) => {
       const { sql } = weekly.db;
       await mend(weekly, seeded);
       const { phone, email } = { ...seeded, ...owner };
@@ -240,7 +260,7 @@ describe.each(["whatsapp", "email"] as const)(
 
       const dry = await weekly.run({ ...DRY, ...options });
 
-      const failure = { step, code, ...(owner === undefined ? {} : { tenantId: seeded.tenantId }) };
+      const failure = { step, code, cause, ...(owner === undefined ? {} : { tenantId: seeded.tenantId }) };
       expect(dry).toMatchObject({ status: "not_ready", exitCode: 3, error: { code } });
       expect(dry.failures).toEqual([failure]);
       expect([dry.whatsapp.failed, dry.email.failed]).toEqual(step === "whatsapp" ? [1, 0] : [0, 1]);
@@ -259,6 +279,7 @@ describe.each(["whatsapp", "email"] as const)(
         heartbeat: "kept",
       });
       expect(codes(real)).toEqual([code]);
+      expect(real.failures[0]!.cause).toBe(cause);
       expect([real.whatsapp.failed, real.email.failed]).toEqual(step === "whatsapp" ? [1, 0] : [0, 1]);
       const sent = { whatsapp: weekly.gateway.accepted.length, email: weekly.email.accepted.length };
       expect(sent).toEqual(step === "whatsapp" ? { whatsapp: 0, email: 1 } : { whatsapp: 1, email: 0 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../lib/platform/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution.ts";
-import type { DeliveryCounts } from "../../lib/weekly/summary.ts";
+import type { DeliveryCounts, Failure } from "../../lib/weekly/summary.ts";
+import { renderSummary } from "../../lib/weekly/summary-text.ts";
 import { seedOwner } from "../seed.ts";
+import { refusedPort } from "../standins/raw-peer.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "./ledger.ts";
 import { sharedWeekly } from "./shared-weekly.ts";
@@ -25,11 +27,19 @@ const unauthorized = {
   json: { status: 401, error: "Unauthorized", response: { message: "Unauthorized" } },
 };
 const unlicensed = { status: 503, json: { error: "service not activated", code: "LICENSE_REQUIRED" } };
+const refusedByMeta = (code: number) => ({
+  status: 201,
+  json: { message: "Session has expired", type: "OAuthException", code, fbtrace_id: "A" },
+});
 
 describe("runWeekly() with a gateway that refuses the whole channel", () => {
   test.each<[string, Scripted]>([
     ["gateway_unauthorized", unauthorized],
     ["gateway_license_required", unlicensed],
+    ...[190, 10, 200, 299, 368, 131031].map((code): [string, Scripted] => [
+      `meta_${code}`,
+      refusedByMeta(code),
+    ]),
   ])(
     "%s on a send: no further one, the rest is skipped, e-mail goes on, the next run sends",
     async (code, answer) => {
@@ -131,6 +141,93 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
     expect(gateway.routes.send.calls).toHaveLength(1);
     expect(summary.whatsapp).toEqual({ ...none, failed: OWNERS });
     expect(summary.email.sent).toBe(OWNERS);
+  });
+});
+
+describe("runWeekly() with a phone that is lost between the look at it and the send", () => {
+  const lost = "whatsapp sem_instancia_gateway";
+  const told = (failures: readonly Failure[]) =>
+    failures.map(({ step, code, cause }) => [`${step} ${code}`, cause]);
+
+  test.each([
+    ["close", "instance_close"],
+    ["connecting", "instance_connecting"],
+    [null, "instance_not_loaded"],
+  ])("%p: one message in doubt, the rest skipped, the next run sends it", async (state, cause) => {
+    const weekly = await sixOwners();
+    const { gateway } = weekly;
+    const { send } = gateway.routes;
+    send.script = () => {
+      if (send.calls.length === 2) gateway.instances.set("ops", state);
+      return undefined;
+    };
+
+    const summary = await weekly.run({ concurrency: 1 });
+
+    expect(send.calls).toHaveLength(2);
+    expect(summary).toMatchObject({ status: "failed", exitCode: 1, heartbeat: "kept", error: null });
+    expect(summary.whatsapp).toEqual({ ...none, sent: 1, unknown: 1, skipped: OWNERS - 2 });
+    expect(summary.email).toEqual({ ...none, sent: OWNERS });
+    expect(told(summary.failures)).toEqual([
+      [lost, cause],
+      ["whatsapp gateway_http_500", undefined],
+      ...Array.from({ length: OWNERS - 2 }, () => [lost, cause]),
+    ]);
+    expect(await deliveryStates(weekly)).toEqual([
+      "email sent x6",
+      "whatsapp sent x1",
+      "whatsapp unknown gateway_http_500 x1",
+    ]);
+
+    gateway.instances.set("ops", "open");
+    const next = await weekly.run();
+    expect(next.whatsapp).toEqual({ ...none, sent: OWNERS - 2, reused: 1, unknown: 1 });
+    expect(gateway.accepted).toHaveLength(OWNERS - 1);
+  });
+
+  test("with many on their way: none is in doubt that was not handed over", async () => {
+    const weekly = await sixOwners();
+    const { gateway } = weekly;
+    gateway.routes.send.script = () => {
+      gateway.instances.set("ops", "close");
+      return undefined;
+    };
+    const { whatsapp } = await weekly.run({ concurrency: OWNERS });
+    const handedOver = gateway.routes.send.calls.length;
+    expect(whatsapp).toMatchObject({ sent: 0, unknown: handedOver });
+    expect(whatsapp.failed + whatsapp.skipped).toBe(OWNERS - handedOver);
+    expect(gateway.accepted).toHaveLength(0);
+  });
+
+  test.each<[string, Scripted]>([
+    ["open", { status: 200, json: { instance: { instanceName: "ops", state: "open" } } }],
+    ["a page", "not_json"],
+    ["a 500", { status: 500, json: {} }],
+    ["half an answer", "break_body"],
+  ])("the question answered by %s stops nothing", async (_name, answer) => {
+    const weekly = await sixOwners();
+    const { send, state } = weekly.gateway.routes;
+    send.next({ status: 400, json: { response: { message: ["Error: Connection Closed"] } } });
+    // Before each send the instance is looked at, too: the second question is the one that follows the first send.
+    state.script = () => (state.calls.length === 2 ? answer : undefined);
+    const summary = await weekly.run({ concurrency: 1 });
+    expect(summary.whatsapp).toEqual({ ...none, sent: OWNERS - 1, unknown: 1 });
+    expect(told(summary.failures)).toEqual([["whatsapp gateway_http_400", undefined]]);
+    expect(state.calls).toHaveLength(OWNERS + 1);
+  });
+
+  test("a gateway that is away says so, and nobody is told to pair a phone", async () => {
+    const weekly = await sixOwners();
+    const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
+    const gateway = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY) });
+    const summary = await weekly.run({ concurrency: 1 }, { gateway });
+    expect(summary.whatsapp).toEqual({ ...none, failed: OWNERS });
+    expect(told(summary.failures)).toEqual(Array(OWNERS).fill([lost, "gateway_unreachable"]));
+    const text = renderSummary(summary);
+    expect(text).toContain(
+      "whatsapp: sem_instancia_gateway, gateway_unreachable (6)\n    -> no connection to the",
+    );
+    expect(text).not.toMatch(/\bpair\b/i);
   });
 });
 

@@ -19,7 +19,22 @@ const ROWS: OutcomeRow[] = [
   ["201 with an id", ["usual"], sent],
   ["200 with an id", [{ status: 200, json: { key: { id: "3EB0FF" } } }], sent],
   ["201 with Meta's error", [metaError(131030)], failed("meta_131030")],
-  ["201 with a fault on Meta's side", [metaError(131000)], unknown("gateway_answer_without_id")],
+  ["201 with Meta's 131026", [metaError(131026)], failed("meta_131026")],
+  ["201 with Meta's 100", [metaError(100)], failed("meta_100")],
+  ["201 with Meta's 131000", [metaError(131000)], unknown("meta_131000")],
+  ["201 with Meta's 131016", [metaError(131016)], unknown("meta_131016")],
+  ["201 with Meta's 1", [metaError(1)], unknown("meta_1")],
+  ["201 with Meta's 2", [metaError(2)], unknown("meta_2")],
+  ["201 with a code that Meta does not list", [metaError(987_654)], unknown("meta_987654")],
+  ["Meta's 130429 once, then accepted", [metaError(130429), "usual"], { ...sent, sends: 2 }],
+  [
+    "Meta's 131056, then in doubt",
+    [metaError(131056), "drop"],
+    { ...unknown("gateway_connection_lost"), sends: 2 },
+  ],
+  ...[4, 80007, 130429, 131048, 131056].map(
+    (code): OutcomeRow => [`Meta's ${code} again and again`, [metaError(code)], failed(`meta_${code}`, 4)],
+  ),
   ["201 with nothing in it", [{ status: 201, json: {} }], unknown("gateway_answer_without_id")],
   [
     "201 with an empty id",
@@ -147,6 +162,12 @@ describe("runWeekly() with every answer that the gateway can give", () => {
   test("a throttled send waits as long as it is told, and no longer than three times", () => {
     expect(played.waitsMs.filter((ms) => ms === 2_000)).toHaveLength(1 + 3 + 1);
     expect(played.waitsMs.filter((ms) => ms >= 600_000)).toHaveLength(0);
+  });
+
+  test("Meta's limits are waited for as long as each takes to pass, three times", () => {
+    // Once and once; then three times each of the two short and of the three long ones.
+    expect(played.waitsMs.filter((ms) => ms === 6_000)).toHaveLength(1 + 1 + 2 * 3);
+    expect(played.waitsMs.filter((ms) => ms === 30_000)).toHaveLength(3 * 3);
   });
 
   test("nothing that was said holds a number", () => {
