@@ -100,6 +100,37 @@ const CASES: Case[] = [
     codes: ["gateway_unauthorized"],
   },
   {
+    name: "a gateway without a licence",
+    prepare: ({ gateway }) => {
+      gateway.isLicensed = false;
+    },
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
+    codes: ["gateway_license_required"],
+  },
+  {
+    name: "a gateway whose account at Meta is refused",
+    prepare: ({ gateway }) => {
+      gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
+      gateway.metaError = { message: "Session has expired", type: "OAuthException", code: 190 };
+    },
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
+    codes: ["meta_190"],
+  },
+  {
+    name: "a phone that is lost before the send",
+    prepare: ({ gateway }) => {
+      gateway.routes.send.script = () => {
+        gateway.instances.set("ops", "close");
+        return undefined;
+      };
+    },
+    exitCode: 1,
+    says: { whatsapp: { sent: 0, unknown: 1 }, email: clean },
+    codes: ["sem_instancia_gateway", "gateway_http_500"],
+  },
+  {
     name: "a gateway whose state is a page",
     prepare: ({ gateway }) => gateway.routes.state.next(HTML),
     exitCode: 1,

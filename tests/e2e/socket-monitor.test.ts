@@ -93,6 +93,23 @@ describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) =
     }
   });
 
+  test("names a phone that is not paired, and alerts at the next run", async () => {
+    await using arena = await openArena();
+    arena.gateway.instances.set("ops", "close");
+    const failed = await opsctl(monitor(1), { runtime, env: arena.env });
+    const message = expect.stringContaining(
+      "sem_instancia_gateway, the instance is not connected to its phone",
+    );
+    expect(failed.exitCode).toBe(1);
+    expect(failed.json).toMatchObject({
+      alert: "failed",
+      problems: [{ code: "sem_instancia_gateway", message }],
+    });
+    arena.gateway.instances.set("ops", "open");
+    const next = await opsctl(monitor(1), { runtime, env: arena.env });
+    expect(next.json).toMatchObject({ exitCode: 0, alert: "sent" });
+  });
+
   test("says no alert when the sockets cannot be listed, logs nulls and ends with 1", async () => {
     await using arena = await openArena();
     const env = { ...arena.env, PATH: "/nowhere" };

@@ -68,6 +68,24 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     expect(arena.tracker.issues).toHaveLength(1);
   });
 
+  test("names a phone that is not paired, waits for it, and sends what has waited", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.instances.set("ops", "close");
+    const service = await arena.start({ runtime });
+    const { json } = await postAlerts(service.url, { alerts: [ALERT] });
+    expect(json).toMatchObject({ alerts: [{ whatsapp: "queued", issue: "created" }] });
+    const health = await (await fetch(`${service.adminUrl}/healthz`)).json();
+    expect(health).toMatchObject({ status: "ok", holds: { message: "sem_instancia_gateway", issue: null } });
+    const told = { kind: "message", code: "sem_instancia_gateway", cause: "instance_close" };
+    const lines = service
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("The peer refuses us"));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "error", ...told }]);
+    arena.gateway.instances.set("ops", "open");
+    await until("the message is sent", () => arena.gateway.accepted.length === 1);
+  });
+
   test("starts and accepts while every peer is down", async () => {
     await using arena = await openWebhookArena();
     const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
@@ -186,6 +204,31 @@ describe("opsctl webhook test", () => {
     ]);
     expect([exitCode, stdout]).toEqual([0, "WhatsApp  sent\nIssue     none was asked for\n"]);
     expect(arena.tracker.issues).toEqual([]);
+  });
+
+  test.each<[string, (arena: WebhookArena) => unknown, string, RegExp]>([
+    [
+      "no licence",
+      ({ gateway }) => void Object.assign(gateway, { isLicensed: false }),
+      "gateway_license_required",
+      /-> Activate/,
+    ],
+    [
+      "no phone",
+      ({ gateway }) => gateway.instances.set("ops", "close"),
+      "sem_instancia_gateway",
+      /-> .*pair its phone/,
+    ],
+    ["no gateway", ({ gateway }) => gateway.stop(), "gateway_unreachable", /-> Start the gateway/],
+  ])("says what to do about a gateway with %s", async (_what, spoil, code, mend) => {
+    await using arena = await openWebhookArena();
+    await spoil(arena);
+    const service = await arena.start();
+    const args = ["webhook", "test", "--url", service.url, "--wait", "1", "--without-issue"];
+    const { exitCode, stdout } = await beside(arena, args);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`WhatsApp  accepted, not sent yet (${code})\n`);
+    expect(stdout).toMatch(mend);
   });
 
   test("follows what is queued, and says why it is not out yet", async () => {
