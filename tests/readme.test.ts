@@ -37,6 +37,12 @@ test("the README explains every code that ends a command", () => {
   expect(missing(codes)).toEqual([]);
 });
 
+test("the README explains what can be behind a missing instance", () => {
+  const causes = found(/^ {2}((?:sender_)?instance_\w+): \(/gm);
+  expect(causes.length).toBeGreaterThan(5);
+  expect(missing(causes)).toEqual([]);
+});
+
 test("the README explains every variable", () => {
   const settings = found(/^\s+([A-Z][A-Z_]+): (?:required|optional)(?:Secret)?\(/gm);
   const others = found(/\benv\.([A-Z][A-Z_]{5,})/g).filter((name) => name.startsWith("OPSCTL_"));

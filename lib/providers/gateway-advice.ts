@@ -22,7 +22,7 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
   instance_refused: () => ({ problem: "WhatsApp refused the instance's connection", mend: PAIR }),
   instance_connecting: () => ({
     problem: "the instance is connecting, or waits for its QR code to be scanned",
-    mend: `Wait a minute and look again. ${PAIR}, if it stays so`,
+    mend: "Wait a minute and look again; if it stays so, pair the sending phone in the gateway's manager (QR code)",
   }),
   instance_not_loaded: () => ({
     problem: "the gateway has the instance in its database and has not loaded it",
@@ -37,17 +37,17 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     mend: "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
   }),
   sem_instancia_gateway: () => ({
-    problem: "there is no instance that can send",
-    mend: "Create the instance in the gateway and pair its phone",
+    problem: "no instance can send: there is none, or its phone is not connected",
+    mend: "Create the instance in the gateway, or pair its phone again",
   }),
   gateway_instances_ambiguous: () => ({
     problem: "the key sees several instances",
     mend: "Set MESSAGING_INSTANCE to the one that sends",
   }),
   gateway_unauthorized: ({ key }) => ({ problem: "the gateway refuses the key", mend: `Correct ${key}` }),
-  gateway_license_required: ({ url, key }) => ({
-    problem: "the gateway runs without an active licence, and sends nothing",
-    mend: `Activate the gateway's licence in its manager (/manager/login of ${url}); ${url} and ${key} may be right`,
+  gateway_license_required: ({ url }) => ({
+    problem: "the gateway has no active licence, and without one it does nothing",
+    mend: `Activate the gateway's licence: open /manager/login below ${url} in a browser`,
   }),
   gateway_request_invalid: ({ key }) => ({
     problem: "the question cannot be put: the instance's name or the key holds what no request may hold",
@@ -55,15 +55,15 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
   }),
   gateway_unreachable: ({ url }) => ({
     problem: "no connection to the gateway (refused, name not found, or certificate not accepted)",
-    mend: `Start the gateway, or correct ${url}; this says nothing about the phone`,
+    mend: `Start the gateway, or correct ${url}`,
   }),
   gateway_timeout: ({ url }) => ({
     problem: "the gateway did not answer in time",
-    mend: `Look whether the gateway hangs or ${url} leads elsewhere; this says nothing about the phone`,
+    mend: `Look whether the gateway hangs or ${url} leads elsewhere`,
   }),
   gateway_connection_lost: ({ url }) => ({
     problem: "the connection to the gateway broke off",
-    mend: `Look at the gateway's log, and whether ${url} leads to it (http or https, port); this says nothing about the phone`,
+    mend: `Look at the gateway's log, and whether ${url} leads to it (http or https, port)`,
   }),
   gateway_answer_unreadable: ({ url }) => ({
     problem: "what answers is not the gateway, or a page stands before it",
@@ -98,23 +98,39 @@ function adviceOnStatus(code: string, { url }: GatewayNames): GatewayAdvice | nu
   };
 }
 
+const META_LIST = "Meta's list of error codes (WhatsApp Business Platform)";
+
+const NEW_TOKEN: GatewayAdvice = {
+  problem: "Meta refuses the access token of the gateway's instance",
+  mend: "Give the instance in the gateway a new, lasting token of the Meta account",
+};
+
+/** Codes of which more is known than the row that they belong to. */
+const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
+  meta_0: NEW_TOKEN,
+  meta_190: NEW_TOKEN,
+  meta_131047: {
+    problem: "Meta takes no free text for a number that has not written to the sender within 24 hours",
+    mend: "Let the recipient write to the sending number, or send through an instance with a paired phone",
+  },
+};
+
 function adviceOnMeta(code: string): GatewayAdvice | null {
+  if (Object.hasOwn(KNOWN_TO_META, code)) return KNOWN_TO_META[code]!;
+  const lookUp = `Look up ${code.replace("meta_", "")} in ${META_LIST}`;
   switch (metaVerdictOf(code)?.is) {
     case "account":
       return {
-        problem: "Meta refuses the sending account: token, permission, payment, lock or number",
-        mend: `Look up ${code.replace("_", " code ")} in Meta's list of error codes and mend the account, or give the gateway's instance a new token`,
+        problem: "Meta refuses the sending account: permission, lock, payment or number",
+        mend: `${lookUp}, and mend the account in Meta's Business Manager`,
       };
     case "throttled":
       return {
         problem: "Meta limits how much this account may send",
-        mend: "Wait, and send less at a time; see the account's quality and limits in WhatsApp Manager",
+        mend: "Wait, and send less at a time; WhatsApp Manager shows the account's limits and quality",
       };
     case "message":
-      return {
-        problem: "Meta refuses this message",
-        mend: `Look up ${code.replace("_", " code ")} in Meta's list of error codes (131047: the recipient has not written within 24 hours; 131026, 131030: the number)`,
-      };
+      return { problem: "Meta refuses this message", mend: lookUp };
     default:
       return null;
   }

@@ -44,5 +44,5 @@ export function hintFor({ code, cause }: Pick<Failure, "code" | "cause">): strin
   // After one of these the message was refused or may have been taken: the delivery's state says which.
   if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;
   const advice = gatewayAdvice({ code, cause }, WEEKLY_GATEWAY);
-  return advice === null ? undefined : `${advice.problem}: ${advice.mend}`;
+  return advice === null ? undefined : `${advice.problem}. ${advice.mend}`;
 }

@@ -16,7 +16,7 @@ export function gatewayDown(
   const row = (cause: string, problem: string, spoil: (host: Host) => unknown): Fault => ({
     ...{ command, check, status: "fail", spoil },
     reason: `${code || cause}: ${problem}`,
-    mend: /^(?!.*\b(pair|QR)\b).*(URL|proxy)/i,
+    mend: /^(?!.*(pair|phone|QR)).*(URL|proxy)/i,
   });
   const elsewhere = (url: string) => (host: Host) => host.setting(command, variable, url);
   const scripted = (answer: Parameters<Host["gateway"]["routes"]["state"]["next"]>[0]) => (host: Host) => {

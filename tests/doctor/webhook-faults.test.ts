@@ -35,7 +35,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     },
     "the gateway has no licence": {
       ...{ command: "webhook", check: "messaging gateway", status: "fail" },
-      reason: "gateway_license_required: the gateway runs without an active licence",
+      reason: "gateway_license_required: the gateway has no active licence",
       mend: "Activate the gateway's licence",
       spoil: (host) => {
         host.gateway.isLicensed = false;
@@ -53,7 +53,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages for want of a licence": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "gateway_license_required: the service holds its messages",
-      mend: /^Activate the gateway's licence .*; the service goes on by itself within a minute$/,
+      mend: /^Activate the gateway's licence: .*; the service goes on by itself within a minute$/,
       spoil: (host) => {
         host.service.health.holds = { message: "gateway_license_required", issue: null };
       },
@@ -61,7 +61,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages for want of a phone": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "sem_instancia_gateway: the service holds its messages",
-      mend: /pair its phone; the service goes on by itself within a minute$/,
+      mend: /pair its phone again; the service goes on by itself within a minute$/,
       spoil: (host) => {
         host.service.health.holds = { message: "sem_instancia_gateway", issue: null };
       },
@@ -69,7 +69,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages because Meta refuses the account": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "meta_190: the service holds its messages",
-      mend: /^Look up meta code 190 in Meta's list/,
+      mend: /^Give the instance in the gateway a new, lasting token/,
       spoil: (host) => {
         host.service.health.holds = { message: "meta_190", issue: null };
       },

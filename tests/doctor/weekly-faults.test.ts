@@ -45,7 +45,7 @@ describe("runDoctor() finds of the weekly run that", () => {
     },
     "the gateway has no licence": {
       ...{ command: "weekly", check: "messaging gateway", status: "fail" },
-      reason: "gateway_license_required: the gateway runs without an active licence",
+      reason: "gateway_license_required: the gateway has no active licence",
       mend: "Activate the gateway's licence",
       spoil: (host) => {
         host.gateway.isLicensed = false;
