@@ -8,10 +8,20 @@ import { MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { DeliveryChannelName, DeliveryClaim, Scope, Settled, Store } from "./store.ts";
 import type { DeliveryCounts, Failure, Tally } from "./summary.ts";
 
-/** A delivery that can be addressed, or the code of what is missing, with what is behind it where that is known. */
+/** A delivery that can be addressed, or the code of what is missing. */
 export type Prepared =
   | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
-  | ({ ready: false; code: string } & Stopping);
+  | ({ ready: false; code: string } & Background);
+
+/**
+ * What belongs to a failure before the send: `stopsChannel` when it concerns every delivery, `timedOut` when the provider
+ * was asked and said nothing, `cause` what is behind its code where several things lead to that.
+ */
+type Background = {
+  stopsChannel?: boolean | undefined;
+  timedOut?: boolean | undefined;
+  cause?: string | undefined;
+};
 
 /** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
 export type DeliveryChannel = {
@@ -208,13 +218,8 @@ async function settle(
   else count("sent", null);
 }
 
-/**
- * What a delivery came to; `timedOut` when the provider was asked before the send and said nothing, `cause` what is behind
- * its code.
- */
-type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & More;
-type Stopping = More & { stopsChannel?: boolean | undefined };
-type More = { timedOut?: boolean | undefined; cause?: string | undefined };
+/** What a delivery came to, with what is known of a failure before the send. */
+type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & Background;
 
 /** Addresses the delivery, passes the point of no return and sends; only a throttled answer is repeated. */
 async function attempt(
@@ -227,11 +232,15 @@ async function attempt(
 ): Promise<FinalOutcome> {
   const { stop } = world;
   const ids = { channel: channel.name, deliveryId: delivery.id };
-  const failed = (code: string, { stopsChannel = false, ...more }: Stopping = {}): FinalOutcome => ({
+  const failed = (
+    code: string,
+    { stopsChannel = false, timedOut, cause }: Background = {},
+  ): FinalOutcome => ({
     status: "failed",
     code,
     stopsChannel,
-    ...more,
+    timedOut,
+    cause,
   });
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
