@@ -1,10 +1,11 @@
 import { METRIC } from "../host/metric-names.ts";
+import { newestValue } from "./newest-value.ts";
 import type { AlertRule } from "./rule.ts";
 import { THRESHOLDS as LIMIT } from "./thresholds.ts";
 
 const MINUTE = 60;
 const BASE = { group: "vps-infra", source: "metrics", lookbackSeconds: 0 } as const;
-const NOW = '{{ printf "%.0f" $values.B.Value }}';
+const NOW = newestValue({ decimals: 0 });
 
 /**
  * The rules beyond the reference's table: the total of sockets, and what watches the watchers.

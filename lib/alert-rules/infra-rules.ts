@@ -1,4 +1,5 @@
 import { METRIC } from "../host/metric-names.ts";
+import { newestValue } from "./newest-value.ts";
 import type { AlertRule } from "./rule.ts";
 import { THRESHOLDS as LIMIT } from "./thresholds.ts";
 
@@ -6,8 +7,7 @@ const MINUTE = 60;
 const MIB = 1_048_576;
 const BASE = { group: "vps-infra", source: "metrics", lookbackSeconds: 0 } as const;
 
-/** The newest value as the platform's template writes it, without decimals. */
-const NOW = '{{ printf "%.0f" $values.B.Value }}';
+const NOW = newestValue({ decimals: 0 });
 
 /**
  * The rules of the host and of what runs on it.
@@ -32,7 +32,7 @@ export const INFRA_RULES: readonly AlertRule[] = [
     summary: "Load average acima do número de CPUs da VPS",
     description:
       "Há mais processos esperando do que CPUs há 5 minutos: tudo na VPS fica lento. " +
-      `Carga por CPU agora: {{ printf "%.2f" $values.B.Value }} (limite ${LIMIT.loadPerCpu}). ` +
+      `Carga por CPU agora: ${newestValue({ decimals: 2 })} (limite ${LIMIT.loadPerCpu}). ` +
       "Veja primeiro: `top -o %CPU` e `docker stats`. Se a CPU estiver livre, a espera é por disco: `iostat -x 1`.",
   },
   {

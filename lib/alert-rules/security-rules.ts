@@ -1,3 +1,4 @@
+import { newestValue } from "./newest-value.ts";
 import type { AlertRule } from "./rule.ts";
 import { THRESHOLDS as LIMIT } from "./thresholds.ts";
 
@@ -21,7 +22,7 @@ export const SECURITY_RULES: readonly AlertRule[] = [
     severity: "critical",
     summary: `Mais de ${LIMIT.failedPasswordLines} senhas erradas por SSH em 5 minutos`,
     description:
-      'Tentativas nos últimos 5 minutos: {{ printf "%.0f" $values.B.Value }}. Alguém tenta adivinhar senhas. ' +
+      `Tentativas nos últimos 5 minutos: ${newestValue({ decimals: 0 })}. Alguém tenta adivinhar senhas. ` +
       "Veja primeiro se alguma deu certo: `grep 'Accepted password' /var/log/auth.log | tail` e `last -n 20`. " +
       "Depois, de onde vêm: `grep 'Failed password' /var/log/auth.log | tail -50`; bloqueie a origem no firewall.",
   },

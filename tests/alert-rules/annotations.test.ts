@@ -1,0 +1,104 @@
+/**
+ * Every annotation of every rule, expanded by the template engine that the platform itself uses (Prometheus' expander,
+ * here inside promtool's rule tester), with a value and without. The expander knows no `$values`, so the test puts it
+ * before each text, made of a sample of the metrics store; its key is `arg0` there instead of `B`.
+ */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AlertRule } from "../../lib/alert-rules/rule.ts";
+import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { findPromtool, runPromtool } from "../promtool.ts";
+import { VALUE_CASES, withValue } from "./value-cases.ts";
+
+// Unpacking promtool on a fresh machine may take a while.
+setDefaultTimeout(180_000);
+
+const rules = alertRules({ withExtras: true });
+const tool = findPromtool();
+
+/** Declares `$values`: empty in the case named none, else with the sample of the case. */
+const PREFIX =
+  '{{ $values := args }}{{ if ne $labels.case "none" }}' +
+  '{{ $values = args (query (printf "sample{case=%q}" $labels.case) | first) }}{{ end }}';
+
+type Texts = Pick<AlertRule, "summary" | "description">;
+
+/** What the engine found different from the expected texts; nothing when all are as expected. */
+function findings(annotated: readonly (Texts & { uid: string })[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-annotations-"));
+  try {
+    writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups: [groupOf(annotated)] }));
+    writeFileSync(join(folder, "test.yml"), JSON.stringify(testOf(annotated)));
+    const { status, output } = runPromtool(tool!, ["test", "rules", join(folder, "test.yml")]);
+    return status === 0 && output.includes("SUCCESS") ? "" : output || `promtool ended with ${status}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function groupOf(annotated: readonly (Texts & { uid: string })[]) {
+  const expandable = (text: string) => PREFIX + text.replaceAll("$values.B", "$values.arg0");
+  const ruleOf = ({ uid, summary, description }: Texts & { uid: string }) => ({
+    alert: uid,
+    expr: "sample",
+    annotations: { summary: expandable(summary), description: expandable(description) },
+  });
+  return { name: "annotations", rules: annotated.map(ruleOf) };
+}
+
+function testOf(annotated: readonly (Texts & { uid: string })[]) {
+  const expected = ({ summary, description }: Texts) =>
+    VALUE_CASES.map((valueCase) => ({
+      exp_labels: { case: valueCase.name },
+      exp_annotations: {
+        summary: withValue(summary, valueCase),
+        description: withValue(description, valueCase),
+      },
+    }));
+  return {
+    rule_files: ["rules.yml"],
+    evaluation_interval: "1m",
+    tests: [
+      {
+        interval: "1m",
+        input_series: VALUE_CASES.map(({ name, sample }) => ({
+          series: `sample{case="${name}"}`,
+          values: `${sample} ${sample}`,
+        })),
+        alert_rule_test: annotated.map((rule) => ({
+          eval_time: "1m",
+          alertname: rule.uid,
+          exp_alerts: expected(rule),
+        })),
+      },
+    ],
+  };
+}
+
+const promtoolTest = tool === null ? test.skip : test;
+const notTried = tool === null ? "NOT TRIED, promtool cannot be had here: " : "";
+
+describe("the annotations", () => {
+  promtoolTest(`${notTried}of all rules say what was measured, or that nothing was`, () => {
+    expect(findings(rules)).toBe("");
+  });
+
+  promtoolTest(`${notTried}are really expanded: a value without its guard is found`, () => {
+    const bare = { uid: "bare", summary: "s", description: 'x {{ printf "%.0f" $values.B.Value }}' };
+    expect(findings([bare])).toContain("error expanding template");
+  });
+
+  test("hold no template but the guarded values", () => {
+    for (const { summary, description } of rules) {
+      expect(withValue(summary, VALUE_CASES[0]!)).toBe(summary);
+      expect(withValue(description, VALUE_CASES[0]!)).not.toMatch(/[{}]{2}|\$(values|labels|value)\b/);
+    }
+  });
+
+  test("of nine of the eleven rules show a value", () => {
+    const shown = rules.filter(({ description }) => description.includes("{{"));
+    expect([shown.length, rules.length]).toEqual([9, 11]);
+  });
+});
