@@ -95,8 +95,9 @@ async function takePost(request: Request, { parse, take, metrics, isStopping }: 
       code: "invalid_payload",
       message: "There is no alert in the body",
       problems: parsed.invalid,
+      problemsTotal: parsed.invalidTotal,
     });
-  const { alerts, rejected } = parsed;
+  const { alerts, rejected, rejectedTotal } = parsed;
   const answers = alerts.length === 0 ? [] : await take(alerts);
   if (answers === null)
     return errorAnswer(
@@ -104,8 +105,8 @@ async function takePost(request: Request, { parse, take, metrics, isStopping }: 
       { code: "state_unavailable", message: "The alerts cannot be kept now; send them again" },
       retryAfter(isStopping() ? 1 : 10),
     );
-  if (rejected.length > 0) metrics.rejected(rejected.length);
-  return jsonAnswer(200, { accepted: alerts.length, rejected, alerts: answers });
+  if (rejectedTotal > 0) metrics.rejected(rejectedTotal);
+  return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, alerts: answers });
 }
 
 const BODY_ANSWERS: Record<Extract<BodyRead, { problem: string }>["problem"], () => Response> = {

@@ -6,10 +6,18 @@ export function jsonAnswer(status: number, body: unknown, headers: Record<string
   });
 }
 
+/** What an error's answer says; `problems` may be the first of `problemsTotal`. */
+type AnsweredError = {
+  code: string;
+  message: string;
+  problems?: readonly { path: string; problem: string }[];
+  problemsTotal?: number;
+};
+
 /** An error's answer: `{"error":{"code","message",…}}`; codes are public. */
 export function errorAnswer(
   status: number,
-  error: { code: string; message: string; problems?: readonly { path: string; problem: string }[] },
+  error: AnsweredError,
   headers: Record<string, string> = {},
 ): Response {
   return jsonAnswer(status, { error }, headers);

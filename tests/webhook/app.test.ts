@@ -119,7 +119,7 @@ describe("createApp()", () => {
         expect([200, 400, 422]).toContain(response.status);
         const answer = (await response.json()) as Record<string, unknown>;
         expect(Object.keys(answer)).toEqual(
-          response.status === 200 ? ["accepted", "rejected", "alerts"] : ["error"],
+          response.status === 200 ? ["accepted", "rejected", "rejectedTotal", "alerts"] : ["error"],
         );
       }),
       { numRuns: 10_000 },
@@ -133,6 +133,25 @@ describe("createApp()", () => {
     await post('{"alerts":[{"status":"firing","labels":{"alertname":"A"}},7,8]}');
     await post("{");
     expect(counted).toEqual(["rejected", 2, 200, 7, 400, 7]);
+  });
+
+  test.each([
+    ["alone", "", 422],
+    ["beside a good one", "{},", 200],
+  ])("answers a mebibyte of bad alerts %s with the first hundred and a count", async (_how, good, status) => {
+    const { post, counted } = startApp();
+    const count = 500_000;
+    const response = await post(`{"alerts":[${good}${"1,".repeat(count - 1)}1]}`);
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(10_000);
+    const answer = JSON.parse(text);
+    const [list, total] =
+      status === 422
+        ? [answer.error.problems, answer.error.problemsTotal]
+        : [answer.rejected, answer.rejectedTotal];
+    expect([list.length, total]).toEqual([100, count]);
+    if (status === 200) expect(counted.slice(0, 2)).toEqual(["rejected", count]);
   });
 
   test("takes nothing for an empty list", async () => {

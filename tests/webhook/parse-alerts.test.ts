@@ -67,7 +67,11 @@ describe("parseAlerts() of a platform's body", () => {
   });
 
   test("an empty group is no alert, and fine", () => {
-    expect(parseAlerts({ alerts: [], status: "firing", labels: {} })).toEqual({ alerts: [], rejected: [] });
+    expect(parseAlerts({ alerts: [], status: "firing", labels: {} })).toEqual({
+      alerts: [],
+      rejected: [],
+      rejectedTotal: 0,
+    });
   });
 });
 
@@ -127,7 +131,47 @@ describe("parseAlerts() refuses", () => {
   ])("%s", (json, problems) => {
     expect(parseAlerts(fromJson(json))).toEqual({
       invalid: problems.map(([path, problem]) => ({ path: path!, problem: problem! })),
+      invalidTotal: problems.length,
     });
+  });
+
+  test.each([
+    [99, "{}", 99, 99],
+    [100, "{}", 100, 100],
+    [101, "{}", 100, 101],
+    [100_000, "{}", 100, 100_000],
+  ])("%i bad entries among good ones with %s: %i are listed, %i counted", (count, good, listed, counted) => {
+    const parsed = parseAlerts(fromJson(`{"alerts":[${good},${"1,".repeat(count)}${good}]}`));
+    if (!("alerts" in parsed)) throw new Error("refused");
+    expect(parsed.alerts).toHaveLength(2);
+    expect(parsed.rejectedTotal).toBe(counted);
+    expect(parsed.rejected).toEqual(
+      Array.from({ length: listed }, (_, at) => ({ index: at + 1, problems: [object] })),
+    );
+  });
+
+  test.each([
+    [100, "1", 100, 100],
+    [101, "1", 100, 101],
+    [51, '{"labels":1,"annotations":2}', 100, 102],
+    [100_000, '{"labels":1,"annotations":2}', 100, 200_000],
+  ])("%i bad entries %s alone: %i problems are listed, %i counted", (count, bad, listed, counted) => {
+    const parsed = parseAlerts(fromJson(`{"alerts":[${Array(count).fill(bad).join()}]}`));
+    if (!("invalid" in parsed)) throw new Error("accepted");
+    expect(parsed.invalid).toHaveLength(listed);
+    expect(parsed.invalid[0]!.path).toStartWith("$.alerts[0]");
+    expect(parsed.invalidTotal).toBe(counted);
+  });
+
+  test("without repeating anything that the sender wrote, however long or deep", () => {
+    const key = "k".repeat(1_000_000);
+    const deep = `${'{"labels":'.repeat(50_000)}1${"}".repeat(50_000)}`;
+    for (const entry of [
+      `{"${key}":1,"labels":"${key}"}`,
+      `{"labels":[${deep}],"annotations":[]}`,
+      `"${key}"`,
+    ])
+      expect(JSON.stringify(parseAlerts(fromJson(`{"alerts":[${entry}]}`))).length).toBeLessThan(200);
   });
 
   test("bad entries only, when there are good ones", () => {

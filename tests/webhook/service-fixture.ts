@@ -43,7 +43,12 @@ export type Service = {
   stop(): Promise<void>;
 };
 
-type Answer = { accepted: number; rejected: { index: number }[]; alerts: AlertAnswer[] };
+type Answer = {
+  accepted: number;
+  rejected: { index: number }[];
+  rejectedTotal: number;
+  alerts: AlertAnswer[];
+};
 
 /** Starts peers and service; `messagesPerMinute` is fast unless it is what a test is about. */
 export async function startService(options: Partial<ServeOptions> = {}): Promise<Service> {

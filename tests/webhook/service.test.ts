@@ -22,6 +22,7 @@ describe("an alert that fires", () => {
     expect(body).toEqual({
       accepted: 1,
       rejected: [],
+      rejectedTotal: 0,
       alerts: [
         {
           alertname: "Traefik RAM Alta",
@@ -120,7 +121,12 @@ describe("what does not fire", () => {
 
   test("no alerts are nothing at all", async () => {
     service = await startService();
-    expect((await service.post({ alerts: [] })).body).toEqual({ accepted: 0, rejected: [], alerts: [] });
+    expect((await service.post({ alerts: [] })).body).toEqual({
+      accepted: 0,
+      rejected: [],
+      rejectedTotal: 0,
+      alerts: [],
+    });
     expect(texts()).toEqual([]);
   });
 });
