@@ -3,6 +3,9 @@ const ELLIPSIS = "…";
 /** How far back a cut may move to end between two words. */
 const WORD_REACH_UNITS = 24;
 
+/** Of `app.conf` no `app.co` must be left: half a file's ending may be a domain. */
+const HALF_ENDING = /(?<=\S)\.\p{L}{1,8}$/u;
+
 /** Made at the first cut: most texts fit, and a segmenter costs milliseconds. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -10,7 +13,7 @@ let graphemes: Intl.Segmenter | undefined;
  * `text` in at most `maxUnits` UTF-16 units, with "…" where something was left out.
  *
  * Shape: never cut inside a character as people see it, and between words where a blank is near, since half a
- *        number is a false number. The empty string where not even one character and the "…" fit.
+ *        number is a false number; nor inside what follows a dot. The empty string where not even one character and the "…" fit.
  */
 export function truncate(text: string, maxUnits: number): string {
   if (text.length <= maxUnits) return text;
@@ -34,5 +37,6 @@ function wholeGraphemes(text: string, budget: number): string {
 function betweenWords(text: string, kept: string): string {
   if (/^\s/u.test(text.slice(kept.length))) return kept;
   const blank = kept.lastIndexOf(" ");
-  return blank > 0 && kept.length - blank <= WORD_REACH_UNITS ? kept.slice(0, blank) : kept;
+  if (blank > 0 && kept.length - blank <= WORD_REACH_UNITS) return kept.slice(0, blank);
+  return /^\p{L}/u.test(text.slice(kept.length)) ? kept.replace(HALF_ENDING, "") : kept;
 }

@@ -1,3 +1,4 @@
+import { breakLinks } from "../text/break-links.ts";
 import { formatCount } from "../text/pt-br.ts";
 import { singleLine } from "../text/single-line.ts";
 import { truncate } from "../text/truncate.ts";
@@ -15,12 +16,12 @@ const TROUBLES = {
 /**
  * An alert's state for people, with the marker that is seen first.
  *
- * Shape: a status that is neither firing nor resolved is shown as it was sent, on one line, unescaped.
+ * Shape: a status that is neither firing nor resolved is shown as it was sent, on one line without links, unescaped.
  */
 export function stateWording({ status, firing }: Alert): { marker: string; words: string } {
   if (firing) return { marker: "🔴", words: "disparado" };
   if (status === "resolved") return { marker: "✅", words: "resolvido" };
-  const shown = truncate(singleLine(status ?? ""), MAX_STATUS_UNITS);
+  const shown = truncate(breakLinks(singleLine(status ?? "")), MAX_STATUS_UNITS);
   return { marker: "⚪", words: shown === "" ? "sem estado" : `estado "${shown}"` };
 }
 
@@ -33,5 +34,6 @@ export function troubleWording({ labels }: Alert): string | null {
 /** That the sender left alerts out of its notification; null when it left out none. */
 export function leftOutWording({ truncatedAlerts }: Alert): string | null {
   if (truncatedAlerts <= 0) return null;
-  return `+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`;
+  // The sender's number, and two billions with their dots are an address.
+  return breakLinks(`+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`);
 }

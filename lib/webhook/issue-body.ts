@@ -1,3 +1,4 @@
+import { breakLinks } from "../text/break-links.ts";
 import { markdownPlain, markdownQuote } from "../text/markdown-plain.ts";
 import { singleLine } from "../text/single-line.ts";
 import { textLines } from "../text/text-lines.ts";
@@ -42,15 +43,15 @@ export function issuePriority(severity: string | null): IssuePriority {
  * The description of an alert's issue, in markdown.
  *
  * Shape:  a list of what is known, the description as a quotation, the labels as a table sorted by name; at most 60,000
- *         UTF-16 units. The sender's texts are shown as they are and cannot become markup, links or HTML; the links to
- *         rule, silence and dashboard lead to http and https only.
+ *         UTF-16 units. The sender's texts cannot become markup, links or HTML; but for what would be a link they are
+ *         shown as they are. The links to rule, silence and dashboard lead to http and https only.
  * Source: design of the webhook, Issue body.
  */
 export function renderIssueBody(alert: Alert): string {
   const facts = factList(alert);
   const table = labelTable(alert.labels, MAX.labels);
   const labels = table === null ? "" : `\n**Labels**\n\n${table}\n`;
-  const lines = textLines(alert.description ?? "");
+  const lines = textLines(alert.description ?? "").map(breakLinks);
   if (lines.length === 0) return `${facts}\n${labels}`;
   const heading = "\n**Descrição**\n\n";
   const room = MAX_UNITS - `${facts}\n${heading}\n${labels}`.length;
@@ -81,7 +82,7 @@ function factList(alert: Alert): string {
 }
 
 function plain(text: string | null, maxUnits: number): string | null {
-  return text === null ? null : markdownPlain(singleLine(text), maxUnits);
+  return text === null ? null : markdownPlain(breakLinks(singleLine(text)), maxUnits);
 }
 
 function brazilTime(instant: string | null): string | null {

@@ -1,3 +1,4 @@
+import { breakLinks } from "../text/break-links.ts";
 import { markdownPlain } from "../text/markdown-plain.ts";
 import { formatCount } from "../text/pt-br.ts";
 import { singleLine } from "../text/single-line.ts";
@@ -31,5 +32,5 @@ export function labelTable(labels: Readonly<Record<string, string>>, maxUnits: n
 }
 
 function cell(text: string, maxUnits: number): string {
-  return markdownPlain(singleLine(text), maxUnits);
+  return markdownPlain(breakLinks(singleLine(text)), maxUnits);
 }

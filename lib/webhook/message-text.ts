@@ -1,3 +1,4 @@
+import { breakLinks } from "../text/break-links.ts";
 import { singleLine } from "../text/single-line.ts";
 import { textLines } from "../text/text-lines.ts";
 import { truncate } from "../text/truncate.ts";
@@ -24,7 +25,8 @@ const GIVE_WAY = ["description", "summary", "value", "name"] as const;
  * The WhatsApp message of an alert.
  *
  * Shape:  what happened and to which rule, then one line for each thing that is known, each under our own label; a
- *         description of several lines is quoted line by line. Nothing of the sender's makes a line or formatting.
+ *         description of several lines is quoted line by line. Nothing of the sender's texts makes a line, formatting
+ *         or a link; the rule and the issue are linked, whose addresses stand in fields of their own.
  *         At most 4,000 UTF-16 units: description, summary, value and name are shortened, in this order.
  * Source: monitoring document, Events; design of the webhook, WhatsApp text.
  */
@@ -81,7 +83,7 @@ function link(url: string | null): string | null {
 }
 
 function plain(text: string): string {
-  return whatsappPlain(singleLine(text));
+  return breakLinks(whatsappPlain(singleLine(text)));
 }
 
 /** Inside our own bold even an asterisk between two letters could end it. */
@@ -91,7 +93,7 @@ function inBold(name: string | null): string {
 
 function quoted(text: string): string {
   return textLines(text)
-    .map((part) => `> ${whatsappPlain(part)}`)
+    .map((part) => `> ${breakLinks(whatsappPlain(part))}`)
     .join("\n");
 }
 

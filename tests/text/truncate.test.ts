@@ -24,6 +24,19 @@ describe("truncate()", () => {
     expect(truncate(text, maxUnits)).toBe(expected);
   });
 
+  test.each([
+    ["x/app.config", 10, "x/app…"],
+    ["x/app.config", 6, "x/app…"],
+    ["x/app.config", 12, "x/app.config"],
+    ["x/app.conf e mais", 11, "x/app.conf…"],
+    ["x 3.14159265358979", 8, "x…"],
+    ["3.14159265358979", 8, "3.14159…"],
+    [".config", 5, ".con…"],
+    ["1.ação e", 5, "1…"],
+  ])("%p in %p units is %p: nothing after a dot is halved", (text, maxUnits, expected) => {
+    expect(truncate(text, maxUnits)).toBe(expected);
+  });
+
   test("never exceeds the budget and never cuts inside a character", () => {
     const segmenter = new Intl.Segmenter("pt-BR", { granularity: "grapheme" });
     const unit = fc.oneof(

@@ -1,11 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { issuePriority, issueTitle, renderIssueBody } from "../../lib/webhook/issue-body.ts";
-import { alertWith, anyAlert, hostileText } from "./alert.ts";
+import { linksIn } from "../text/linkifiers.ts";
+import { alertWith, anyAlert, hostileText, linkingText } from "./alert.ts";
 
 /** The body as a reader of markdown with tables and links shows it. */
 function shown(markdown: string): string {
   return Bun.markdown.html(markdown, { autolinks: true, tables: true, strikethrough: true, tasklists: true });
+}
+
+/** What a person reads of it, without our own links. */
+function visible(html: string): string {
+  const text = html.replace(/<a .*?<\/a>/g, "").replace(/<[^>]*>/g, " ");
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
 }
 
 const TAGS = ["ul", "li", "strong", "a", "p", "blockquote", "table", "thead", "tbody", "tr", "th", "td"];
@@ -70,6 +81,28 @@ describe("renderIssueBody()", () => {
     ]);
   });
 
+  test("breaks the links of every text, also for a reader that makes its own of what is shown", () => {
+    const evil = "https://evil.example/x e evil.com.br";
+    const parts = {
+      status: evil,
+      firing: false,
+      severity: evil,
+      summary: evil,
+      value: evil,
+      fingerprint: evil,
+    };
+    const noLinks = { ruleUrl: null, silenceUrl: null, dashboardUrl: null };
+    const alert = alertWith({
+      ...parts,
+      ...noLinks,
+      description: `${evil}\n${evil}`,
+      labels: { [evil]: evil },
+    });
+    const html = shown(renderIssueBody(alert));
+    expect(count(html, "https[://]evil[.]example/x e evil[.]com[.]br")).toBe(9);
+    expect(linksIn(visible(html))).toEqual([]);
+  });
+
   test("sorts the labels, whatever order they came in", () => {
     const names = (labels: Record<string, string>) =>
       [...renderIssueBody(alertWith({ labels })).matchAll(/^\| (\w+) \| x \|$/gm)].map(([, name]) => name!);
@@ -78,7 +111,7 @@ describe("renderIssueBody()", () => {
   });
 
   test("shows hostile texts as they are", () => {
-    const hostile = `\\*a* _b_ \`c\` [d](https://evil.example) <e> &lt; &#42; | #f ~~g~~ 1. - x\\`;
+    const hostile = `\\*a* _b_ \`c\` [d](evil) <e> &lt; &#42; | #f ~~g~~ 1. - x\\`;
     const html = shown(
       renderIssueBody(
         alertWith({
@@ -154,6 +187,17 @@ describe("renderIssueBody() of anything", () => {
         expect(html).not.toMatch(/href="(?!https?:\/\/)/);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("has no link but ours, not even one that a reader makes of the text", () => {
+    fc.assert(
+      fc.property(anyAlert, linkingText, linkingText, (alert, one, other) => {
+        const linking = { ...alert, summary: one, description: `${one}\n${other}`, labels: { [one]: other } };
+        for (const each of [alert, linking])
+          expect(linksIn(visible(shown(renderIssueBody(each))))).toEqual([]);
+      }),
+      { numRuns: 200 },
     );
   });
 

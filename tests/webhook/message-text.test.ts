@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderMessage } from "../../lib/webhook/message-text.ts";
-import { alertWith, anyAlert, hostileText } from "./alert.ts";
+import { linksIn } from "../text/linkifiers.ts";
+import { alertWith, anyAlert, hostileText, linkingText } from "./alert.ts";
 
 const FIRST_LINE = /^(🔴 disparado|✅ resolvido|⚪ sem estado|⚪ estado ".+"): \*[^*\n]+\*$/u;
 const OUR_LINE =
-  /^(?:(Problema|Squad|Severidade|Resumo|Início|Fim|Valor|Regra|Issue): \S.*|(Descrição:)|\+[\d.]+ (alertas? não mostrados?))$/u;
+  /^(?:(Problema|Squad|Severidade|Resumo|Início|Fim|Valor|Regra|Issue): \S.*|(Descrição:)|\+[\d.[\]]+ (alertas? não mostrados?))$/u;
 const OUR_ORDER =
   /^(Problema )?Squad (Severidade )?(Resumo )?(Descrição: )?(Início )?(Fim )?(Valor )?(alertas? não mostrados? )?(Regra )?(Issue )?$/;
 
@@ -85,6 +86,57 @@ describe("renderMessage()", () => {
     [`https://linear.app/${"a".repeat(1000)}`, null],
   ])("with the issue %p has the line %p", (issueUrl, expected) => {
     expect(lineOf(message({}, issueUrl), "Issue")).toBe(expected);
+  });
+});
+
+describe("renderMessage() of texts with links", () => {
+  const evil = "veja https://evil.example/x e evil.com.br";
+  const broken = "veja https[://]evil[.]example/x e evil[.]com[.]br";
+  const ours = (text: string) => text.split("\n").filter((line) => /^(Regra|Issue): /.test(line));
+
+  test("breaks them in every line but those of the rule and the issue", () => {
+    const parts = { name: evil, status: evil, firing: false, severity: evil, summary: evil, value: evil };
+    const text = message({ ...parts, description: `${evil}\n${evil}` }, "https://linear.app/x/issue/OPS-1");
+    expect(text.split(broken).length - 1).toBe(7);
+    expect(ours(text)).toEqual([
+      "Regra: https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
+      "Issue: https://linear.app/x/issue/OPS-1",
+    ]);
+    expect(linksIn(text.replaceAll(ours(text).join("\n"), ""))).toEqual([]);
+  });
+
+  test("leaves none in an alert of anything", () => {
+    fc.assert(
+      fc.property(anyAlert, linkingText, linkingText, (alert, one, other) => {
+        const linking = {
+          ...alert,
+          name: one,
+          summary: other,
+          description: `${one}\n${other}`,
+          value: other,
+        };
+        for (const each of [alert, linking]) {
+          const text = renderMessage(each, { issueUrl: null });
+          const lines = text.split("\n").filter((line) => !line.startsWith("Regra: "));
+          expect(linksIn(lines.join("\n"))).toEqual([]);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("makes none by a cut: of a file's ending not the first half stays", () => {
+    for (const ending of ["conf", "service", "socket", "toml", "ini"])
+      for (let units = 0; units < 12; units++) {
+        const description = `${"a".repeat(units)}${`aaaaaaaa.${ending}-`.repeat(1000)}`;
+        const text = message({ description, ruleUrl: null });
+        expect(text).toEndWith("…\nInício: 02/03/2026 05:15:30 (Brasília)\nValor: B=612368384");
+        expect(linksIn(text.slice(-150))).toEqual([]);
+      }
+  });
+
+  test("keeps alerts apart that differ in nothing else", () => {
+    expect(message({ summary: "evil.com" })).not.toBe(message({ summary: "evil[.]com" }));
   });
 });
 
