@@ -13,12 +13,12 @@ const DOMAIN = String.raw`(?!(?:${FILE_ENDINGS})(?![\p{L}\p{M}\p{N}_]))(?:\p{L}[
 const LINKING = new RegExp(
   [
     // Before a top-level domain; of what stands before it only ASCII's punctuation is never part of a name, but for
-    // marks that format and may be gone when links are looked for.
-    String.raw`(?<=[^\s\p{P}]|[*_-]|[^\0-\x7F])${DOT}(?=${DOMAIN})`,
+    // marks that may be gone, or another letter, when links are looked for.
+    String.raw`(?<=[^\s\p{P}]|[*_@-]|[^\0-\x7F])${DOT}(?=${DOMAIN})`,
     String.raw`(?<=\bwww)${DOT}(?=\S)`,
     // From the third dot of an IPv4 address on.
     String.raw`(?<=(?<!\d)\d{1,3}${DOT}\d{1,3}${DOT}\d{1,3})${DOT}(?=\d)`,
-    String.raw`(?<=\S)@(?=[^\s\p{P}]|[*_-]|[^\0-\x7F])`,
+    String.raw`@(?=[^\s\p{P}]|[*_-]|[^\0-\x7F])`,
     String.raw`:?\/\/(?=\S)`,
     String.raw`(?<=\b(?:mailto|tel|sms|whatsapp|intent|javascript)):(?=\S)`,
     // What is in brackets already gets a second pair, so that no two texts become one.

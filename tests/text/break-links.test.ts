@@ -33,7 +33,7 @@ describe("breakLinks() breaks", () => {
       "evil[。]com evil[．]com evil[｡]com evil[․]com evil[﹒]com",
     ],
     ["evil.ｃｏｍ evil.cо", "evil[.]ｃｏｍ evil[.]cо"],
-    ["💩.la ∗x∗.com =.com $.com", "💩[.]la ∗x∗[.]com =[.]com $[.]com"],
+    ["💩.la ∗x∗.com =.com $.com a@.com", "💩[.]la ∗x∗[.]com =[.]com $[.]com a@[.]com"],
     [
       "a@b.example root@localhost getty@tty1.service",
       "a[@]b[.]example root[@]localhost getty[@]tty1.service",
