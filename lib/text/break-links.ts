@@ -8,7 +8,7 @@ const DOT = String.raw`[.\u3002\uFF0E\uFF61\u2024\uFE52]`;
 const FILE_ENDINGS = "conf|env|gz|ini|json|log|service|sock|socket|sql|timer|toml|txt|yaml|yml";
 
 /** A letter alone is no top-level domain in ASCII; a file's ending is none either. */
-const DOMAIN = String.raw`(?!(?:${FILE_ENDINGS})(?![\p{L}\p{M}\p{N}_]))(?:\p{L}[\p{L}\p{M}]|(?![\0-\x7F])[\p{L}\p{M}\p{N}\p{Cf}])`;
+const DOMAIN = String.raw`(?!(?:${FILE_ENDINGS})(?![\p{L}\p{M}\p{N}_]))(?:\p{L}[\p{L}\p{M}\p{Cf}]|(?![\0-\x7F])[\p{L}\p{M}\p{N}\p{Cf}])`;
 
 const LINKING = new RegExp(
   [

@@ -171,6 +171,13 @@ describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
     expect(head).toMatch(/^allow: POST$/im);
   });
 
+  test("lists the first hundred of half a million bad alerts, and counts them", async () => {
+    const { status, body } = await say(post(GOOD, `{"alerts":[${"1,".repeat(500_000)}1]}`));
+    expect([status, body.length < 10_000]).toEqual([422, true]);
+    const { problems, problemsTotal } = JSON.parse(body).error;
+    expect([problems.length, problems[99].path, problemsTotal]).toEqual([100, "$.alerts[99]", 500_001]);
+  });
+
   test("says exactly what was accepted and what was not", async () => {
     const body = JSON.stringify({ alerts: [JSON.parse(simple({ fingerprint: "f" })), 7] });
     expect(JSON.parse((await say(post(GOOD, body))).body)).toEqual({
