@@ -54,9 +54,13 @@ export function ownConnection(): Connection {
   return bun === undefined ? pooledConnection() : bunConnection();
 }
 
-/** A connection from the runtime's pool, for reads that may be repeated. */
+/**
+ * A connection from the runtime's pool, for reads that may be repeated.
+ *
+ * Behaviour: certificates are always checked. Bun would ask NODE_TLS_REJECT_UNAUTHORIZED, Deno's `fetch` does not.
+ */
 export function pooledConnection(): Connection {
-  const init = bun === undefined ? {} : { decompress: false };
+  const init = bun === undefined ? {} : { decompress: false, tls: { rejectUnauthorized: true } };
   return { init: init as RequestInit, nothingWasSent: precedesRequest, close() {} };
 }
 

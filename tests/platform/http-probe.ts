@@ -6,21 +6,27 @@ import process from "node:process";
 import { callPeer } from "../../lib/platform/http.ts";
 
 /** One call to make; `warm` fetches a pooled connection to the same host first. */
-export type ProbeCall = { name: string; url: string; timeoutMs: number; warm?: boolean };
+export type ProbeCall = {
+  name: string;
+  url: string;
+  timeoutMs: number;
+  warm?: boolean;
+  method?: "GET" | "POST";
+};
 
 /** What became of it. */
 export type ProbeResult = { name: string; class: string; problem: string | null; status: number | null };
 
 const calls = JSON.parse(process.argv[2] ?? "[]") as ProbeCall[];
 const results: ProbeResult[] = [];
-for (const { name, url, timeoutMs, warm } of calls) {
+for (const { name, url, timeoutMs, warm, method = "POST" } of calls) {
   if (warm) await (await fetch(url, { method: "POST", body: "{}" })).text();
   const call = {
     peer: "probe",
-    method: "POST" as const,
+    method,
     url: new URL(url),
     headers: {},
-    body: { a: 1 },
+    ...(method === "POST" ? { body: { a: 1 } } : {}),
     timeoutMs,
   };
   const { class: kind, problem, answer } = await callPeer(call);

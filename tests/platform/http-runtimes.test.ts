@@ -58,10 +58,11 @@ async function run(
   command: string[],
   calls: ProbeCall[],
   trusted: boolean,
+  more: Record<string, string> = {},
 ): Promise<Map<string, ProbeResult>> {
   const pem = join(folder, "certificate.pem");
   const trust = trusted ? { NODE_EXTRA_CA_CERTS: pem, DENO_CERT: pem } : {};
-  const env = { PATH: process.env.PATH, HOME: folder, DENO_NO_UPDATE_CHECK: "1", ...trust };
+  const env = { PATH: process.env.PATH, HOME: folder, DENO_NO_UPDATE_CHECK: "1", ...trust, ...more };
   const [file = "", ...args] = [...command, JSON.stringify(calls)];
   const { stdout } = await promisify(execFile)(file, args, { cwd: root, env });
   return new Map((JSON.parse(stdout) as ProbeResult[]).map((result) => [result.name, result]));
@@ -131,6 +132,20 @@ describe.each(Object.entries(runtimes))("callPeer() on %s", (runtime, command) =
     });
     expect(peers.breaker.requests - requestsBefore).toBe(1);
     expect(peers.other.requests).toBe(0);
+  });
+
+  test("checks certificates for reads and sends, also where the environment asks for no checks", async () => {
+    const peer = await startTlsPeer("{}");
+    const url = `https://localhost:${peer.port}/`;
+    const calls = [
+      { ...call("read", url), method: "GET" as const },
+      call("send", url),
+      { ...call("read again", url), method: "GET" as const },
+    ];
+    const results = await run(command, calls, false, { NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    await peer.stop();
+    expect([...results.values()].map((result) => result.status)).toEqual([null, null, null]);
+    expect(peer.requests).toBe(0);
   });
 
   test("does not take a handshake that outlasts the limit for a request, where that can be told", async () => {
