@@ -1,3 +1,4 @@
+import { connectionFault } from "./connection-fault.ts";
 import { OpsError } from "./errors.ts";
 import { redact } from "./redact.ts";
 
@@ -47,7 +48,7 @@ export function databaseError(
   return new OpsError({
     code,
     message: `Cannot ${attempt}: ${describe(error, fault)}`,
-    hint: HINTS[code],
+    hint: faultOfConnection(error, fault)?.hint ?? HINTS[code],
   });
 }
 
@@ -116,6 +117,8 @@ const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
 
 const UNREACHABLE = new Set([
   "CONNECT_TIMEOUT",
+  "ROOT_CERTIFICATES_INVALID",
+  "ROOT_CERTIFICATES_MISSING",
   "TLS_REFUSED",
   "EACCES",
   "EAI_AGAIN",
@@ -139,6 +142,7 @@ function codeOfState(sqlState: string): DatabaseErrorCode {
 
 function codeOfDriver(code: string): DatabaseErrorCode {
   if (LOST.has(code)) return "DATABASE_LOST";
+  if (code === "CLEAR_TEXT_PASSWORD") return "DATABASE_AUTH_FAILED";
   if (code === STATEMENT_TIMEOUT) return "DATABASE_TIMEOUT";
   // OpenSSL's and Node's names for a certificate that is not accepted, or a handshake that failed.
   const isTls = /^(ERR_(SSL|TLS)_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code);
@@ -149,15 +153,21 @@ function describe(error: unknown, { code, sqlState }: DatabaseFault): string {
   if (sqlState === undefined) {
     if (code === "DATABASE_TIMEOUT") return "the database did not answer in time";
     const cause = textOf(error, "code");
-    return code === "DATABASE_QUERY_FAILED"
+    const why = faultOfConnection(error, { sqlState })?.why;
+    return code === "DATABASE_QUERY_FAILED" && why === undefined
       ? `the driver failed${cause === undefined ? "" : ` with ${cause}`}`
-      : `the connection failed with ${cause}`;
+      : `the connection failed with ${cause}${why === undefined ? "" : ` because ${why}`}`;
   }
   const message = QUOTABLE.has(sqlState.slice(0, 2)) ? textOf(error, "message") : undefined;
   const constraint = textOf(error, "constraint_name");
   const detail = message ?? (constraint && `constraint ${constraint}`);
   const quoted = detail === undefined ? "" : `, ${redact(detail).replace(/\s+/g, " ").slice(0, MAX_QUOTE)}`;
   return `the database answered SQLSTATE ${sqlState}${quoted}`;
+}
+
+function faultOfConnection(error: unknown, { sqlState }: Pick<DatabaseFault, "sqlState">) {
+  if (sqlState !== undefined) return undefined;
+  return connectionFault(textOf(error, "code") ?? "", textOf(error, "about"));
 }
 
 function isServerError(error: unknown): boolean {

@@ -1,7 +1,11 @@
+import { Buffer } from "node:buffer";
 import { EventEmitter } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
+import { clearTextAnswer } from "./clear-text-password.ts";
 import type { DatabaseAddress } from "./database-url.ts";
+import { isLoopback } from "./loopback.ts";
+import { rootCertificates } from "./root-certificates.ts";
 
 /** The message ReadyForQuery, `Z` and its length, which one byte follows: `I` when no transaction is open. */
 const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
@@ -17,6 +21,8 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  *        since the driver forgets a connection whose maker throws and every later query would wait for ever.
  *        `onLoss` is called when a stream on which the server was once ready breaks without the driver having closed
  *        it: one that the server refused at the start, because its connections are all taken, lost nothing.
+ *        Without TLS the password leaves this host only as the answer to a challenge: whoever asks for it in clear
+ *        text, the server or somebody between, ends the connection.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
@@ -27,7 +33,8 @@ export async function connectDatabase(
   try {
     const plain = await connectPlain(address, timeout.signal);
     const socket = address.tls === "disable" ? plain : await encrypt(plain, address, timeout.signal);
-    return new DriverStream(socket, onLoss);
+    const isPrivate = socket !== plain || isOnThisHost(address, plain);
+    return new DriverStream(socket, onLoss, isPrivate ? null : clearTextAnswer(address.password));
   } catch (error) {
     return new DriverStream(error as Error);
   } finally {
@@ -48,12 +55,15 @@ export class DriverStream extends EventEmitter {
   readonly #socket: Socket | undefined;
   readonly #onLoss: () => void;
   readonly #transaction = new TransactionStatus();
+  readonly #withheld: Uint8Array | null;
   #isClosedByDriver = false;
   #fault: Error | undefined;
 
-  constructor(connection: Socket | Error, onLoss: () => void = () => {}) {
+  /** `withheld` are the bytes that must not leave: the driver's attempt to write them breaks the connection. */
+  constructor(connection: Socket | Error, onLoss: () => void = () => {}, withheld: Uint8Array | null = null) {
     super();
     this.#onLoss = onLoss;
+    this.#withheld = withheld;
     if (connection instanceof Error) {
       this.#fault = connection;
       return;
@@ -77,9 +87,9 @@ export class DriverStream extends EventEmitter {
 
   write(bytes: Uint8Array, done?: () => void): boolean {
     const fault = this.#fault;
-    if (fault === undefined) return this.#socket?.write(bytes, done) ?? true;
+    if (fault === undefined && !this.#isWithheld(bytes)) return this.#socket?.write(bytes, done) ?? true;
     // Later, because the driver notes the statement as written only when this returns.
-    process.nextTick(() => this.#tell(fault));
+    process.nextTick(() => (fault === undefined ? this.#break(passwordWithheld()) : this.#tell(fault)));
     return true;
   }
 
@@ -105,6 +115,11 @@ export class DriverStream extends EventEmitter {
 
   resume(): void {
     this.#socket?.resume();
+  }
+
+  #isWithheld(bytes: Uint8Array): boolean {
+    if (this.#withheld === null) return false;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(this.#withheld);
   }
 
   #break(error: Error): void {
@@ -138,9 +153,16 @@ class TransactionStatus {
   }
 }
 
+// Judged by where the connection leads, since any name can be made to lead anywhere.
+function isOnThisHost({ socketPath }: DatabaseAddress, { remoteAddress }: Socket): boolean {
+  return socketPath !== undefined || isLoopback(remoteAddress ?? "");
+}
+
 async function connectPlain(address: DatabaseAddress, signal: AbortSignal): Promise<Socket> {
   const { host, port, socketPath } = address;
   const socket = socketPath === undefined ? connect({ host, port }) : connect({ path: socketPath });
+  // It may break while nothing waits for it, which would end the process.
+  socket.on("error", () => {});
   await settled(socket, "connect", signal);
   return socket;
 }
@@ -154,20 +176,28 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
     throw failure("TLS_REFUSED", "the server does not offer TLS");
   }
   const { connect: connectTls } = await import("node:tls");
-  const tls = connectTls({ socket: plain, ...(await tlsOptions(address)) });
-  await settled(tls, "secureConnect", signal);
-  return tls;
+  const options = await tlsOptions(address).catch((error: unknown) => {
+    plain.destroy();
+    throw error;
+  });
+  const encrypted = connectTls({ socket: plain, ...options });
+  await settled(encrypted, "secureConnect", signal);
+  return encrypted;
 }
 
 async function tlsOptions({ host, tls, rootCertificate }: DatabaseAddress): Promise<ConnectionOptions> {
-  const { readFile } = await import("node:fs/promises");
+  const ca = await rootCertificates(rootCertificate);
+  // Every public authority signs for anybody: where all of them are trusted, only the name tells who answers.
+  const checksName = tls === "verify-full" || ca === undefined;
+  const checksCertificate = tls === "verify-ca" || tls === "verify-full";
   return {
     // Without a host, Deno checks the certificate for the name localhost.
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(rootCertificate === undefined ? {} : { ca: await readFile(rootCertificate) }),
-    rejectUnauthorized: tls === "verify-ca" || tls === "verify-full",
-    ...(tls === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+    ...(ca === undefined ? {} : { ca }),
+    // Said in both cases: the environment has a variable that turns it off.
+    rejectUnauthorized: checksCertificate,
+    ...(checksCertificate && checksName ? {} : { checkServerIdentity: () => undefined }),
   };
 }
 
@@ -176,8 +206,7 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
   return new Promise((resolve, reject) => {
     const stop = (error: Error) => {
       unlisten();
-      socket.on("error", () => {});
-      socket.destroy();
+      socket.on("error", () => {}).destroy();
       reject(error);
     };
     const onEvent = (...values: unknown[]) => {
@@ -193,7 +222,12 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
     socket.on(event, onEvent).on("error", stop).on("end", onEnd);
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
+    else if (socket.destroyed) onEnd();
   });
+}
+
+function passwordWithheld(): Error {
+  return failure("CLEAR_TEXT_PASSWORD", "the server asked for the password in clear text without TLS");
 }
 
 function failure(code: string, message: string): Error {

@@ -1,3 +1,5 @@
+import { isLoopback } from "./loopback.ts";
+
 /** How a connection is encrypted, in libpq's words. */
 export type TlsMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
@@ -11,7 +13,7 @@ export type DatabaseAddress = {
   password: string;
   database: string | undefined;
   tls: TlsMode;
-  /** File with the certificates to trust; undefined means those built into the runtime. */
+  /** File with the certificates to trust, `system` for the host's own; undefined means those built into the runtime. */
   rootCertificate: string | undefined;
   /** Settings that the URL asks the server for, such as `options`. */
   startup: Record<string, string>;
@@ -41,7 +43,8 @@ const NOT_SUPPORTED = ["sslcert", "sslkey", "sslpassword", "sslcrl", "hostaddr",
  * The parts of a `postgres://` URL, or one line saying why it cannot be used; the line never quotes the URL.
  *
  * Shape: `sslmode` as in libpq: `require` encrypts without asking who answers (with `sslrootcert` it checks the
- *        certificate too), `verify-full` also checks the name. Without it: `prefer`, on loopback `disable`.
+ *        certificate too), `verify-full` also checks the name. Without it a database on another host is `verify-full`,
+ *        one on loopback or behind a socket `disable`.
  *        Percent-encoding is undone in every part. Unknown parameters go to the server as settings.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress | string {
@@ -50,7 +53,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | string {
   const parts = url && decodedParts(url);
   if (url === undefined || parts === undefined) return "is not a valid postgres:// URL";
   if (parts.host.includes(",")) return "names several hosts, where one is supported";
-  const query = Object.fromEntries(url.searchParams);
+  const query = Object.fromEntries([...url.searchParams].filter(([, value]) => value !== ""));
   const unsupported = NOT_SUPPORTED.find((name) => name in query);
   if (unsupported !== undefined) return `has the parameter ${unsupported}, which is not supported`;
   const host = query.host ?? (parts.host || "localhost");
@@ -66,7 +69,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | string {
     password: query.password ?? parts.password,
     database: parts.database || undefined,
     tls,
-    rootCertificate: query.sslrootcert === "system" ? undefined : query.sslrootcert,
+    rootCertificate: query.sslrootcert,
     startup: settings(query),
   };
 }
@@ -89,7 +92,8 @@ function tlsMode(query: Record<string, string>, isLocal: boolean): TlsMode | und
   if (query.sslrootcert === "system") return "verify-full";
   switch (query.sslmode ?? (query.ssl === "true" ? "require" : "")) {
     case "":
-      return hasRoot ? "verify-ca" : isLocal ? "disable" : "prefer";
+      if (!isLocal) return "verify-full";
+      return hasRoot ? "verify-ca" : "disable";
     case "disable":
       return "disable";
     case "allow":
@@ -104,10 +108,6 @@ function tlsMode(query: Record<string, string>, isLocal: boolean): TlsMode | und
     default:
       return undefined;
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function settings(query: Record<string, string>): Record<string, string> {

@@ -1,66 +1,185 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { openDatabase } from "../../lib/platform/database.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secret.ts";
-import { type PostgresServer, sharedPostgres, startPostgres } from "../postgres.ts";
-import { LOCALHOST_CERTIFICATE, LOCALHOST_KEY } from "../standins/localhost-certificate.ts";
+import { opsctl } from "../e2e/opsctl.ts";
+import { PASSWORD, sharedPostgres } from "../postgres.ts";
+import { AUTHORITY, type CERTIFICATES } from "../standins/certificates.ts";
+import { startTlsPostgres, type TlsPostgres } from "./tls-postgres.ts";
+import { sessionsOf } from "./tls-session.ts";
+import { listen } from "./wire.ts";
 
-const NOBODY = 65534;
-
-let folder: string;
-let certificate: string;
-let server: PostgresServer;
-
+let tls: TlsPostgres;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "opsctl-tls-"));
-  chmodSync(folder, 0o755);
-  certificate = join(folder, "certificate.pem");
-  const key = join(folder, "key.pem");
-  writeFileSync(certificate, LOCALHOST_CERTIFICATE);
-  writeFileSync(key, LOCALHOST_KEY, { mode: 0o600 });
-  if (process.getuid?.() === 0) chownSync(key, NOBODY, NOBODY);
-  server = await startPostgres({ settings: { ssl: "on", ssl_cert_file: certificate, ssl_key_file: key } });
+  tls = await startTlsPostgres();
+  writeFileSync(join(tls.folder, "authority.pem"), AUTHORITY);
+  writeFileSync(
+    join(tls.folder, "garbage.pem"),
+    "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+  );
+  writeFileSync(join(tls.folder, "empty.pem"), "");
 });
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => tls.stop());
 
-/** Whether the session is encrypted, or the code of why there is none. */
-async function session(of: PostgresServer, host: string, query: string): Promise<boolean | string> {
-  const url = `${of.url("postgres").replace("127.0.0.1", host)}?${query.replace("CERT", certificate)}`;
-  try {
-    const { sql, close } = await openDatabase(new Secret(url), { max: 1, applicationName: "opsctl test" });
-    const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
-    await close();
-    return row?.ssl ?? "no row";
-  } catch (error) {
-    if (error instanceof OpsError) return `${error.code} ${/failed with (\S+)/.exec(error.message)?.[1]}`;
-    throw error;
-  }
+/** The URL of the server by this name of its host; FOLDER stands for where the certificates are. */
+function urlAt(host: string, query: string, { url } = tls.server): string {
+  return `${url("postgres").replace("127.0.0.1", host)}?${query.replace("FOLDER", tls.folder)}`;
 }
 
-test.each([
-  ["127.0.0.1", "sslmode=disable", false],
-  ["127.0.0.1", "", false],
-  ["127.0.0.1", "sslmode=prefer", true],
-  ["127.0.0.1", "sslmode=require", true],
-  ["127.0.0.1", "sslmode=verify-ca", "DATABASE_UNREACHABLE DEPTH_ZERO_SELF_SIGNED_CERT"],
-  ["127.0.0.1", "sslmode=verify-ca&sslrootcert=CERT", true],
-  ["127.0.0.1", "sslmode=require&sslrootcert=CERT", true],
-  ["127.0.0.1", "sslmode=verify-full&sslrootcert=CERT", "DATABASE_UNREACHABLE ERR_TLS_CERT_ALTNAME_INVALID"],
-  ["localhost", "sslmode=verify-full&sslrootcert=CERT", true],
-  ["localhost", "sslmode=verify-full", "DATABASE_UNREACHABLE DEPTH_ZERO_SELF_SIGNED_CERT"],
-  ["localhost", "sslmode=verify-full&sslrootcert=/nonexistent", "DATABASE_UNREACHABLE ENOENT"],
-] as const)("openDatabase() at %s with %j", async (host, query, expected) => {
-  expect(await session(server, host, query)).toBe(expected);
+async function sessionsUnderDeno(urls: readonly string[]): Promise<string[]> {
+  const deno = join(import.meta.dirname, "../../node_modules/deno/deno");
+  const probe = join(import.meta.dirname, "tls-probe.ts");
+  const env = { PATH: process.env.PATH, HOME: tls.folder, DENO_NO_UPDATE_CHECK: "1", ...NO_CHECKS };
+  const { stdout } = await promisify(execFile)(deno, ["run", "-A", probe, JSON.stringify(urls)], { env });
+  return JSON.parse(stdout);
+}
+
+/** What must not weaken a connection, whatever else it does. */
+const NO_CHECKS = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+const ROOT = "sslrootcert=FOLDER/authority.pem";
+const UNTRUSTED = "DATABASE_UNREACHABLE UNABLE_TO_VERIFY_LEAF_SIGNATURE";
+const OTHER_NAME = "DATABASE_UNREACHABLE ERR_TLS_CERT_ALTNAME_INVALID";
+// 0.0.0.0 leads to this host, and is none of the names that stand for it.
+const CASES: Partial<Record<keyof typeof CERTIFICATES, [host: string, query: string, outcome: string][]>> = {
+  localhost: [
+    ["127.0.0.1", "", "plain"],
+    ["127.0.0.1", "sslmode=disable", "plain"],
+    ["127.0.0.1", "sslmode=prefer", "encrypted"],
+    ["127.0.0.1", "sslmode=require", "encrypted"],
+    ["127.0.0.1", `sslmode=require&${ROOT}`, "encrypted"],
+    ["127.0.0.1", "sslmode=verify-ca", UNTRUSTED],
+    ["127.0.0.1", `sslmode=verify-ca&${ROOT}`, "encrypted"],
+    ["127.0.0.1", `sslmode=verify-full&${ROOT}`, OTHER_NAME],
+    ["localhost", `sslmode=verify-full&${ROOT}`, "encrypted"],
+    ["localhost", "sslmode=verify-full", UNTRUSTED],
+    ["localhost", "sslmode=verify-full&sslrootcert=system", UNTRUSTED],
+    ["localhost", "sslmode=verify-full&sslrootcert=/nonexistent", "DATABASE_UNREACHABLE ENOENT"],
+    ["localhost", "sslrootcert=FOLDER/garbage.pem", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_INVALID"],
+    ["localhost", "sslrootcert=FOLDER/empty.pem", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_MISSING"],
+    ["0.0.0.0", "", UNTRUSTED],
+    ["0.0.0.0", ROOT, OTHER_NAME],
+    ["0.0.0.0", "sslmode=require", "encrypted"],
+    ["0.0.0.0", "sslmode=disable", "plain"],
+  ],
+  loopback: [["127.0.0.1", `sslmode=verify-full&${ROOT}`, "encrypted"]],
+  unspecified: [["0.0.0.0", ROOT, "encrypted"]],
+  anotherName: [
+    ["localhost", `sslmode=verify-full&${ROOT}`, OTHER_NAME],
+    ["localhost", `sslmode=verify-ca&${ROOT}`, "encrypted"],
+  ],
+  selfSigned: [
+    ["localhost", `sslmode=verify-full&${ROOT}`, "DATABASE_UNREACHABLE DEPTH_ZERO_SELF_SIGNED_CERT"],
+    ["localhost", "sslmode=require", "encrypted"],
+  ],
+  chain: [["localhost", `sslmode=verify-full&${ROOT}`, "encrypted"]],
+  brokenChain: [["localhost", `sslmode=verify-full&${ROOT}`, UNTRUSTED]],
+};
+
+describe.each(Object.keys(CASES) as (keyof typeof CASES)[])("a server with the certificate %s", (name) => {
+  const cases = CASES[name] ?? [];
+  const expected = Object.fromEntries(cases.map(([host, query, outcome]) => [`${host} ${query}`, outcome]));
+  const urls = () => cases.map(([host, query]) => urlAt(host, query));
+  const named = (outcomes: readonly string[]) =>
+    Object.fromEntries(cases.map(([host, query], index) => [`${host} ${query}`, outcomes[index]]));
+  beforeAll(() => tls.show(name));
+
+  test("is met under Bun as each URL says, whatever the environment says", async () => {
+    Object.assign(process.env, NO_CHECKS);
+    try {
+      expect(named(await sessionsOf(urls()))).toEqual(expected);
+    } finally {
+      for (const variable of Object.keys(NO_CHECKS)) delete process.env[variable];
+    }
+  });
+
+  test("is met the same way under Deno", async () => {
+    expect(named(await sessionsUnderDeno(urls()))).toEqual(expected);
+  });
 });
 
-test("openDatabase() at a server without TLS falls back only when TLS is merely preferred", async () => {
-  const plain = await sharedPostgres();
-  expect(await session(plain, "127.0.0.1", "sslmode=prefer")).toBe(false);
-  expect(await session(plain, "127.0.0.1", "sslmode=require")).toBe("DATABASE_UNREACHABLE TLS_REFUSED");
+test("a certificate that is out of date is refused, under Deno by a less exact name", async () => {
+  await tls.show("expired");
+  const urls = [urlAt("localhost", `sslmode=verify-full&${ROOT}`)];
+  expect(await sessionsOf(urls)).toEqual(["DATABASE_UNREACHABLE CERT_HAS_EXPIRED"]);
+  expect(await sessionsUnderDeno(urls)).toEqual([UNTRUSTED]);
+});
+
+test("the compiled binary verifies by default, says what to write, and takes what it was told", async () => {
+  await tls.show("unspecified");
+  const status = (query: string, more = {}) =>
+    opsctl(["migrate", "--status", "--json"], {
+      env: { DATABASE_URL: urlAt("0.0.0.0", query), ...NO_CHECKS, ...more },
+    });
+  const refused = await status("");
+  expect(refused.exitCode).toBe(3);
+  expect(refused.json.error).toMatchObject({ code: "DATABASE_UNREACHABLE" });
+  const said = refused.stderr + refused.stdout;
+  expect(said).toContain("the server's certificate is not trusted here");
+  expect(said).toMatch(/sslmode.*sslrootcert/);
+  expect(said).not.toContain(PASSWORD);
+  // An authority that the operator gave the runtime counts like a public one.
+  const extra = { NODE_EXTRA_CA_CERTS: join(tls.folder, "authority.pem") };
+  const connected = [await status(ROOT), await status("", extra), await status("sslmode=require")];
+  for (const { json } of connected)
+    expect(json).toMatchObject({ error: null, migrations: expect.anything() });
+});
+
+describe("a server without TLS", () => {
+  const MODES = ["prefer", "allow", "disable"];
+  const REFUSED = "DATABASE_UNREACHABLE TLS_REFUSED";
+
+  test("is used only where the URL allows it, and on this host", async () => {
+    const server = await sharedPostgres();
+    const at = (host: string, query: string) => urlAt(host, query, server);
+    expect(await sessionsOf(MODES.map((mode) => at("0.0.0.0", `sslmode=${mode}`)))).toEqual(
+      MODES.map(() => "plain"),
+    );
+    const others = ["", "sslmode=require", `sslmode=verify-ca&${ROOT}`, "sslmode=verify-full"];
+    expect(await sessionsOf(others.map((query) => at("0.0.0.0", query)))).toEqual(others.map(() => REFUSED));
+    expect(await sessionsOf([at("127.0.0.1", ""), at("LOCALHOST", "")])).toEqual(["plain", "plain"]);
+  });
+
+  test("that somebody between takes the TLS from sees no word of the login", async () => {
+    const seen: Buffer[] = [];
+    await using between = await listen((socket) => {
+      socket.on("data", (bytes: Buffer) => {
+        seen.push(bytes);
+        socket.write("N");
+      });
+    });
+    const url = `postgres://someone:${PASSWORD}@0.0.0.0:${between.port}/app`;
+    expect(await sessionsOf([url, `${url}?sslmode=require`])).toEqual([REFUSED, REFUSED]);
+    expect(Buffer.concat(seen).toString("hex")).toBe("0000000804d2162f".repeat(2));
+  });
+
+  test("that offers TLS and then breaks the connection ends nothing but the attempt", async () => {
+    await using rude = await listen((socket) => {
+      socket.once("data", () => {
+        socket.write("S");
+        socket.resetAndDestroy();
+      });
+    });
+    const [outcome] = await sessionsOf([`postgres://u@127.0.0.1:${rude.port}/d?sslmode=require`]);
+    expect(outcome).toStartWith("DATABASE_UNREACHABLE");
+  });
+});
+
+test("openDatabase() names sslmode and sslrootcert wherever they decide", async () => {
+  await tls.show("localhost");
+  for (const [host, query] of [
+    ["0.0.0.0", ""],
+    ["127.0.0.1", `sslmode=verify-full&${ROOT}`],
+    ["localhost", "sslrootcert=/nonexistent"],
+  ] as const) {
+    const opening = openDatabase(new Secret(urlAt(host, query)), { max: 1, applicationName: "opsctl test" });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OpsError);
+    const { hint = "" } = error as OpsError;
+    expect(hint).toContain("sslmode=");
+    expect(hint).toContain("sslrootcert");
+  }
 });

@@ -16,7 +16,7 @@ describe("parseDatabaseUrl()", () => {
       user: "us@er",
       password: "p@ss/w:%",
       database: "my db",
-      tls: "prefer",
+      tls: "verify-full",
       rootCertificate: undefined,
       startup: {},
     });
@@ -40,7 +40,7 @@ describe("parseDatabaseUrl()", () => {
   });
 
   test.each([
-    ["postgres://db.example.com/d", "prefer"],
+    ["postgres://db.example.com/d", "verify-full"],
     ["postgres://127.0.0.1/d", "disable"],
     ["postgres://localhost/d", "disable"],
     ["postgres://[::1]/d", "disable"],
