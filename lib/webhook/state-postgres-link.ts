@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
+import { aboutStateUrl } from "../platform/about-state-url.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../platform/database.ts";
 import { OpsError } from "../platform/errors.ts";
 
@@ -91,17 +92,6 @@ export class StateLink {
     if (this.#database === given) this.#database = undefined;
     given.then((database) => database.close()).catch(() => {});
   }
-}
-
-/** An error of the database as it concerns the state: the setting has another name here. */
-export function aboutStateUrl({ code, message, hint, cause }: OpsError): OpsError {
-  const named = (text: string) => text.replaceAll("DATABASE_URL", "OPSCTL_STATE_URL");
-  return new OpsError({
-    code,
-    message: named(message),
-    hint: hint === undefined ? undefined : named(hint),
-    cause,
-  });
 }
 
 function lateness(signal: AbortSignal): Promise<never> {

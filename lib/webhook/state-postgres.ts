@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 import { postgresDedup } from "../dedup/postgres.ts";
 import { storedText } from "../dedup/postgres-text.ts";
+import { aboutStateUrl } from "../platform/about-state-url.ts";
 import { databaseError, openDatabase } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Secret } from "../platform/secret.ts";
@@ -14,7 +15,7 @@ import {
   type State,
 } from "./state.ts";
 import { acceptor } from "./state-postgres-accept.ts";
-import { aboutStateUrl, StateLink } from "./state-postgres-link.ts";
+import { StateLink } from "./state-postgres-link.ts";
 import { deliveredWithin, due, latest, listDead, stats } from "./state-postgres-reads.ts";
 import { ensureStateSchema } from "./state-postgres-schema.ts";
 

@@ -6,6 +6,13 @@ import { NOW_MS } from "./host.ts";
 
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   testFaults({
+    "the shared state would not be opened any more, although the old service still runs": {
+      ...{ command: "webhook", check: "state directory", status: "fail" },
+      reason:
+        "DATABASE_UNREACHABLE: the connection failed with TLS_REFUSED because the server does not offer TLS",
+      mend: /unless OPSCTL_STATE_URL says otherwise: .*sslrootcert.*sslmode=disable/,
+      spoil: (host) => host.put("secrets/OPSCTL_STATE_URL", host.db.url.replace("127.0.0.1", "0.0.0.0")),
+    },
     "the environment file is open to others": {
       ...{ command: "webhook", check: "environment file", status: "fail" },
       reason: /webhook\.env has mode 0644, open to group or others$/,

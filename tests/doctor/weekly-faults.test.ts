@@ -7,6 +7,13 @@ import { NOW_MS, zoneFile } from "./host.ts";
 
 describe("runDoctor() finds of the weekly run that", () => {
   testFaults({
+    "the database on another host has no TLS, which is needed since an update": {
+      ...{ command: "weekly", check: "database", status: "fail" },
+      reason:
+        "DATABASE_UNREACHABLE: the connection failed with TLS_REFUSED because the server does not offer TLS",
+      mend: /unless DATABASE_URL says otherwise: .*sslrootcert.*sslmode=disable/,
+      spoil: (host) => host.put("secrets/DATABASE_URL", host.db.url.replace("127.0.0.1", "0.0.0.0")),
+    },
     "no sender tenant is set": {
       ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
       reason: "sender_tenant_missing: ",

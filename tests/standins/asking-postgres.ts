@@ -5,6 +5,9 @@ import { createServer, type Socket } from "node:net";
 /** How it asks: `later` after a login without password, `byte by byte` in clear text too. */
 export type Asking = "clear text" | "byte by byte" | "later" | "md5";
 
+/** Whose password it expects, and how it asks for it. */
+type Login = { asking: Asking; user: string; password: string };
+
 /** A running server; `ledger` is every byte that came in, `logins` counts the passwords that were right. */
 export type AskingPostgres = { port: number; ledger: Buffer[]; logins: number; stop(): Promise<void> };
 
@@ -25,12 +28,7 @@ const PROCESS_ID = Buffer.concat([
 ]);
 
 /** Listens on `host`, without TLS. */
-export async function startAskingPostgres(options: {
-  host: string;
-  asking: Asking;
-  user: string;
-  password: string;
-}): Promise<AskingPostgres> {
+export async function startAskingPostgres(options: Login & { host: string }): Promise<AskingPostgres> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -54,13 +52,13 @@ export async function startAskingPostgres(options: {
 
 class Session {
   readonly #socket: Socket;
-  readonly #options: { asking: Asking; user: string; password: string };
+  readonly #options: Login;
   readonly #running: AskingPostgres;
   readonly #salt = randomBytes(4);
   #bytes: Buffer = Buffer.alloc(0);
   #isStarted = false;
 
-  constructor(socket: Socket, options: Session["#options"], running: AskingPostgres) {
+  constructor(socket: Socket, options: Login, running: AskingPostgres) {
     this.#socket = socket;
     this.#options = options;
     this.#running = running;

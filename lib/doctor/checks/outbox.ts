@@ -3,6 +3,7 @@ import type { Desk } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { readStateFile } from "../outbox.ts";
 import { readServiceHealth } from "../service-health.ts";
+import { sharedState } from "../shared-state.ts";
 import type { KindCounts, OutboxCounts, WebhookSettings } from "../world.ts";
 
 /** A message that waits for so long waits for more than its turn. */
@@ -17,7 +18,7 @@ export async function outboxVerdicts(
   const health = await readServiceHealth(desk.world, signal);
   if (health?.outbox) return verdictsOf(health.outbox);
   if ("url" in state) {
-    const { sql } = await desk.database(state.url);
+    const { sql } = await sharedState(desk, state.url);
     const [row] = await sql<[{ exists: boolean }]>`
       select to_regclass('opsctl_state.outbox') is not null as exists`;
     if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];

@@ -5,6 +5,7 @@ import type { Desk, Settings } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { isListening } from "../listening.ts";
 import { readServiceHealth } from "../service-health.ts";
+import { sharedState } from "../shared-state.ts";
 import type { WebhookSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
 import { writableVerdict } from "./directory.ts";
@@ -36,7 +37,10 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const settings = await settingsOf(desk);
       if (!settings.ok) return withoutSettings(command);
       const { state } = settings.value;
-      if ("url" in state) return [pass("the state is kept in a database, no directory is needed")];
+      if ("url" in state) {
+        await sharedState(desk, state.url);
+        return [pass("the state is kept in a database that answers, no directory is needed")];
+      }
       return [await writableVerdict(command, desk, state.directory, "0700")];
     },
   },
