@@ -13,7 +13,7 @@
  *                    `attempts`, `maskedHint`, `senderTenantId`, `providerMessageId`, `leaseExpiresAt`,
  *                    `dispatchedAt`, `settledAt`, `retryableUntil`), `more`, `next` (a value for `--after`, or null)
  *         show:      `delivery` (as above), `reconciliations` (each `state`, `providerMessageId`, `reason`, `actor`,
- *                    `at`), `next` (what to do, a line each)
+ *                    `sessionUser`, `at`), `next` (what to do, a line each)
  *         reconcile: `delivery` with `id`, `state`, `code`
  *         Instants are UTC; `retryableUntil` is null unless a failed delivery may still be tried again.
  */

@@ -47,7 +47,8 @@ export function renderDelivery({ delivery, reconciliations, next }: DeliveryDeta
   ];
   const shown = fields.map(([name, value]) => `${name.padEnd(14)}${value ?? "-"}\n`).join("");
   const history = reconciliations.map(
-    ({ at, actor, state, reason }) => `  ${at}  ${state} by ${singleLine(actor)}: ${singleLine(reason)}\n`,
+    ({ at, actor, sessionUser, state, reason }) =>
+      `  ${at}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
   );
   return [
     shown,
@@ -59,6 +60,10 @@ export function renderDelivery({ delivery, reconciliations, next }: DeliveryDeta
 /** What a reconciliation did, for people. */
 export function renderReconciled({ id, state, code }: Reconciled): string {
   return `Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.\n`;
+}
+
+function login(sessionUser: string | null): string {
+  return sessionUser === null ? "" : ` (login ${singleLine(sessionUser)})`;
 }
 
 function retry({ state, retryableUntil }: Delivery): string | null {

@@ -9,6 +9,8 @@ export type Reconciliation = {
   providerMessageId: string | null;
   reason: string;
   actor: string;
+  /** The login of the session in which it was recorded; null before that was kept. */
+  sessionUser: string | null;
   at: string;
 };
 
@@ -29,6 +31,7 @@ export async function showDelivery(sql: postgres.Sql, id: string): Promise<Deliv
   if (!delivery) throw deliveryNotFound(id);
   const reconciliations = await sql<Reconciliation[]>`
     select c.status as state, c.provider_message_id as "providerMessageId", c.reason, c.actor,
+           c.session_user_name as "sessionUser",
            ${instant(sql, sql`c.created_at`)} as at
     from public.weekly_performance_reconciliations as c
     where c.delivery_id = ${id}::uuid order by c.created_at, c.id`;

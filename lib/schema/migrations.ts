@@ -2,6 +2,7 @@ import clock from "../../sql/0001_weekly_performance_clock.sql" with { type: "te
 import reports from "../../sql/0002_weekly_performance_reports.sql" with { type: "text" };
 import deliveries from "../../sql/0003_weekly_performance_deliveries.sql" with { type: "text" };
 import reconciliations from "../../sql/0004_weekly_performance_reconciliations.sql" with { type: "text" };
+import privileges from "../../sql/0005_weekly_performance_privileges.sql" with { type: "text" };
 
 /** One numbered SQL file of `sql/`, carried in the binary. */
 export type Migration = { version: number; name: string; sql: string };
@@ -12,4 +13,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_weekly_performance_reports", sql: reports },
   { version: 3, name: "0003_weekly_performance_deliveries", sql: deliveries },
   { version: 4, name: "0004_weekly_performance_reconciliations", sql: reconciliations },
+  { version: 5, name: "0005_weekly_performance_privileges", sql: privileges },
 ];

@@ -16,7 +16,7 @@ export type ReadinessProblem = {
 
 const POSTGRES_16 = 160_000;
 
-/** Functions that do not exist, and migrations that are pending, edited or unknown. */
+/** Functions, tables and columns of opsctl's that do not exist, and migrations that are pending, edited or unknown. */
 export function migrationProblems(
   catalog: Catalog,
   migrations: readonly MigrationStatus[],
@@ -28,6 +28,8 @@ export function migrationProblems(
     ...catalog.missingFunctions.map((name) => `function public.${name}`),
     ...catalog.missingTables.filter((m) => m.origin === "opsctl").map((m) => `table public.${m.table}`),
   ];
+  // With a record of the migrations the pending one says more than its column.
+  if (missing.length === 0 && migrations.length === 0) missing.push(...missingOwnColumns(catalog));
   const everything = catalog.missingFunctions.length === FUNCTION_REQUIREMENTS.length;
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map((migration) => migration.name);
@@ -53,6 +55,12 @@ export function migrationProblems(
       "Use the version of opsctl that migrated this database, or a newer one",
     );
   return problems;
+}
+
+function missingOwnColumns(catalog: Catalog): string[] {
+  return catalog.missingColumns
+    .filter((missing) => missing.origin === "opsctl")
+    .flatMap(({ table, columns }) => columns.map((column) => `column public.${table}.${column}`));
 }
 
 /** Tables and columns of the application that opsctl needs and the database does not have, one problem each. */

@@ -53,11 +53,11 @@ const OWNER_INSERTS: Columns = {
   timeline_entries: ["tenant_id", "user_id", "source", "kind", "title", "metadata"],
 };
 
-// A key column stands for the table: opsctl's migrations bring the others with it.
+// A key column stands for the table as its first migration made it; each column that a later one adds stands for itself.
 const OWN_TABLES: Columns = {
   weekly_performance_reports: ["id"],
   weekly_performance_deliveries: ["id"],
-  weekly_performance_reconciliations: ["id"],
+  weekly_performance_reconciliations: ["id", "session_user_name"],
 };
 
 /** What the application's tables must have and allow: every column that opsctl reads, references or fills. */

@@ -4,11 +4,12 @@ import dedup from "../../sql/state/0002_dedup.sql" with { type: "text" };
 import accept from "../../sql/state/0003_accept.sql" with { type: "text" };
 import deliver from "../../sql/state/0004_deliver.sql" with { type: "text" };
 import closed from "../../sql/state/0005_closed.sql" with { type: "text" };
+import searchPath from "../../sql/state/0006_search_path.sql" with { type: "text" };
 import { classifyDatabaseError } from "../platform/database.ts";
 import { OpsError } from "../platform/errors.ts";
 
 /** The files of the schema, in order; a released file is never edited, a change is a new file. */
-const FILES: readonly string[] = [tables, dedup, accept, deliver, closed];
+const FILES: readonly string[] = [tables, dedup, accept, deliver, closed, searchPath];
 
 // Released with the transaction, so a pooler may stand in between.
 const LOCK_KEY = 7_317_120_432;

@@ -45,6 +45,7 @@ describeDeliveries("showDelivery()", (ledger) => {
         providerMessageId: null,
         reason: "Not in the log",
         actor: "ana",
+        sessionUser: "postgres",
         at: "2026-11-23T11:00:00Z",
       },
       {
@@ -52,12 +53,13 @@ describeDeliveries("showDelivery()", (ledger) => {
         providerMessageId: "provider-id",
         reason: "Found\n\u001b[31mby its tag",
         actor: "rui\u202e",
+        sessionUser: "postgres",
         at: "2026-11-25T11:00:00Z",
       },
     ]);
     expect(next).toEqual([]);
-    expect(text).toContain("  2026-11-23T11:00:00Z  failed by ana: Not in the log\n");
-    expect(text).toContain("  2026-11-25T11:00:00Z  sent by rui: Found [31mby its tag\n");
+    expect(text).toContain("  2026-11-23T11:00:00Z  failed by ana (login postgres): Not in the log\n");
+    expect(text).toContain("  2026-11-25T11:00:00Z  sent by rui (login postgres): Found [31mby its tag\n");
   });
 
   test("tells until when a failed delivery is tried again, or that its week is closed", async () => {

@@ -52,6 +52,12 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: "useradd --system",
       spoil: (host) => host.put("passwd", "root:x:0:0::/root:/bin/sh\n"),
     },
+    "a platform has granted whole tables again": {
+      ...{ command: "migrate", check: "migrations", status: "warn" },
+      reason: /^authenticated may read claim_token, .*evidence.* of weekly_performance_reports$/,
+      mend: /^revoke select on public\.weekly_performance_reports from public, authenticated; grant select \(id, /,
+      spoil: ({ db }) => db.sql`grant select on all tables in schema public to authenticated`,
+    },
     "nobody listens where the database should be": {
       ...{ command: "weekly", check: "database", status: "fail" },
       reason: "DATABASE_UNREACHABLE: ",

@@ -24,8 +24,7 @@ test("applyMigrations() refuses an edited migration and applies nothing", async 
     expect((await migrationStatus({ sql })).map((row) => row.state)).toEqual([
       "edited",
       "applied",
-      "pending",
-      "pending",
+      ...MIGRATIONS.slice(2).map(() => "pending" as const),
     ]);
   });
 });
@@ -79,7 +78,7 @@ test("applyMigrations() refuses a history that became foreign while it waited", 
     };
     await applyMigrations({ sql, known: [...MIGRATIONS, theirs] });
     expect(await second!).toMatchObject({ code: "MIGRATION_UNKNOWN" });
-    expect(await appliedVersions(sql)).toEqual([1, 2, 3, 4, 900]);
+    expect(await appliedVersions(sql)).toEqual([...MIGRATIONS.map(({ version }) => version), 900]);
   });
 });
 

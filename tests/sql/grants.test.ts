@@ -19,10 +19,10 @@ describeLedger("the catalog", (ledger) => {
     );
   });
 
-  test("has a fixed search path on every function", async () => {
+  test("has a fixed search path on every function, pg_temp last", async () => {
     const rows = await ledger.sql.unsafe(`
       select p.proname from pg_proc as p
-      where ${ours} and not coalesce('search_path=""' = any(p.proconfig), false)`);
+      where ${ours} and not coalesce('search_path=pg_catalog, pg_temp' = any(p.proconfig), false)`);
     expect(Array.from(rows)).toEqual([]);
   });
 
@@ -54,8 +54,26 @@ describeLedger("the catalog", (ledger) => {
       "opsctl_migrations service_role SELECT",
       "weekly_performance_deliveries service_role SELECT",
       "weekly_performance_reconciliations service_role SELECT",
-      "weekly_performance_reports authenticated SELECT",
       "weekly_performance_reports service_role SELECT",
+    ]);
+  });
+
+  test("grants single columns of the reports alone, to authenticated, those that a page needs", async () => {
+    const rows = await ledger.sql`
+      select c.relname, r.rolname, a.privilege_type, array_agg(t.attname::text order by t.attnum)::text as columns
+      from pg_attribute as t join pg_class as c on c.oid = t.attrelid
+      cross join aclexplode(t.attacl) as a left join pg_roles as r on r.oid = a.grantee
+      where c.relnamespace = 'public'::regnamespace
+        and (c.relname like 'weekly_performance%' or c.relname = 'opsctl_migrations')
+      group by 1, 2, 3`;
+    expect(Array.from(rows)).toEqual([
+      {
+        relname: "weekly_performance_reports",
+        rolname: "authenticated",
+        privilege_type: "SELECT",
+        columns:
+          "{id,tenant_id,user_id,window_start,window_end,schema_version,status,payload,coverage_status,completed_at}",
+      },
     ]);
   });
 

@@ -85,7 +85,7 @@ export class Ledger {
   async setClock(instant: string): Promise<void> {
     await this.sql.unsafe(`
         create or replace function public.weekly_performance_now() returns timestamptz
-        language sql stable set search_path = '' as $$ select '${instant}'::timestamptz $$`);
+        language sql stable set search_path = pg_catalog, pg_temp as $$ select '${instant}'::timestamptz $$`);
   }
 
   async moveClock(offset: string): Promise<void> {

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal } from "./ledger.ts";
+import postgres from "postgres";
+import { sharedPostgres } from "../postgres.ts";
+import { newLogin } from "../roles.ts";
+import { describeLedger, Ledger, MONDAY, refusal } from "./ledger.ts";
 
 describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
   async function recordsOf(deliveryId: string) {
@@ -98,6 +101,29 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     expect(await refusal(ledger.reconcile(claim.id, null, null))).toStartWith("23502");
     expect(await ledger.delivery(claim.id)).toEqual(before);
     expect(await recordsOf(claim.id)).toEqual([]);
+  });
+
+  test("records the session's login beside the actor, whatever role the session takes and whatever is typed", async () => {
+    const login = await newLogin(ledger.sql, "grant service_role to");
+    const claim = await ledger.unknownDelivery("email");
+    const url = (await sharedPostgres(ledger.major)).url(ledger.database.name, login);
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    try {
+      await sql`set role service_role`;
+      const caller = new Ledger(() => ({ ...ledger.database, sql }), ledger.major);
+      await caller.reconcile(claim.id, "failed", null, "Not in the log", "postgres");
+      const [row] = await sql`
+        select actor, session_user_name from public.weekly_performance_reconciliations
+        where delivery_id = ${claim.id}`;
+      expect(row).toEqual({ actor: "postgres", session_user_name: login });
+      expect(
+        await refusal(sql`
+          insert into public.weekly_performance_reconciliations (delivery_id, status, reason, actor, session_user_name)
+          values (${claim.id}, 'failed', 'r', 'a', 'postgres')`),
+      ).toMatch(/^42501 permission denied/);
+    } finally {
+      await sql.end();
+    }
   });
 
   test("keeps its records for ever, even from the owner", async () => {

@@ -54,6 +54,35 @@ describeLedger("row access", (ledger) => {
     expect(await visible("authenticated")).toEqual([]);
   });
 
+  test("gives a signed-in user the columns of a page, and none of the worker's", async () => {
+    const { owners, completed } = await threeOwners();
+    const { tenantId, userId } = owners[0]!;
+    const read = (columns: string) =>
+      ledger.as(
+        "authenticated",
+        (tx) => tx.unsafe(`select ${columns} from weekly_performance_reports where user_id = '${userId}'`),
+        userId,
+      );
+    const [row] = await read(`id, tenant_id, user_id, window_start, window_end, schema_version, status,
+      payload ->> 'tenantId' as payload, coverage_status, completed_at is not null as completed`);
+    expect({ ...row }).toEqual({
+      id: completed[0]!,
+      tenant_id: tenantId,
+      user_id: userId,
+      window_start: new Date(WEEK.start),
+      window_end: new Date(WEEK.end),
+      schema_version: 1,
+      status: "completed",
+      payload: tenantId,
+      coverage_status: "partial",
+      completed: true,
+    });
+    const ofTheWorker = ["claim_token", "lease_expires_at", "attempts", "fingerprint", "evidence"];
+    for (const column of [...ofTheWorker, "error_code", "created_at", "updated_at", "*"])
+      expect(await refusal(read(column))).toMatch(DENIED);
+    expect(await refusal(read("id from weekly_performance_reports order by claim_token --"))).toMatch(DENIED);
+  });
+
   test("gives a signed-in user nothing of the deliveries, reconciliations and migrations", async () => {
     const { owners } = await threeOwners();
     for (const table of TABLES.slice(1))

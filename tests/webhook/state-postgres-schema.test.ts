@@ -1,5 +1,7 @@
 /** How the schema of the state comes to be, and for whom it is. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { silentLog } from "../../lib/platform/log.ts";
 import { Secret } from "../../lib/platform/secret.ts";
@@ -13,6 +15,16 @@ import { sampleAlert } from "./sample-alert.ts";
 import { acceptAll } from "./state-world.ts";
 
 setDefaultTimeout(60_000);
+
+const STATE_SQL = join(import.meta.dirname, "../../sql/state");
+/** The schema as it was before its functions named their path. */
+const OLDER_FILES = [
+  "0001_tables.sql",
+  "0002_dedup.sql",
+  "0003_accept.sql",
+  "0004_deliver.sql",
+  "0005_closed.sql",
+];
 
 for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
@@ -93,6 +105,28 @@ for (const major of MAJORS) {
       }).catch((thrown: unknown) => thrown as OpsError);
       expect(error).toMatchObject({ code: "DATABASE_NOT_FOUND" });
       expect((error as OpsError).hint).toContain("OPSCTL_STATE_URL");
+    });
+
+    const looseFunctions = async () => {
+      const rows = await database.sql`
+        select proname from pg_proc where pronamespace = 'opsctl_state'::regnamespace
+          and not coalesce('search_path=pg_catalog, pg_temp' = any(proconfig), false)`;
+      return rows.map((row) => row.proname);
+    };
+
+    test("fixes the path of every function, pg_temp last, in an older schema too, whose rows it keeps", async () => {
+      for (const [index, file] of OLDER_FILES.entries()) {
+        await database.sql.unsafe(readFileSync(join(STATE_SQL, file), "utf8")).simple();
+        await database.sql`insert into opsctl_state.versions (version) values (${index + 1})`;
+      }
+      await database.sql`insert into opsctl_state.lease values ('dispatcher', gen_random_uuid(), 0)`;
+      expect(await looseFunctions()).not.toEqual([]);
+      const state = await open();
+      expect(await looseFunctions()).toEqual([]);
+      expect(await database.sql`select from opsctl_state.lease`).toHaveLength(1);
+      await acceptAll(state, sampleAlert());
+      expect((await state.stats()).message.queued).toBe(1);
+      await state.close();
     });
 
     test("leaves nothing to other roles, whatever a platform grants on what is new", async () => {

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { OpsError } from "../../platform/errors.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
+import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../schema/page-access.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../check.ts";
@@ -49,7 +50,11 @@ export function readinessCheck(command: CommandName): Check {
   };
 }
 
-/** How far the database is migrated; for who migrates, what is pending is work to do and no fault. */
+/**
+ * How far the database is migrated, and whether what was granted to pages is still so.
+ *
+ * Behaviour: for who migrates, what is pending is work to do and no fault; no run depends on what a page may read.
+ */
 export function migrationsCheck(command: CommandName): Check {
   return {
     command,
@@ -61,7 +66,10 @@ export function migrationsCheck(command: CommandName): Check {
                  coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
         if (row.exists && !row.readable)
           return [fail("public.opsctl_migrations may not be read", "Connect as the owner of the schema")];
-        return verdictsOf(compareMigrations(row.exists ? await readRecordedMigrations(sql) : []));
+        const verdicts = verdictsOf(compareMigrations(row.exists ? await readRecordedMigrations(sql) : []));
+        return verdicts.every(({ status }) => status === "pass")
+          ? [...verdicts, ...pageVerdicts(await readPageAccess(sql))]
+          : verdicts;
       }),
   };
 }
@@ -82,6 +90,15 @@ export async function withDatabase(
     const { databaseError } = await import("../../platform/database-error.ts");
     throw databaseError(error, "read the database");
   }
+}
+
+function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
+  const said = [
+    ...(tooMuch.length > 0 ? [`may read ${tooMuch.join(", ")}`] : []),
+    ...(tooLittle.length > 0 ? [`may not read ${tooLittle.join(", ")}`] : []),
+  ];
+  if (said.length === 0) return [];
+  return [warn(`authenticated ${said.join(" and ")} of weekly_performance_reports`, PAGE_GRANT)];
 }
 
 function versionOf(version: number): Verdict {

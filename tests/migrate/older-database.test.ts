@@ -1,0 +1,81 @@
+/** A database that an older opsctl migrated and used. */
+import { expect, test } from "bun:test";
+import { showDelivery } from "../../lib/deliveries/show.ts";
+import { applyMigrations } from "../../lib/migrate/run.ts";
+import { openDatabase } from "../../lib/platform/database.ts";
+import { Secret } from "../../lib/platform/secret.ts";
+import { MIGRATIONS } from "../../lib/schema/migrations.ts";
+import { checkReadiness } from "../../lib/schema/readiness.ts";
+import { opsctl } from "../e2e/opsctl.ts";
+import { HOSTED_DEFAULT_PRIVILEGES, sharedPostgres, type TestDatabase } from "../postgres.ts";
+import { Ledger, MAJORS, MONDAY } from "../sql/ledger.ts";
+
+const OLDER = MIGRATIONS.slice(0, 4);
+
+async function withOlder(
+  major: number | undefined,
+  work: (database: TestDatabase, ledger: Ledger) => Promise<void>,
+): Promise<void> {
+  const database = await (await sharedPostgres(major)).createDatabase({ migrated: false });
+  try {
+    await database.sql.unsafe(HOSTED_DEFAULT_PRIVILEGES).simple();
+    await applyMigrations({ sql: database.sql, known: OLDER });
+    await work(database, new Ledger(() => database, major));
+  } finally {
+    await database.drop();
+  }
+}
+
+for (const major of MAJORS) {
+  test(`keeps its records when it is migrated, on PostgreSQL ${major ?? "18"}`, async () => {
+    await withOlder(major, async (database, ledger) => {
+      await ledger.setClock(MONDAY);
+      const [before, after] = [await ledger.unknownDelivery("email"), await ledger.unknownDelivery("email")];
+      await ledger.reconcile(before.id, "failed", null, "Not in the log", "ana");
+      const reports = () => database.sql`select * from weekly_performance_reports order by id`;
+      const asTheyWere = await reports();
+
+      const { applied } = await applyMigrations({ sql: database.sql });
+      expect(applied).toEqual(["0005_weekly_performance_privileges"]);
+      expect(Array.from(await reports())).toEqual(Array.from(asTheyWere));
+      await ledger.reconcile(after.id, "failed", null, "Not in the log", "ana");
+      const { sql, close } = await openDatabase(new Secret(database.url), {
+        max: 1,
+        applicationName: "test",
+      });
+      const sessionUserOf = async (id: string) =>
+        (await showDelivery(sql, id)).reconciliations.map(({ sessionUser }) => sessionUser);
+      expect([await sessionUserOf(before.id), await sessionUserOf(after.id)]).toEqual([[null], ["postgres"]]);
+      await close();
+      expect(await checkReadiness(database.sql)).toEqual([]);
+    });
+  });
+}
+
+test("is not ready before, by its record or, where the files were applied by hand, by what is missing", async () => {
+  await withOlder(undefined, async ({ sql, url }) => {
+    const problems = async () => (await checkReadiness(sql)).map(({ code, message }) => [code, message]);
+    expect(await problems()).toEqual([
+      [
+        "DATABASE_NOT_MIGRATED",
+        "Cannot use the database: not migrated to 0005_weekly_performance_privileges",
+      ],
+    ]);
+    const doctor = await opsctl(["doctor", "deliveries", "--json"], { env: { DATABASE_URL: url } });
+    expect(doctor.exitCode).toBe(3);
+    expect(doctor.json.findings).toContainEqual({
+      command: "deliveries",
+      check: "database schema",
+      status: "fail",
+      reason: "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges",
+      mend: "Run opsctl migrate as the owner",
+    });
+    await sql`drop table opsctl_migrations`;
+    expect(await problems()).toEqual([
+      [
+        "DATABASE_NOT_MIGRATED",
+        "Cannot use the database: missing column public.weekly_performance_reconciliations.session_user_name",
+      ],
+    ]);
+  });
+});
