@@ -12,10 +12,6 @@ alter table public.weekly_performance_reconciliations
   add column if not exists session_user_name text;
 alter table public.weekly_performance_reconciliations
   alter column session_user_name set default session_user;
-alter table public.weekly_performance_reconciliations
-  drop constraint if exists weekly_performance_reconciliations_session_user;
-alter table public.weekly_performance_reconciliations
-  add constraint weekly_performance_reconciliations_session_user check (session_user_name is not null) not valid;
 
 comment on column public.weekly_performance_reconciliations.session_user_name is
   'The login that the session was opened with, whatever role and actor it acted under.';

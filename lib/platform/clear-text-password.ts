@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 const PASSWORD_MESSAGE = 0x70;
 const LENGTH_BYTES = 4;
 

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { EventEmitter } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";

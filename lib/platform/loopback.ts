@@ -1,3 +1,5 @@
+const LOOPBACK_V4 = /^127(\.(25[0-5]|2[0-4]\d|1\d\d|\d\d?)){3}$/;
+
 /**
  * Whether a host's name or address stays on this host.
  *
@@ -5,5 +7,5 @@
  */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^::ffff:/, "");
-  return name === "localhost" || name === "::1" || /^127(\.\d{1,3}){3}$/.test(name);
+  return name === "localhost" || name === "::1" || LOOPBACK_V4.test(name);
 }

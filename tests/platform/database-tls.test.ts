@@ -30,10 +30,10 @@ function urlAt(host: string, query: string, { url } = tls.server): string {
   return `${url("postgres").replace("127.0.0.1", host)}?${query.replace("FOLDER", tls.folder)}`;
 }
 
-async function sessionsUnderDeno(urls: readonly string[]): Promise<string[]> {
+async function sessionsUnderDeno(urls: readonly string[], more = {}): Promise<string[]> {
   const deno = join(import.meta.dirname, "../../node_modules/deno/deno");
   const probe = join(import.meta.dirname, "tls-probe.ts");
-  const env = { PATH: process.env.PATH, HOME: tls.folder, DENO_NO_UPDATE_CHECK: "1", ...NO_CHECKS };
+  const env = { PATH: process.env.PATH, HOME: tls.folder, DENO_NO_UPDATE_CHECK: "1", ...NO_CHECKS, ...more };
   const { stdout } = await promisify(execFile)(deno, ["run", "-A", probe, JSON.stringify(urls)], { env });
   return JSON.parse(stdout);
 }
@@ -138,6 +138,21 @@ test("the compiled binary verifies by default, says what to write, and takes wha
   const connected = [await status(ROOT), await status("", extra), await status("sslmode=require")];
   for (const { json } of connected)
     expect(json).toMatchObject({ error: null, migrations: expect.anything() });
+});
+
+test("every authority that the runtime trusts may sign for the name alone, with sslmode=verify-ca too", async () => {
+  await tls.show("anotherName");
+  const extra = { NODE_EXTRA_CA_CERTS: join(tls.folder, "authority.pem") };
+  const urls = ["verify-full", "verify-ca", "require"].map((mode) => urlAt("localhost", `sslmode=${mode}`));
+  expect(await sessionsUnderDeno(urls, extra)).toEqual([OTHER_NAME, OTHER_NAME, "encrypted"]);
+  const refused = await opsctl(["migrate", "--status", "--json"], {
+    env: { DATABASE_URL: urls[1]!, ...extra },
+  });
+  expect(refused.json.error).toMatchObject({
+    message: expect.stringContaining("is for another name than the host in DATABASE_URL"),
+  });
+  await tls.show("localhost");
+  expect(await sessionsUnderDeno(urls, extra)).toEqual(["encrypted", "encrypted", "encrypted"]);
 });
 
 describe("a server without TLS", () => {
