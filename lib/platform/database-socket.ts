@@ -68,7 +68,7 @@ export class DriverStream extends EventEmitter {
       return;
     }
     this.#socket = connection;
-    const closed = () => this.#break(failure("CONNECTION_CLOSED", "the server closed the connection"));
+    const closed = () => this.#break(closedByServer());
     connection.on("data", (bytes: Buffer) => {
       this.#transaction.read(bytes);
       this.emit("data", bytes);
@@ -179,6 +179,8 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
     plain.destroy();
     throw error;
   });
+  // Over a connection that has ended meanwhile the handshake would wait for ever.
+  if (plain.destroyed) throw closedByServer();
   const encrypted = connectTls({ socket: plain, ...options });
   await settled(encrypted, "secureConnect", signal);
   return encrypted;
@@ -212,7 +214,7 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
       unlisten();
       resolve(values);
     };
-    const onEnd = () => stop(failure("CONNECTION_CLOSED", "the server closed the connection"));
+    const onEnd = () => stop(closedByServer());
     const onAbort = () => stop(signal.reason);
     const unlisten = () => {
       socket.off(event, onEvent).off("error", stop).off("end", onEnd);
@@ -223,6 +225,10 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
     if (signal.aborted) onAbort();
     else if (socket.destroyed) onEnd();
   });
+}
+
+function closedByServer(): Error {
+  return failure("CONNECTION_CLOSED", "the server closed the connection");
 }
 
 function passwordWithheld(): Error {
