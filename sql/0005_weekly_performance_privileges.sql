@@ -1,4 +1,4 @@
--- Less for those who read, more on record, and nothing that a caller brings along.
+-- Pages read fewer columns, reconciliations record the login, and functions ignore what a caller's session defines.
 
 -- The columns that a page needs. Token, lease, attempts, evidence and error code are the worker's own.
 revoke all on table public.weekly_performance_reports from authenticated;
@@ -6,8 +6,7 @@ grant select
   (id, tenant_id, user_id, window_start, window_end, schema_version, status, payload, coverage_status, completed_at)
   on table public.weekly_performance_reports to authenticated;
 
--- The actor is what somebody typed; this is the login of the session, which only the server knows. Records made before
--- this file have none.
+-- The actor is typed by hand; this is the login of the session, as the server knows it. Older records have none.
 alter table public.weekly_performance_reconciliations
   add column if not exists session_user_name text;
 alter table public.weekly_performance_reconciliations

@@ -20,8 +20,8 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  *        since the driver forgets a connection whose maker throws and every later query would wait for ever.
  *        `onLoss` is called when a stream on which the server was once ready breaks without the driver having closed
  *        it: one that the server refused at the start, because its connections are all taken, lost nothing.
- *        Without TLS the password leaves this host only as the answer to a challenge: whoever asks for it in clear
- *        text, the server or somebody between, ends the connection.
+ *        Without TLS the password leaves this host only as the answer to a challenge: a request for it in clear text
+ *        ends the connection.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
@@ -188,7 +188,7 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
 
 async function tlsOptions({ host, tls, rootCertificate }: DatabaseAddress): Promise<ConnectionOptions> {
   const ca = await rootCertificates(rootCertificate);
-  // Every public authority signs for anybody: where all of them are trusted, only the name tells who answers.
+  // Every public authority signs for anyone: where all of them are trusted, only the name tells who answers.
   const checksName = tls === "verify-full" || ca === undefined;
   const checksCertificate = tls === "verify-ca" || tls === "verify-full";
   return {

@@ -29,7 +29,8 @@ const CLOSE_LIMIT_MS = 3_000;
  *         Values of date and time types stay text as the server writes it, so that neither the process's zone nor
  *         milliseconds touch them; write them in SQL as the text that is needed. `int8` and `numeric` are text too.
  *         Array types are not looked up (it costs a query a connection): pass and return lists as `jsonb`.
- * Errors: CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE, DATABASE_AUTH_FAILED,
+ * Errors: CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
+ *         accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
  *         DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {

@@ -170,7 +170,7 @@ describe("a server without TLS", () => {
     expect(await sessionsOf([at("127.0.0.1", ""), at("LOCALHOST", "")])).toEqual(["plain", "plain"]);
   });
 
-  test("that somebody between takes the TLS from sees no word of the login", async () => {
+  test("whose TLS is taken away in between gets no word of the login", async () => {
     const seen: Buffer[] = [];
     await using between = await listen((socket) => {
       socket.on("data", (bytes: Buffer) => {
