@@ -1,5 +1,6 @@
 import { describe } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { runningContainer } from "../standins/docker-engine.ts";
 import { testFaults } from "./fault.ts";
 import { metricsText, NOW_MS } from "./host.ts";
 
@@ -64,11 +65,31 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       reason: "the last run could not read its source proxy_memory",
       spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000, 0), 0o644),
     },
-    "the container does not run": {
+    "there is no such container": {
       ...{ command: "collect-metrics", check: "container", status: "fail" },
       reason: "docker_container_missing: ",
       mend: "Correct PROXY_CONTAINER",
       spoil: (host) => host.engine.containers.clear(),
+    },
+    "the container's name is only the beginning of its id": {
+      ...{ command: "collect-metrics", check: "container", status: "fail" },
+      reason: "docker_container_missing: ",
+      mend: "Correct PROXY_CONTAINER",
+      spoil: (host) => host.setting("collect-metrics", "PROXY_CONTAINER", "9f3c0d"),
+    },
+    "the container does not run": {
+      ...{ command: "collect-metrics", check: "container", status: "fail" },
+      reason: "docker_container_not_running: ",
+      mend: "docker start traefik",
+      spoil: (host) => host.engine.containers.set("traefik", runningContainer({ state: "exited" })),
+    },
+    "the container runs, and its memory is not measured": {
+      ...{ command: "collect-metrics", check: "container", status: "fail" },
+      reason: "docker_memory_unknown: ",
+      mend: /cgroup_enable=memory$/,
+      spoil: ({ engine }) => {
+        engine.routes.stats.script = () => ({ status: 200, json: { message: "no metrics received" } });
+      },
     },
     "the hosting token is missing": {
       ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },

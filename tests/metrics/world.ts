@@ -10,6 +10,7 @@ import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
 import { socketsSource, startCounting } from "../../lib/metrics/sources/sockets.ts";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type Engine, runningContainer, startEngine } from "../standins/docker-engine.ts";
+import type { GenerationName } from "../standins/docker-generations.ts";
 import { type Hosting, projectOf, startHosting } from "../standins/hosting.ts";
 
 export const TOKEN = "canary-hosting-token-0123456789";
@@ -25,10 +26,10 @@ export type CollectArena = {
 };
 
 /** Starts an engine with a proxy of 500 MiB and a provider with one good and one failed project. */
-export async function openCollectArena(): Promise<CollectArena> {
+export async function openCollectArena(parts: { generation?: GenerationName } = {}): Promise<CollectArena> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-collect-"));
   const unixSocket = join(folder, "docker.sock");
-  const engine = await startEngine({ unixSocket, containers: { traefik: runningContainer() } });
+  const engine = await startEngine({ unixSocket, containers: { traefik: runningContainer() }, ...parts });
   const projects = [projectOf("blog", "READY"), projectOf("loja", "ERROR", "READY")];
   const hosting = await startHosting({ token: TOKEN, projects });
   const timeoutMs = 2_000;

@@ -143,6 +143,11 @@ function containerFailure(code: string, container: string): Verdict {
       return fail(`${code}: the engine knows no container ${container}`, "Correct PROXY_CONTAINER");
     case "docker_container_not_running":
       return fail(`${code}: container ${container} does not run`, `docker start ${container}`);
+    case "docker_memory_unknown":
+      return fail(
+        `${code}: container ${container} runs, and the engine shows no memory of it`,
+        "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
+      );
     default:
       return fail(
         `${code}: the container engine does not answer as it should`,

@@ -33,6 +33,8 @@ function reasonOf(code: string, address: DockerAddress): string {
       return "the engine knows no container of exactly this name; set PROXY_CONTAINER";
     case "docker_container_not_running":
       return "the container is not running";
+    case "docker_memory_unknown":
+      return "it runs, and the container engine shows no memory of it; its log may say why";
     case "docker_unreachable":
       return `no container engine answers at ${where}, or this account may not use it`;
     default:
