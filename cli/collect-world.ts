@@ -3,7 +3,7 @@ import type { CollectWorld } from "../lib/metrics/run.ts";
 import { heartbeatSource } from "../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../lib/metrics/sources/proxy-memory.ts";
-import { type Counting, socketsSource } from "../lib/metrics/sources/sockets.ts";
+import { socketsSource } from "../lib/metrics/sources/sockets.ts";
 import type { CallRecord } from "../lib/platform/http.ts";
 import { keepLoopbackOffProxies } from "../lib/platform/http-proxy.ts";
 import { secretAdapter } from "../lib/platform/secrets.ts";
@@ -14,9 +14,8 @@ const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartb
 const ENGINE_CALL_MS = 5_000;
 const HOSTING_CALL_MS = 10_000;
 
-/** Opens what the collector reads; the count of the sockets has begun. */
+/** Opens what the collector reads. */
 export function openCollectWorld(
-  counting: Counting,
   { proxy, hosting, logDir }: CollectConfig,
   { log, env }: Pick<CommandContext, "log" | "env">,
   processEnv: Record<string, string | undefined>,
@@ -26,7 +25,7 @@ export function openCollectWorld(
   return {
     sources: {
       proxy_memory: proxyMemorySource({ ...proxy, timeoutMs: ENGINE_CALL_MS, onCall }),
-      sockets: socketsSource(counting),
+      sockets: socketsSource(),
       hosting: hostingSource({
         baseUrl: new URL(hosting.apiUrl),
         teamId: hosting.teamId,
@@ -38,7 +37,6 @@ export function openCollectWorld(
       }),
       heartbeat: heartbeatSource(logDir),
     },
-    startedMs: { sockets: counting.startedMs },
     limitsMs: LIMITS_MS,
     nowMs: Date.now,
     monotonicMs: () => performance.now(),

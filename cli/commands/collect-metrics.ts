@@ -17,7 +17,6 @@
 import process from "node:process";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
-import type { Counting } from "../../lib/metrics/sources/sockets.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
 import { EXIT, statusWord } from "../exit-status.ts";
 
@@ -33,19 +32,13 @@ export const collectMetrics = defineLeaf({
   example: "opsctl collect-metrics --stdout",
 
   async run(args, context) {
-    const { startCounting } = await import("../../lib/metrics/sources/sockets.ts");
-    const counting = startCounting();
-    try {
-      const { loadCollectConfig } = await import("../../lib/metrics/config.ts");
-      const work = { counting, config: await loadCollectConfig(context.env), context };
-      return await (args.stdout ? collectToStdout(work) : collectLocked(work));
-    } finally {
-      counting.stop();
-    }
+    const { loadCollectConfig } = await import("../../lib/metrics/config.ts");
+    const work = { config: await loadCollectConfig(context.env), context };
+    return await (args.stdout ? collectToStdout(work) : collectLocked(work));
   },
 });
 
-type Work = { counting: Counting; config: CollectConfig; context: CommandContext };
+type Work = { config: CollectConfig; context: CommandContext };
 
 async function collectToStdout(work: Work): Promise<Outcome> {
   const { report, text } = await collect(work);
@@ -76,14 +69,10 @@ async function collectToFile(work: Work): Promise<Outcome> {
   return outcome(report, { file, metrics: null }, renderCollected(report, file));
 }
 
-async function collect({
-  counting,
-  config,
-  context,
-}: Work): Promise<{ report: CollectReport; text: string }> {
+async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
   const { openCollectWorld } = await import("../collect-world.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
-  const world: CollectWorld = openCollectWorld(counting, config, context, process.env);
+  const world: CollectWorld = openCollectWorld(config, context, process.env);
   const collecting = collectAll(world);
   const { renderReport } = await import("../../lib/metrics/exposition.ts");
   const report = await collecting;

@@ -1,13 +1,8 @@
 import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
 
-/**
- * What a run of the collector touches; `limitsMs` is how long each source may take from now on.
- *
- * Units: `startedMs` is when a source had begun before the run, on the clock `monotonicMs`.
- */
+/** What a run of the collector touches; `limitsMs` is how long each source may take. */
 export type CollectWorld = {
   sources: Record<SourceName, Source>;
-  startedMs?: Partial<Record<SourceName, number>>;
   limitsMs: Record<SourceName, number>;
   nowMs: () => number;
   monotonicMs: () => number;
@@ -36,7 +31,7 @@ export async function collectMetrics(world: CollectWorld): Promise<CollectReport
 }
 
 async function readSource(name: SourceName, world: CollectWorld): Promise<SourceReport> {
-  const startedMs = world.startedMs?.[name] ?? world.monotonicMs();
+  const startedMs = world.monotonicMs();
   const reading = await withinLimit(name, world.sources[name], world.limitsMs[name]);
   return { name, ...reading, durationMs: world.monotonicMs() - startedMs };
 }

@@ -85,9 +85,9 @@ describe.concurrent.each([...RUNTIMES])("opsctl collect-metrics, %s", (runtime) 
     const failed = await opsctl(["collect-metrics"], { runtime, env: { ...env, PATH: "/nowhere" } });
     expect(failed.exitCode).toBe(1);
     expect(logLines(failed.stderr).map(({ source, code }) => [source, code])).toEqual([
-      ["sockets", "sockets_unreadable"],
       ["proxy_memory", "docker_container_missing"],
       ["hosting", "hosting_token_missing"],
+      ["sockets", "sockets_unreadable"],
     ]);
     expect(upOf(read(arena))).toEqual({ sockets: 0, proxy_memory: 0, hosting: 0, heartbeat: 1 });
     expect(read(arena)).not.toMatch(/^(proxy_memory|tcp_|hosting_)/m);

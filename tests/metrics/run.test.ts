@@ -51,9 +51,9 @@ describe("collectMetrics()", () => {
     expect(valuesOf(series, "weekly_report_last_success_timestamp_seconds")).toEqual([1_794_000_000.5]);
     expect(valuesOf(series, "opsctl_collector_last_run_timestamp_seconds")).toEqual([1_795_275_009.961]);
     expect(valuesOf(series, "opsctl_collector_up")).toEqual([
-      ["sockets", 1],
       ["proxy_memory", 1],
       ["hosting", 1],
+      ["sockets", 1],
       ["heartbeat", 1],
     ]);
     expect(valuesOf(series, "opsctl_collector_duration_seconds")).toHaveLength(4);
@@ -107,9 +107,9 @@ describe("collectMetrics()", () => {
       sources: { ...world.sources, sockets: never, heartbeat: never },
     });
     expect(report.sources.map(({ problem }) => problem?.code)).toEqual([
-      "sockets_timeout",
       "proxy_memory_timeout",
       "hosting_timeout",
+      "sockets_timeout",
       "heartbeat_timeout",
     ]);
     for (const { durationMs } of report.sources) expect(durationMs).toBeGreaterThanOrEqual(19);

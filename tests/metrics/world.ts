@@ -7,7 +7,7 @@ import type { SourceName } from "../../lib/metrics/source.ts";
 import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
-import { socketsSource, startCounting } from "../../lib/metrics/sources/sockets.ts";
+import { socketsSource } from "../../lib/metrics/sources/sockets.ts";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type Engine, runningContainer, startEngine } from "../standins/docker-engine.ts";
 import type { GenerationName } from "../standins/docker-generations.ts";
@@ -47,7 +47,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
     },
     world: (limitsMs) => ({
       sources: {
-        sockets: socketsSource(startCounting()),
+        sockets: socketsSource(),
         proxy_memory: proxyMemorySource({ address: { unixSocket }, container: "traefik", timeoutMs }),
         hosting: hostingSource({
           baseUrl: new URL(hosting.url),
