@@ -8,9 +8,9 @@ export type NamedContainer = { ok: true; id: string; isStopped: boolean } | { ok
 /**
  * Judges the inspection of a container by its name.
  *
- * Shape:  the engine also takes the beginning of an id for a name, so the answer must carry the name itself. It carries
- *         the container's environment too, of which nothing is kept.
- * Errors: none thrown; the codes of `readContainerMemory`.
+ * Behaviour: the engine also takes the beginning of an id for a name, so the answer must carry the name itself. It
+ *            carries the container's environment too, of which nothing is kept.
+ * Errors:    none thrown; the codes of `readContainerMemory`.
  */
 export function namedContainer(inspected: CallResult, name: string): NamedContainer {
   if (inspected.class !== "answered") return { ok: false, code: dockerFailure(inspected) };

@@ -12,11 +12,11 @@ const NEVER = "0001-01-01T00:00:00Z";
 /**
  * The memory that a single sample shows, as `docker stats` computes it.
  *
- * Shape:  the sample's own name counts where it has one; else `named` must be the container, and the sample be asked
- *         for in a way that only it could be meant. A container that does not run is never zero: some engines send zeros
- *         for it, some nothing, some an error.
- * Errors: none thrown; the codes of `readContainerMemory`.
- * Source: docker/cli cli/command/container/stats_helpers.go, read 2026-11-21.
+ * Behaviour: the sample's own name counts where it has one; else `named` must be the container, and the sample be asked
+ *            for in a way that only it could be meant. A container that does not run is never zero: some engines send
+ *            zeros for it, some nothing, some an error.
+ * Errors:    none thrown; the codes of `readContainerMemory`.
+ * Source:    docker/cli cli/command/container/stats_helpers.go, read 2026-11-21.
  */
 export function memoryOf(sampled: CallResult, named: NamedContainer, container: string): ContainerMemory {
   if (sampled.class !== "answered") return { ok: false, code: unanswered(sampled, named) };

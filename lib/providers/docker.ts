@@ -24,15 +24,15 @@ const BEGINNING_OF_AN_ID = /^[0-9a-f_]+$/i;
 /**
  * The memory of the container of exactly this name, as `docker stats` shows it.
  *
- * Shape:  its inspection and one sample, side by side. Most engines in use leave the name out of the sample (23.0.8 on,
- *         24.0.7 on, 25.0 to 28.5.2): then the inspection proves it, and that the engine takes a name for the beginning
- *         of another container's id only when no container has it and it looks like one. A name that does look like one
- *         is inspected first, and the sample asked for by the full id.
- * Errors: none thrown; `docker_container_missing`, `docker_container_not_running`, `docker_memory_unknown` (it runs,
- *         and the engine measures none), `docker_answer_unreadable`, `docker_http_<status>`, `docker_unreachable` and
- *         the other codes of a call.
- * Source: moby api/swagger.yaml, ContainerInspect and ContainerStats; daemon/container.go, GetContainer;
- *         daemon/stats.go at 20.10.27 to 29.0.0; read 2026-11-22.
+ * Behaviour: its inspection and one sample, side by side. Most engines in use leave the name out of the sample (23.0.8
+ *            on, 24.0.7 on, 25.0 to 28.5.2): then the inspection proves it, because an engine takes a name for the
+ *            beginning of another container's id only where no container has it and it looks like one. A name that does
+ *            look like one is inspected first, and the sample asked for by the full id.
+ * Errors:    none thrown; `docker_container_missing`, `docker_container_not_running`, `docker_memory_unknown` (it runs,
+ *            and the engine measures none), `docker_answer_unreadable`, `docker_http_<status>`, `docker_unreachable`
+ *            and the other codes of a call.
+ * Source:    moby api/swagger.yaml, ContainerInspect and ContainerStats; daemon/container.go, GetContainer;
+ *            daemon/stats.go at 20.10.27 to 29.0.0; read 2026-11-22.
  */
 export async function readContainerMemory(options: DockerOptions): Promise<ContainerMemory> {
   const first = await ask(options, API_VERSION);

@@ -6,6 +6,7 @@ import { collectMetrics } from "../../lib/metrics/run.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
+import { until } from "../chaos/until.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { parseExposition, type Series } from "./parse-exposition.ts";
@@ -59,6 +60,13 @@ describe("collectMetrics()", () => {
     expect(valuesOf(series, "opsctl_collector_duration_seconds")).toHaveLength(4);
     expect(valuesOf(series, "tcp_close_wait_total")).toHaveLength(1);
     expect(Number(valuesOf(series, "tcp_sockets_total")[0])).toBeGreaterThan(0);
+  });
+
+  test("makes its calls side by side, those of the engine and the first of the hosting provider", async () => {
+    const { engine, hosting } = arena;
+    engine.arrival = () =>
+      until("all calls", () => engine.ledger.length === 2 && hosting.ledger.length === 1, 1_000);
+    expect((await collect()).problems).toEqual(fine);
   });
 
   test("leaves out an absent heartbeat, which is no failure", async () => {
