@@ -153,7 +153,10 @@ function sample(
   if (!isAlive(state)) {
     if (stopped === "conflict") return refusal(409, "container state improper");
     if (stopped === "late error")
-      return { status: 200, json: { cause: "container is stopped", message: "", response: 500 } };
+      return {
+        status: 200,
+        json: { cause: "container is stopped", message: "container is stopped", response: 500 },
+      };
     return { status: 200, json: { ...unread, memory_stats: {}, name: `/${name}`, id } };
   }
   const named = { slashed: { name: `/${name}`, id }, plain: { name, id }, none: {} }[sampleNames];

@@ -2,9 +2,9 @@
  * What the generations of engines answer differently, read in their sources.
  *
  * Source: moby/moby at the tags 20.10.27, 23.0.7, 23.0.8, 24.0.9, 25.0.0, 26.1.5, 28.5.2 and 29.0.0 (daemon/stats.go,
- *         daemon/container.go, api/common.go, daemon/config/config.go); containers/podman 3.4, 4.0 and 6.0
- *         (pkg/api/handlers/compat, libpod/stats_common.go, libpod/sqlite_state.go), read 2026-11-22. The answers of
- *         26.1.5 were compared with a running one.
+ *         daemon/container.go, api/common.go, daemon/config/config.go); containers/podman 4.0 and 6.0
+ *         (pkg/api/handlers/compat, libpod/stats_common.go, libpod/sqlite_state.go), read 2026-11-22. Docker 26.1.5 and
+ *         Podman 5.4.2 were also asked.
  */
 
 /** A kind of engine: its oldest and newest version of the API, and where its answers differ from those of others. */
@@ -56,7 +56,7 @@ export const GENERATIONS = {
   "Docker 28.5.2": { ...docker, oldest: "1.24", newest: "1.51" },
   "Docker 29.0": { ...docker, oldest: "1.44", newest: "1.52", sampleNames: "slashed" },
   "Podman 4.0": { ...podman, newest: "1.40", stopped: "conflict" },
-  "Podman 6.0": { ...podman, newest: "1.44", stopped: "late error" },
+  "Podman 5.4": { ...podman, newest: "1.41", stopped: "late error" },
 } as const satisfies Record<string, Generation>;
 
 /** The name of a generation. */
