@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { basename } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+
+/** The exit status by which a peer's file says that its peer could not be had here. */
+export const NOT_TRIED = 77;
+
+/** What became of one peer; `reason` is what its file said last, or how it ended. */
+export type PeerResult = {
+  name: string;
+  status: "held" | "failed" | "not tried";
+  reason: string;
+  seconds: number;
+};
+
+/** How a peer's file is run. */
+export type PeerOptions = {
+  /** Gets each line that the file prints, on either stream. */
+  print(line: string): void;
+  /** After this time the file is asked to end, which counts as a failure. */
+  limitMs: number;
+  /** Between being asked to end and being killed. */
+  graceMs: number;
+  signal?: AbortSignal;
+};
+
+/** `systemd` for `tests/peers/systemd.peer.ts`. */
+export function peerName(path: string): string {
+  return basename(path, ".peer.ts");
+}
+
+/**
+ * Runs the file of one peer as a process of this runtime.
+ *
+ * Behaviour: exit status 0 is `held`, 77 with a last line is `not tried`, anything else `failed`.
+ */
+export async function runPeer(path: string, options: PeerOptions): Promise<PeerResult> {
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [path], { stdio: ["ignore", "pipe", "pipe"] });
+  const lastLine = printLines(child, options.print);
+  const isOverdue = endInTime(child, options);
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  const limit = isOverdue() ? `was not done after ${options.limitMs / 1000} s` : null;
+  const ended = limit ?? (signal === null ? `ended with ${code}` : `ended by ${signal}`);
+  return {
+    name: peerName(path),
+    ...judge(limit === null ? code : null, lastLine(), ended),
+    seconds: Math.round((performance.now() - startedMs) / 1000),
+  };
+}
+
+function judge(code: number | null, last: string, ended: string): Pick<PeerResult, "status" | "reason"> {
+  if (code === 0) return { status: "held", reason: last };
+  if (code !== NOT_TRIED) return { status: "failed", reason: ended };
+  if (last === "") return { status: "failed", reason: "ended with 77 and did not say why" };
+  return { status: "not tried", reason: last };
+}
+
+function printLines(child: ChildProcess, print: (line: string) => void): () => string {
+  let last = "";
+  for (const stream of [child.stdout!, child.stderr!])
+    createInterface({ input: stream }).on("line", (line) => {
+      if (line.trim() !== "") last = line.trim();
+      print(line);
+    });
+  return () => last;
+}
+
+/** Asks the child to end at the limit or when this run is interrupted, so that it can clear up, then kills it. */
+function endInTime(child: ChildProcess, { limitMs, graceMs, signal }: PeerOptions): () => boolean {
+  let isOverdue = false;
+  let kill: Timer | undefined;
+  const end = () => {
+    child.kill("SIGTERM");
+    kill ??= setTimeout(() => child.kill("SIGKILL"), graceMs);
+  };
+  const limit = setTimeout(() => {
+    isOverdue = true;
+    end();
+  }, limitMs);
+  signal?.addEventListener("abort", end);
+  child.once("exit", () => {
+    clearTimeout(limit);
+    clearTimeout(kill);
+    signal?.removeEventListener("abort", end);
+    // A process that the peer left behind may hold its streams open for ever.
+    const letGo = setTimeout(() => [child.stdout, child.stderr].map((stream) => stream!.destroy()), graceMs);
+    child.once("close", () => clearTimeout(letGo));
+  });
+  return () => isOverdue;
+}
