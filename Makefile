@@ -21,7 +21,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-all install uninstall demo test check bench chaos clean
+.PHONY: help setup build build-all install uninstall demo test check bench chaos peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ bench: build ## Measure speed and memory against baselines of the same run (ONLY
 
 chaos: build ## The long kill-at-every-step runs
 	$(BUN) test --timeout 900000 ./tests/chaos/long.ts
+
+peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
+	$(BUN) tests/peers/peers.ts $(ONLY)
 
 clean: ## Remove what was built and installed
 	rm -rf dist node_modules .tools .demo .bench

@@ -1,0 +1,64 @@
+/**
+ * `make peers`: runs every `tests/peers/*.peer.ts`, one after the other, against the real thing that it is named after.
+ *
+ * `make peers ONLY=systemd` (several with commas) runs some of them. A peer that cannot be had here is listed as not
+ * tried and fails nothing; the exit status is 1 when one failed.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { type PeerResult, peerName, runPeer } from "./run-peer.ts";
+
+const LIMIT_MS = 300_000;
+const GRACE_MS = 30_000;
+
+const files = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith(".peer.ts"))
+  .sort();
+const wanted = process.argv[2] ? process.argv[2].split(",") : files.map(peerName);
+const unknown = wanted.filter((name) => !files.includes(`${name}.peer.ts`));
+if (unknown.length > 0 || wanted.length === 0) {
+  console.error(`No such peer: ${unknown.join(", ")}; there are ${files.map(peerName).join(", ")}`);
+  process.exit(2);
+}
+
+const interrupted = new AbortController();
+const startedMs = performance.now();
+let exitStatus = 0;
+for (const [name, status] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const) {
+  process.on(name, () => {
+    exitStatus = status;
+    interrupted.abort();
+  });
+}
+
+const results: PeerResult[] = [];
+for (const name of wanted) {
+  if (interrupted.signal.aborted) break;
+  console.log(`\n${name}`);
+  const path = join(import.meta.dirname, `${name}.peer.ts`);
+  const print = (line: string) => console.log(`  ${line}`);
+  results.push(
+    await runPeer(path, { print, limitMs: LIMIT_MS, graceMs: GRACE_MS, signal: interrupted.signal }),
+  );
+}
+console.log(summary());
+process.exit(exitStatus || (results.some(({ status }) => status === "failed") ? 1 : 0));
+
+function summary(): string {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  const lines = results.map(
+    ({ name, status, reason, seconds }) =>
+      `  ${name.padEnd(width)}  ${status.padEnd(9)}  ${`${seconds} s`.padStart(5)}  ${reason}`,
+  );
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  const counts = (["held", "failed", "not tried"] as const).map(
+    (status) => `${results.filter((result) => result.status === status).length} ${status}`,
+  );
+  const left = wanted.length - results.length;
+  const rest = left === 0 ? "" : `, ${left} left out: interrupted`;
+  return [`\nSummary: ${counts.join(", ")}${rest}, ${seconds} s`, ...lines].join("\n");
+}
