@@ -181,10 +181,11 @@ next_steps() {
 		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600.
 		  2. opsctl migrate, as the owner of the database, before the first Monday; for an update before make install.
 		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
-		  4. systemctl daemon-reload
+		  4. Close port 9300 to strangers: $SHARE/firewall
+		  5. systemctl daemon-reload
 		     systemctl enable --now $UNITS
 		     after an update: systemctl restart opsctl-webhook.service
-		  5. opsctl doctor, as root, says what is missing.
+		  6. opsctl doctor, as root, says what is missing.
 		Agent, proxy and firewall: $SHARE, and Install in the README.
 	END
 }

@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { TOOLS } from "../../debian-packages.ts";
+
+/** What the machine's Debian needs beside the minimum. */
+export const MACHINE_PACKAGES = [
+  "systemd",
+  "systemd-sysv",
+  "systemd-container",
+  "dbus",
+  "cron",
+  "nftables",
+  "logrotate",
+  "iproute2",
+  "make",
+  "ufw",
+];
+
+const BOOT_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 30_000;
+const INSIDE = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C",
+  SYSTEMD_COLORS: "0",
+  SYSTEMD_PAGER: "",
+};
+
+/** How a program inside ended. */
+export type RanInside = { status: number | null; output: string };
+
+/** A booted Debian with systemd as its first process. */
+export type Machine = {
+  /** Its files, seen from outside. */
+  path: string;
+  run(words: string[]): RanInside;
+  /** The same, for what has to succeed. */
+  must(words: string[]): string;
+  reboot(): Promise<void>;
+  /** Shuts it down and takes everything of it away. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** One run of systemd-nspawn, from boot to power-off; `pid` is that of the unshare above it. */
+type Nspawn = { pid: number; ended: Promise<void>; booted(): Promise<void>; end(): Promise<void> };
+
+/**
+ * Boots a copy of a Debian root in the network namespace of a process, by systemd-nspawn out of the root itself.
+ *
+ * Errors: says what nspawn printed when no systemd came up.
+ */
+export async function bootMachine(root: string, networkPid: number): Promise<Machine> {
+  const folder = mkdtempSync(join(TOOLS, "machine-"));
+  const path = join(folder, "root");
+  const name = `opsctl-${basename(folder)}`;
+  let nspawn: Nspawn | undefined;
+  const end = async () => {
+    await nspawn?.end();
+    inNamespace(REMOVE_CGROUP, name);
+  };
+  const start = async () => {
+    nspawn = spawnMachine(root, path, name, networkPid);
+    await nspawn.booted();
+  };
+  const machine: Machine = {
+    path,
+    run: (words) => runInside(nspawn!.pid, words),
+    must: (words) => succeeded(words, machine.run(words)),
+    async reboot() {
+      machine.run(["systemctl", "reboot"]);
+      await nspawn!.ended;
+      await end();
+      await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    copy(root, path);
+    await start();
+    return machine;
+  } catch (error) {
+    await machine[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function copy(from: string, to: string): void {
+  const { status, stderr } = spawnSync("cp", ["-a", "--reflink=auto", from, to]);
+  if (status !== 0) throw new Error(`Cannot copy ${from}: ${stderr}`);
+}
+
+/**
+ * In mounts of its own: nspawn leaves nothing in /run, and finds one hierarchy of cgroups, also where v1 is mounted. In
+ * a process namespace of its own: all of it ends with this process, however that ends.
+ */
+const START = `
+mount -t tmpfs -o mode=755 none /run
+touch /run/network
+mount --bind "/proc/$2/ns/net" /run/network
+mount -t cgroup2 none /sys/fs/cgroup
+mkdir "/sys/fs/cgroup/$1"
+echo $$ > "/sys/fs/cgroup/$1/cgroup.procs"
+shift 2
+exec unshare --pid --fork --kill-child --mount-proc "$@"`;
+
+const REMOVE_CGROUP = `
+mount -t cgroup2 none /sys/fs/cgroup
+cd "/sys/fs/cgroup/$1"
+echo 1 > cgroup.kill
+while grep -q "populated 1" cgroup.events; do :; done
+cd ..
+find "./$1" -depth -type d -exec rmdir {} +`;
+
+function inNamespace(script: string, ...words: string[]): void {
+  spawnSync("unshare", ["--mount", "sh", "-euc", script, "sh", ...words]);
+}
+
+function spawnMachine(root: string, path: string, name: string, networkPid: number): Nspawn {
+  const nspawn = [
+    ...programOf(root, "systemd-nspawn"),
+    ...["--boot", "--register=no", "--keep-unit", "--settings=no", "--console=pipe"],
+    // Without it systemd may not load the filters of IPAddressDeny=.
+    "--capability=CAP_BPF",
+    ...["--resolv-conf=off", "--timezone=off", "--link-journal=no"],
+    `--directory=${path}`,
+    `--machine=${name}`,
+    "--network-namespace-path=/run/network",
+  ];
+  const start = ["unshare", "--mount", "sh", "-euc", START, "sh", name, `${networkPid}`];
+  const words = ["--pdeathsig", "KILL", ...start, ...nspawn];
+  return watch(spawn("setpriv", words, { stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+/** A program of the root with the root's own libraries: the host may have none, or one too old for what it boots. */
+function programOf(root: string, program: string): string[] {
+  const kind = readdirSync(join(root, "usr/lib")).find((name) => name.includes("-linux-gnu"))!;
+  const libraries = join(root, "usr/lib", kind);
+  const loader = readdirSync(libraries).find((name) => name.startsWith("ld-linux-"))!;
+  const path = `${libraries}:${join(libraries, "systemd")}`;
+  return [join(libraries, loader), "--library-path", path, join(root, "usr/bin", program)];
+}
+
+function watch(child: ChildProcess): Nspawn {
+  let said = "";
+  for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (text) => (said += text));
+  let hasEnded = false;
+  const ended = once(child, "close").then(() => {
+    hasEnded = true;
+  });
+  return {
+    pid: child.pid!,
+    ended,
+    async booted() {
+      await until("systemd is up", () => hasEnded || isUp(child.pid!), BOOT_LIMIT_MS);
+      if (hasEnded) throw new Error(`systemd-nspawn ended: ${said.trim()}`);
+    },
+    async end() {
+      if (!hasEnded) runInside(child.pid!, ["systemctl", "poweroff"]);
+      const kill = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+      await ended;
+      clearTimeout(kill);
+    },
+  };
+}
+
+/** The machine's first process as this machine numbers it: below nspawn, which is below unshare. */
+function firstProcess(unsharePid: number): string | undefined {
+  const [nspawn] = childrenOf(`${unsharePid}`);
+  return nspawn === undefined ? undefined : childrenOf(nspawn)[0];
+}
+
+function childrenOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+function runInside(unsharePid: number, words: string[]): RanInside {
+  const pid = firstProcess(unsharePid);
+  if (pid === undefined) return { status: null, output: "the machine is down" };
+  const namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"];
+  const { status, stdout, stderr } = spawnSync(
+    "nsenter",
+    [`--target=${pid}`, ...namespaces, "--", ...words],
+    {
+      encoding: "utf8",
+      env: INSIDE,
+    },
+  );
+  return { status, output: `${stdout}${stderr}`.trim() };
+}
+
+function isUp(unsharePid: number): boolean {
+  const { output } = runInside(unsharePid, ["systemctl", "is-system-running"]);
+  return ["running", "degraded"].includes(output);
+}
+
+function succeeded(words: string[], { status, output }: RanInside): string {
+  if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${output}`);
+  return output;
+}
