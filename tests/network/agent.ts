@@ -12,11 +12,8 @@ import type { Asked, Question, Task } from "./namespace.ts";
 
 const seen: string[] = [];
 
-function runProgram(words: string[], env: Record<string, string>): object {
-  const { status, stdout, stderr, error } = spawnSync(words[0]!, words.slice(1), {
-    encoding: "utf8",
-    env: { ...process.env, ...env },
-  });
+function runProgram([program, ...words]: string[]): object {
+  const { status, stdout, stderr, error } = spawnSync(program!, words, { encoding: "utf8" });
   return { status, output: error === undefined ? `${stdout}${stderr}` : error.message };
 }
 
@@ -59,7 +56,7 @@ function askByUdp({ from, to, port }: Question): Promise<Asked> {
 }
 
 async function perform(task: Task): Promise<unknown> {
-  if (task.kind === "run") return runProgram(task.words, task.env);
+  if (task.kind === "run") return runProgram(task.words);
   if (task.kind === "serve") return serve(task.port);
   if (task.kind === "ask") return ask(task.question);
   return [...seen];

@@ -11,7 +11,7 @@ export type Asked = "answered" | "refused";
 
 /** What the process in the namespace can be told to do. */
 export type Task =
-  | { kind: "run"; words: string[]; env: Record<string, string> }
+  | { kind: "run"; words: string[] }
   | { kind: "serve"; port: number }
   | { kind: "ask"; question: Question }
   | { kind: "seen" };
@@ -22,9 +22,9 @@ export type RanInside = { status: number | null; output: string };
 /** A network of its own: no interface but loopback, no rule of a firewall, gone with its process. */
 export type Namespace = {
   pid: number;
-  run(words: string[], env?: Record<string, string>): Promise<RanInside>;
+  run(words: string[]): Promise<RanInside>;
   /** The same, for what has to succeed. */
-  must(words: string[], env?: Record<string, string>): Promise<string>;
+  must(words: string[]): Promise<string>;
   /** Returns what arrives at this port, on TCP and UDP, IPv4 and IPv6. */
   serve(port: number): Promise<void>;
   ask(question: Question): Promise<Asked>;
@@ -43,7 +43,10 @@ export function namespaceWords(): string[] | null {
 }
 
 /** Opens a namespace with the words of `namespaceWords`; another one owned by the same user namespace `beside` one. */
-export function openNamespace(words: string[], { beside }: { beside?: Namespace } = {}): Namespace {
+export async function openNamespace(
+  words: string[],
+  { beside }: { beside?: Namespace } = {},
+): Promise<Namespace> {
   const within = words.includes("--user") && beside !== undefined;
   const enter = [
     "nsenter",
@@ -55,7 +58,10 @@ export function openNamespace(words: string[], { beside }: { beside?: Namespace 
   ];
   const agent = [process.execPath, join(import.meta.dirname, "agent.ts")];
   const [program, ...rest] = [...(within ? enter : words), ...agent];
-  return namespaceOf(spawn(program!, rest, { stdio: ["pipe", "pipe", "inherit"] }));
+  const namespace = namespaceOf(spawn(program!, rest, { stdio: ["pipe", "pipe", "inherit"] }));
+  // Until then the process is not where it will be.
+  await namespace.seen();
+  return namespace;
 }
 
 function namespaceOf(child: ReturnType<typeof spawn>): Namespace {
@@ -72,11 +78,11 @@ function namespaceOf(child: ReturnType<typeof spawn>): Namespace {
       waiting.set(last, resolve);
       child.stdin!.write(`${JSON.stringify({ id: last, task })}\n`);
     });
-  const run = (words: string[], env = {}) => perform<RanInside>({ kind: "run", words, env });
+  const run = (words: string[]) => perform<RanInside>({ kind: "run", words });
   return {
     pid: child.pid!,
     run,
-    must: async (words, env) => succeeded(words, await run(words, env)),
+    must: async (words) => succeeded(words, await run(words)),
     serve: (port) => perform({ kind: "serve", port }),
     ask: (question) => perform({ kind: "ask", question }),
     seen: () => perform({ kind: "seen" }),

@@ -34,8 +34,8 @@ export async function layWire(
   words: string[],
   { othersWords = words, ports = [OPEN_PORT, 9300] }: { othersWords?: string[]; ports?: number[] } = {},
 ): Promise<Wire> {
-  const host = openNamespace(words);
-  const others = openNamespace(othersWords, { beside: host });
+  const host = await openNamespace(words);
+  const others = await openNamespace(othersWords, { beside: host });
   await host.must(["ip", "link", "add", "wire0", "type", "veth", "peer", "wire1", "netns", `${others.pid}`]);
   const { stranger, strangerV6, containers, beyond } = OTHERS;
   await bringUp(host, "wire0", [HOST.v4, HOST.v6]);

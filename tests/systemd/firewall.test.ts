@@ -33,7 +33,7 @@ async function wireBehind(...files: string[]): Promise<Wire> {
 }
 
 function load(wire: Wire, ...rest: string[]): Promise<string> {
-  return wire.host.must([nft!.path, ...(rest.length === 1 ? ["-f"] : []), ...rest], nft!.env);
+  return wire.host.must([nft!, ...(rest.length === 1 ? ["-f"] : []), ...rest]);
 }
 
 function written(name: string, text: string): string {

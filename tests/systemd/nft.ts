@@ -1,11 +1,7 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { debianPackages } from "../debian-packages.ts";
+import { findDebianTool } from "../debian-tool.ts";
 
-/** nft and what it needs beside a C library. */
-const PACKAGES = [
-  "nftables",
+/** What nft needs beside a C library. */
+const LIBRARIES = [
   "libnftables1",
   "libnftnl11",
   "libmnl0",
@@ -18,28 +14,7 @@ const PACKAGES = [
   "libtinfo6",
 ];
 
-/** A program that was not installed, and the environment in which it finds its libraries. */
-export type Nft = { path: string; env: Record<string, string> };
-
-/** Debian's nft, the installed one or out of its packages; null where there is none and none can be had. */
-export function findNft(): Nft | null {
-  const installed = ["nft", "/usr/sbin/nft"].map((path) => ({ path, env: {} }));
-  return installed.find(runs) ?? unpacked();
-}
-
-function unpacked(): Nft | null {
-  const folder = debianPackages("debian-nftables", PACKAGES);
-  if (folder === null) return null;
-  const nft = { path: join(folder, "usr/sbin/nft"), env: { LD_LIBRARY_PATH: libraries(folder) } };
-  return runs(nft) ? nft : null;
-}
-
-/** Each release has its libraries below `/lib` or `/usr/lib`, in a folder of the machine's kind. */
-function libraries(folder: string): string {
-  const places = ["lib", "usr/lib"].map((name) => join(folder, name)).filter((place) => existsSync(place));
-  return places.flatMap((place) => readdirSync(place).map((kind) => join(place, kind))).join(":");
-}
-
-function runs({ path, env }: Nft): boolean {
-  return spawnSync(path, ["--version"], { env: { ...process.env, ...env } }).status === 0;
+/** The path of Debian's nft, the installed one or out of its packages; null where there is none and none can be had. */
+export function findNft(): string | null {
+  return findDebianTool({ program: "nft", packageName: "nftables", libraries: LIBRARIES });
 }
