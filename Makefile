@@ -1,8 +1,17 @@
-# opsctl: `make` lists the targets. Bun is found or installed from npm into .tools; nothing else is needed.
+# opsctl: `make` lists the targets. Bun comes from npm into .tools; nothing else is needed.
 BUN_VERSION := 1.4.5
-LOCAL_BUN   := .tools/node_modules/.bin/bun
-# A Bun of exactly this version on PATH is used as it is; any other machine gets the pinned one.
-BUN         := $(shell [ "$$(bun --version 2>/dev/null)" = "$(BUN_VERSION)" ] && command -v bun || echo "$(CURDIR)/$(LOCAL_BUN)")
+# SHA-256 of bin/bun in the npm packages @oven/bun-<platform> of this version. Any other Bun is refused before it runs.
+BUN_SHA256_linux-x64          := f05d28a3862f4b84395c7fa32480b835dd47482e80b7e7a49a115227f0c06083
+BUN_SHA256_linux-aarch64      := 04778f1f42399a69d086853e9c7af4acf574b2f21a43d0dc673853d8b84a2923
+BUN_SHA256_linux-x64-musl     := cf5d285ddbe256785a5121a3c113191a6b577504976374c7cfd5aedca609b720
+BUN_SHA256_linux-aarch64-musl := 9c48986093073afec8b76a3e285303598dd2462f52748aecb65e4d94866e1ea3
+BUN_SHA256_darwin-x64         := 88f97645b270aef20f9f9442f1658461cab3e7128e658af4615144e3396f084a
+BUN_SHA256_darwin-aarch64     := e2984124f1514e1e6bbda20adedbf07a02c443c6a5828853a15c7c7abf78e19f
+PLATFORM    := $(shell uname -s | tr A-Z a-z)-$(subst x86_64,x64,$(subst arm64,aarch64,$(shell uname -m)))
+PLATFORM    := $(PLATFORM)$(if $(wildcard /etc/alpine-release),-musl)
+bun-of       = .tools/bun-$(BUN_VERSION)/$1/bun
+get-bun      = sh tools/bun.sh $(BUN_VERSION) $1 "$(BUN_SHA256_$1)" $(call bun-of,$1)
+BUN         := $(CURDIR)/$(call bun-of,$(PLATFORM))
 
 COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 DIRTY       := $(shell git diff --quiet HEAD 2>/dev/null || echo +changes)
@@ -21,33 +30,35 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-all install uninstall demo test check bench chaos peers clean
+.PHONY: help bun setup build build-all install uninstall demo test check bench chaos peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(LOCAL_BUN):
-	@mkdir -p .tools && echo "Installing Bun $(BUN_VERSION) into .tools"
-	@if command -v npm >/dev/null; then npm install --loglevel=error --no-save --no-audit --no-fund --prefix .tools bun@$(BUN_VERSION); \
-	elif command -v bun >/dev/null; then cd .tools && { [ -f package.json ] || echo '{}' > package.json; } && bun add --exact --trust bun@$(BUN_VERSION); \
-	else echo "opsctl: neither npm nor bun found; install Node.js with npm, or Bun, then run make again" >&2; exit 1; fi
-	@$(LOCAL_BUN) --version >/dev/null 2>&1 || node .tools/node_modules/bun/install.js
+# Also what is there already is checked each time.
+bun:
+	@$(call get-bun,$(PLATFORM))
 
-node_modules/.installed: package.json bun.lock | $(if $(findstring .tools,$(BUN)),$(LOCAL_BUN))
+node_modules/.installed: package.json bun.lock | bun
 	@echo "Installing the packages of bun.lock"
 	@$(BUN) install --frozen-lockfile --silent
 	@touch $@
 
-setup: node_modules/.installed ## Install the pinned tools and packages
+setup: bun node_modules/.installed ## Install the pinned tools and packages
 
 build: setup ## Compile dist/opsctl for this machine
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) cli/main.ts --outfile dist/opsctl
 
+# By itself Bun would download the other platform's Bun: here that one is checked, too.
 build-all: setup ## Compile for Linux x64 and arm64
 	@mkdir -p dist
-	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 cli/main.ts --outfile dist/opsctl-linux-x64
-	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 cli/main.ts --outfile dist/opsctl-linux-arm64
+	@$(call get-bun,linux-x64)
+	@$(call get-bun,linux-aarch64)
+	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 --compile-executable-path=$(call bun-of,linux-x64) \
+		cli/main.ts --outfile dist/opsctl-linux-x64
+	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 --compile-executable-path=$(call bun-of,linux-aarch64) \
+		cli/main.ts --outfile dist/opsctl-linux-arm64
 
 dist/opsctl: $(shell find cli lib sql -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
