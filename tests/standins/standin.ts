@@ -92,6 +92,8 @@ export type StandInOptions = {
   /** A path before all routes, as behind a proxy: `/gateway`. */
   prefix?: string | undefined;
   port?: number | undefined;
+  /** The address to listen at; loopback when absent. */
+  host?: string | undefined;
   /** A path to listen at instead of a port. */
   unixSocket?: string | undefined;
 };
@@ -191,13 +193,14 @@ export async function startStandIn<Name extends string>(
     return instead ?? { ...usual, headers };
   }
 
+  const host = core.host ?? "127.0.0.1";
   await new Promise<void>((resolve) => {
-    if (core.unixSocket === undefined) server.listen(core.port ?? 0, "127.0.0.1", resolve);
+    if (core.unixSocket === undefined) server.listen(core.port ?? 0, host, resolve);
     else server.listen(core.unixSocket, resolve);
   });
   standIn.url =
     core.unixSocket === undefined
-      ? `http://127.0.0.1:${(server.address() as AddressInfo).port}${core.prefix ?? ""}`
+      ? `http://${host}:${(server.address() as AddressInfo).port}${core.prefix ?? ""}`
       : `unix://${core.unixSocket}`;
   return standIn;
 }

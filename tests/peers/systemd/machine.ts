@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import process from "node:process";
 import { until } from "../../chaos/until.ts";
 import { TOOLS } from "../../debian-packages.ts";
 
@@ -35,16 +36,16 @@ export type RanInside = { status: number | null; output: string };
 export type Machine = {
   /** Its files, seen from outside. */
   path: string;
-  run(words: string[]): RanInside;
-  /** The same, for what has to succeed. */
-  must(words: string[]): string;
+  run(words: string[]): Promise<RanInside>;
+  /** The same, for what has to succeed: what it printed. */
+  must(words: string[]): Promise<string>;
   reboot(): Promise<void>;
-  /** Shuts it down and takes everything of it away. */
+  /** Switches it off, as by its plug, and takes everything of it away. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /** One run of systemd-nspawn, from boot to power-off; `pid` is that of the unshare above it. */
-type Nspawn = { pid: number; ended: Promise<void>; booted(): Promise<void>; end(): Promise<void> };
+type Nspawn = { pid: number; booted(): Promise<void>; off(): Promise<void>; kill(): Promise<void> };
 
 /**
  * Boots a copy of a Debian root in the network namespace of a process, by systemd-nspawn out of the root itself.
@@ -57,7 +58,7 @@ export async function bootMachine(root: string, networkPid: number): Promise<Mac
   const name = `opsctl-${basename(folder)}`;
   let nspawn: Nspawn | undefined;
   const end = async () => {
-    await nspawn?.end();
+    await nspawn?.kill();
     inNamespace(REMOVE_CGROUP, name);
   };
   const start = async () => {
@@ -67,10 +68,10 @@ export async function bootMachine(root: string, networkPid: number): Promise<Mac
   const machine: Machine = {
     path,
     run: (words) => runInside(nspawn!.pid, words),
-    must: (words) => succeeded(words, machine.run(words)),
+    must: async (words) => succeeded(words, await machine.run(words)),
     async reboot() {
-      machine.run(["systemctl", "reboot"]);
-      await nspawn!.ended;
+      await machine.run(["systemctl", "reboot"]);
+      await nspawn!.off();
       await end();
       await start();
     },
@@ -116,16 +117,29 @@ while grep -q "populated 1" cgroup.events; do :; done
 cd ..
 find "./$1" -depth -type d -exec rmdir {} +`;
 
-function inNamespace(script: string, ...words: string[]): void {
-  spawnSync("unshare", ["--mount", "sh", "-euc", script, "sh", ...words]);
+/** Whether this account may do what a machine is started with. */
+export function canBoot(): boolean {
+  const probe = `
+    mount -t tmpfs none /run
+    mount -t cgroup2 none /sys/fs/cgroup
+    mkdir /sys/fs/cgroup/$1
+    rmdir /sys/fs/cgroup/$1`;
+  return (
+    inNamespace(probe, `opsctl-probe-${process.pid}`) && spawnSync("unshare", ["--net", "true"]).status === 0
+  );
+}
+
+function inNamespace(script: string, ...words: string[]): boolean {
+  const { status } = spawnSync("unshare", ["--mount", "sh", "-euc", script, "sh", ...words]);
+  return status === 0;
 }
 
 function spawnMachine(root: string, path: string, name: string, networkPid: number): Nspawn {
   const nspawn = [
     ...programOf(root, "systemd-nspawn"),
     ...["--boot", "--register=no", "--keep-unit", "--settings=no", "--console=pipe"],
-    // Without it systemd may not load the filters of IPAddressDeny=.
-    "--capability=CAP_BPF",
+    // For the filters of IPAddressDeny=, and for the machine's own firewall.
+    "--capability=CAP_BPF,CAP_NET_ADMIN",
     ...["--resolv-conf=off", "--timezone=off", "--link-journal=no"],
     `--directory=${path}`,
     `--machine=${name}`,
@@ -154,16 +168,16 @@ function watch(child: ChildProcess): Nspawn {
   });
   return {
     pid: child.pid!,
-    ended,
     async booted() {
-      await until("systemd is up", () => hasEnded || isUp(child.pid!), BOOT_LIMIT_MS);
+      await until("systemd is up", async () => hasEnded || (await isUp(child.pid!)), BOOT_LIMIT_MS);
       if (hasEnded) throw new Error(`systemd-nspawn ended: ${said.trim()}`);
     },
-    async end() {
-      if (!hasEnded) runInside(child.pid!, ["systemctl", "poweroff"]);
-      const kill = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+    async off() {
+      await until("systemd is down", () => hasEnded, STOP_LIMIT_MS);
+    },
+    async kill() {
+      child.kill("SIGKILL");
       await ended;
-      clearTimeout(kill);
     },
   };
 }
@@ -182,23 +196,22 @@ function childrenOf(pid: string): string[] {
   }
 }
 
-function runInside(unsharePid: number, words: string[]): RanInside {
+async function runInside(unsharePid: number, words: string[]): Promise<RanInside> {
   const pid = firstProcess(unsharePid);
   if (pid === undefined) return { status: null, output: "the machine is down" };
   const namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"];
-  const { status, stdout, stderr } = spawnSync(
-    "nsenter",
-    [`--target=${pid}`, ...namespaces, "--", ...words],
-    {
-      encoding: "utf8",
-      env: INSIDE,
-    },
-  );
-  return { status, output: `${stdout}${stderr}`.trim() };
+  const child = spawn("nsenter", [`--target=${pid}`, ...namespaces, "--", ...words], {
+    env: INSIDE,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, output: output.trim() };
 }
 
-function isUp(unsharePid: number): boolean {
-  const { output } = runInside(unsharePid, ["systemctl", "is-system-running"]);
+async function isUp(unsharePid: number): Promise<boolean> {
+  const { output } = await runInside(unsharePid, ["systemctl", "is-system-running"]);
   return ["running", "degraded"].includes(output);
 }
 

@@ -1,0 +1,301 @@
+/** What the installed units do on a booted Debian, step by step; each step returns what systemd said. */
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { until } from "../../chaos/until.ts";
+import { HOST, OPEN_PORT, OTHERS } from "../../network/wire.ts";
+import { type Arena, dropIn, install, openArena, SERVICE, SOCKET } from "./arena.ts";
+
+const UNITS = [SOCKET, SERVICE];
+const METRICS = "var/lib/node_exporter/textfile_collector/custom_metrics.prom";
+/** cron looks at its file once a minute. */
+const CRON_LIMIT_MS = 90_000;
+
+/** The settings of a unit as systemd understood them. */
+async function show({ machine }: Arena, unit: string, ...names: string[]): Promise<string> {
+  return (await machine.must(["systemctl", "show", unit, `--property=${names.join(",")}`]))
+    .split("\n")
+    .join(" ");
+}
+
+async function outcomes({ wire }: Arena, addresses: string[], port = 9300): Promise<string[]> {
+  const results: string[] = [];
+  for (const from of addresses)
+    results.push(await wire.outcome({ protocol: "tcp", from, to: HOST.v4, port }));
+  return [...new Set(results)];
+}
+
+const strangers = [OTHERS.stranger, ...OTHERS.beyond];
+
+async function assertClosed(arena: Arena): Promise<void> {
+  assert.deepEqual(await outcomes(arena, OTHERS.containers), ["answered"]);
+  assert.deepEqual(await outcomes(arena, strangers), ["dropped"]);
+  assert.deepEqual(await outcomes(arena, strangers, OPEN_PORT), ["answered"]);
+}
+
+async function boots({ machine }: Arena): Promise<string> {
+  const [version] = (await machine.must(["systemctl", "--version"])).split(" (");
+  const controllers = readFileSync(join(machine.path, "etc/debian_version"), "utf8").trim();
+  assert.equal((await machine.run(["systemctl", "is-system-running"])).output, "running");
+  return `${version} on Debian ${controllers}, cgroup controllers: ${await machine.must(["cat", "/sys/fs/cgroup/cgroup.controllers"])}`;
+}
+
+async function installs(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  mkdirSync(join(machine.path, METRICS, ".."), { recursive: true, mode: 0o755 });
+  await install(arena);
+  return machine.must(["find", "/etc/systemd/system", "-name", "opsctl-webhook.*", "-type", "f"]);
+}
+
+async function verifies({ machine }: Arena): Promise<string> {
+  const { status, output } = await machine.run(["systemd-analyze", "verify", "--man=no", ...UNITS]);
+  assert.deepEqual([status, output], [0, ""]);
+  const security = await machine.must([
+    "systemd-analyze",
+    "security",
+    "--no-pager",
+    "--offline=true",
+    `/etc/systemd/system/${SERVICE}`,
+  ]);
+  const exposure = /Overall exposure level[^\n]*: (\d+\.\d)/.exec(security)![1]!;
+  assert.ok(Number(exposure) <= 2);
+  return `verify says nothing, exposure ${exposure}`;
+}
+
+async function isReadyWhenStarted(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "enable", "--now", ...UNITS]);
+  assert.equal(await arena.admin("/readyz"), "200\n");
+  return show(arena, SERVICE, "ActiveState", "SubState", "Type", "NotifyAccess", "NRestarts");
+}
+
+async function hasItsLimits(arena: Arena): Promise<string> {
+  const names = ["MemoryMax", "MemorySwapMax", "TasksMax", "LimitNOFILE", "OOMScoreAdjust"];
+  const said = await show(arena, SERVICE, ...names);
+  const [, memory] = /MemoryMax=(\d+)/.exec(said)!;
+  const file = "/sys/fs/cgroup/system.slice/opsctl-webhook.service/memory.max";
+  const { status, output } = await arena.machine.run(["cat", file]);
+  if (status !== 0) return `${said}; NOT TRIED: this kernel's memory controller is not one of cgroup v2`;
+  assert.equal(output, memory);
+  return `${said}; memory.max ${output}`;
+}
+
+async function admitsTheRangesAlone(arena: Arena): Promise<string> {
+  await assertClosed(arena);
+  await arena.wire.answers(
+    { protocol: "tcp", from: "127.0.0.1", to: "127.0.0.1", port: 9300 },
+    arena.wire.host,
+  );
+  return show(arena, SOCKET, "IPAddressAllow", "IPAddressDeny");
+}
+
+async function takesAnotherRange(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  dropIn(machine, SOCKET, "range", "[Socket]\nIPAddressAllow=192.168.0.0/16\n");
+  await machine.must(["systemctl", "daemon-reload"]);
+  const reloaded = await outcomes(arena, ["192.168.1.2"]);
+  await machine.must(["systemctl", "restart", SERVICE]);
+  assert.deepEqual(await outcomes(arena, ["192.168.1.2", ...OTHERS.containers]), ["answered"]);
+  await machine.must(["rm", `/etc/systemd/system/${SOCKET}.d/range.conf`]);
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", SERVICE]);
+  await assertClosed(arena);
+  return `a drop-in with 192.168.0.0/16: ${reloaded} after the reload, answered once the service was restarted`;
+}
+
+async function takesTheListWithAReload(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  // As the unit was before it had a list: the socket is opened without one.
+  dropIn(machine, SOCKET, "open", "[Socket]\nIPAddressDeny=\nIPAddressAllow=\n");
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", ...UNITS]);
+  assert.deepEqual(await outcomes(arena, [...OTHERS.containers, ...strangers]), ["answered"]);
+  await machine.must(["rm", `/etc/systemd/system/${SOCKET}.d/open.conf`]);
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", SERVICE]);
+  await assertClosed(arena);
+  return "without its list the socket answers everybody; a reload and a restart of the service close it again";
+}
+
+async function delivers({ gateway, tracker, post }: Arena): Promise<string> {
+  assert.equal(await post("entrega"), 200);
+  await until("the message", () => gateway.accepted.some(({ text }) => text.includes("entrega")));
+  await until("the issue", () => tracker.issues.length > 0);
+  return `an alert from ${OTHERS.containers[2]} went out to peers at ${OTHERS.stranger}, which may not come in`;
+}
+
+async function restartsUnderLoad(arena: Arena): Promise<string> {
+  const statuses: (number | string)[] = [];
+  let isOver = false;
+  const worker = async (_: unknown, index: number) => {
+    for (let count = 0; !isOver; count += 1)
+      statuses.push(await arena.post(`carga ${index}-${count}`).catch((error: Error) => error.message));
+  };
+  const workers = Array.from({ length: 4 }, worker);
+  for (const wanted of [50, 100, 150]) {
+    await until(`${wanted} answers`, () => statuses.length >= wanted);
+    await arena.machine.must(["systemctl", "restart", SERVICE]);
+  }
+  isOver = true;
+  await Promise.all(workers);
+  assert.deepEqual([...new Set(statuses)], [200]);
+  const sent = () =>
+    new Set(arena.gateway.accepted.flatMap(({ text }) => /carga \d+-\d+/.exec(text) ?? [])).size;
+  await until("every message", () => sent() === statuses.length, 60_000);
+  return `${statuses.length} alerts during three restarts, all answered 200, all sent`;
+}
+
+async function hasACleanJournal({ machine }: Arena): Promise<string> {
+  const journal = await machine.must(["journalctl", "-b", "--no-pager", "-o", "cat", "_PID=1"]);
+  const lines = journal.split("\n").filter((line) => /opsctl/.test(line));
+  const complaints = lines.filter((line) => /unknown|ignor|deprecat|not support|fail|warn/i.test(line));
+  assert.deepEqual(complaints, []);
+  return `${lines.length} lines of systemd about the units, none of them a complaint`;
+}
+
+async function endsInTime(arena: Arena): Promise<string> {
+  const startedMs = performance.now();
+  await arena.machine.must(["systemctl", "stop", SERVICE]);
+  const ms = Math.round(performance.now() - startedMs);
+  const said = await show(arena, SERVICE, "ActiveState", "Result", "ExecMainCode", "ExecMainStatus");
+  assert.match(said, /ActiveState=inactive/);
+  assert.match(said, /Result=success/);
+  // The socket listens on: the next connection starts the service.
+  assert.equal(await arena.post("depois da parada"), 200);
+  return `${said}, stopped in ${ms} ms, started again by a connection`;
+}
+
+async function comesBackAfterAKill(arena: Arena): Promise<string> {
+  await arena.machine.must(["systemctl", "kill", "--signal=KILL", "--kill-whom=main", SERVICE]);
+  assert.equal(await arena.post("depois da morte"), 200);
+  return show(arena, SERVICE, "ActiveState", "NRestarts");
+}
+
+async function keepsItsStateOverAReboot(arena: Arena): Promise<string> {
+  const { machine, gateway } = arena;
+  gateway.routes.send.script = () => ({ status: 503, json: {} });
+  assert.equal(await arena.post("antes do reboot"), 200);
+  await machine.reboot();
+  assert.equal((await machine.run(["systemctl", "is-active", ...UNITS])).output, "active\nactive");
+  gateway.routes.send.script = null;
+  const isSent = () => gateway.accepted.some(({ text }) => text.includes("antes do reboot"));
+  await until("the message from before the reboot", isSent, 60_000);
+  assert.equal(await machine.must(["systemctl", "--failed", "--plain", "--no-legend"]), "");
+  await assertClosed(arena);
+  return "both units are active after it, and what waited is sent";
+}
+
+/** The firewalls alone: the socket admits everybody meanwhile. */
+async function isClosedByFirewalls(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  const script = "/usr/local/share/opsctl/firewall/opsctl-webhook.ufw.sh";
+  dropIn(machine, SOCKET, "open", "[Socket]\nIPAddressDeny=\nIPAddressAllow=\n");
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", ...UNITS]);
+  assert.deepEqual(await outcomes(arena, strangers), ["answered"]);
+  assert.match((await machine.run([script])).output, /ufw is not active/);
+  for (const words of [
+    ["allow", `${OPEN_PORT}/tcp`],
+    ["allow", "9300"],
+    ["--force", "enable"],
+  ])
+    await machine.must(["ufw", ...words]);
+  for (let times = 0; times < 2; times += 1) await machine.must([script]);
+  await assertClosed(arena);
+  await machine.must(["ufw", "disable"]);
+
+  writeFileSync(
+    join(machine.path, "etc/nftables.conf"),
+    'flush ruleset\ninclude "/usr/local/share/opsctl/firewall/opsctl-webhook.nft"\n',
+  );
+  await machine.must(["systemctl", "restart", "nftables.service"]);
+  await assertClosed(arena);
+  await machine.must(["systemctl", "stop", "nftables.service"]);
+  return (
+    `${await machine.must(["ufw", "--version"])}`.split("\n")[0] +
+    " and nftables.service each close 9300, and 22 stays open"
+  );
+}
+
+async function isRunByCron({ machine }: Arena): Promise<string> {
+  const file = join(machine.path, METRICS);
+  await until("cron's run of the collector", () => existsSync(file), CRON_LIMIT_MS);
+  assert.equal(statSync(file).mode & 0o777, 0o644);
+  const up: string[] = readFileSync(file, "utf8").match(/^opsctl_collector_up.*$/gm) ?? [];
+  assert.ok(up.includes('opsctl_collector_up{source="sockets"} 1'));
+  return `cron ran the collector: ${up.join(", ")}`;
+}
+
+async function goesAway({ machine, wire }: Arena): Promise<string> {
+  await machine.must(["make", "-C", "/opt/opsctl", "uninstall"]);
+  assert.equal(
+    await machine.must([
+      "find",
+      "/etc/systemd/system",
+      "-name",
+      "opsctl*",
+      "-not",
+      "-name",
+      "*.d",
+      "-not",
+      "-path",
+      "*.d/*",
+    ]),
+    "",
+  );
+  const question = { protocol: "tcp", from: OTHERS.containers[0]!, to: HOST.v4, port: 9300 } as const;
+  assert.equal(await wire.outcome(question), "refused");
+  assert.equal(await machine.must(["systemctl", "--failed", "--plain", "--no-legend"]), "");
+  return "nothing listens on 9300, no unit is left or has failed";
+}
+
+const STEPS: ((arena: Arena) => Promise<string>)[] = [
+  boots,
+  installs,
+  verifies,
+  isReadyWhenStarted,
+  hasItsLimits,
+  admitsTheRangesAlone,
+  takesAnotherRange,
+  takesTheListWithAReload,
+  delivers,
+  restartsUnderLoad,
+  hasACleanJournal,
+  endsInTime,
+  comesBackAfterAKill,
+  keepsItsStateOverAReboot,
+  isClosedByFirewalls,
+  isRunByCron,
+  goesAway,
+];
+
+async function runSteps(arena: Arena): Promise<boolean> {
+  for (const step of STEPS) {
+    try {
+      console.log(`${step.name}: ${(await step(arena)).replaceAll("\n", ", ")}`);
+    } catch (error) {
+      console.log(`${step.name} FAILED`, error);
+      const journal = ["journalctl", "-b", "-n", "40", "--no-pager", "-o", "short"];
+      console.log((await arena.machine.run(journal)).output);
+      return false;
+    }
+  }
+  return true;
+}
+
+const opening = openArena(process.argv[2]!);
+let closing: Promise<void> | undefined;
+const close = () => {
+  closing ??= opening.then((arena) => arena[Symbol.asyncDispose]());
+  return closing;
+};
+process.on("SIGTERM", async () => {
+  await close();
+  process.exit(143);
+});
+const isFine = await runSteps(await opening);
+await close();
+console.log(isFine ? "systemd held everything" : "systemd did not hold everything");
+process.exit(isFine ? 0 : 1);
