@@ -35,9 +35,9 @@ install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Also what is there already is checked each time.
+# What is there already is checked each time, too; one that is named, as in `make BUN=<path>`, is the caller's own choice.
 bun:
-	@$(call get-bun,$(PLATFORM))
+	@$(if $(findstring command,$(origin BUN)),:,$(call get-bun,$(PLATFORM)))
 
 node_modules/.installed: package.json bun.lock | bun
 	@echo "Installing the packages of bun.lock"

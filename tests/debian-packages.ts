@@ -1,4 +1,4 @@
-import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,16 +10,13 @@ export const TOOLS = join(dirname(fileURLToPath(import.meta.url)), "../.tools");
  * The folder `.tools/<name>` with the files of Debian packages as they would lie below `/`; unpacked once, without
  * root, and nothing of them is installed. Null where they cannot be had.
  */
-export function debianPackages(name: string, packages: string[]): string | null {
+export function debianPackages(name: string, packages: () => string[]): string | null {
   const target = join(TOOLS, name);
   if (existsSync(target)) return target;
-  mkdirSync(TOOLS, { recursive: true });
-  const folder = mkdtempSync(join(TOOLS, `${name}-`));
+  mkdirSync(dirname(target), { recursive: true });
+  const folder = mkdtempSync(`${target}-new-`);
   try {
-    if (!download(packages, folder)) return null;
-    const archives = readdirSync(folder).filter((file) => file.endsWith(".deb"));
-    if (!archives.every((archive) => run("dpkg-deb", ["-x", archive, "all"], folder).status === 0))
-      return null;
+    if (!takeOut(packages(), folder)) return null;
     moveUnlessThere(join(folder, "all"), target);
     return target;
   } finally {
@@ -27,14 +24,17 @@ export function debianPackages(name: string, packages: string[]): string | null 
   }
 }
 
-function download(packages: string[], folder: string): boolean {
-  const once = () => run("apt-get", ["download", ...packages], folder).status === 0;
+/** Downloads packages into a folder and unpacks them below `all` in it; whether all of that could be done. */
+function takeOut(packages: readonly string[], folder: string): boolean {
+  const attempt = () => packages.length > 0 && run("apt-get", ["download", ...packages], folder);
   // A fresh machine has no lists of packages yet; only root may fetch them.
-  return once() || (run("apt-get", ["update"], folder).status === 0 && once());
+  if (!attempt() && !(run("apt-get", ["update"], folder) && attempt())) return false;
+  const archives = readdirSync(folder).filter((file) => file.endsWith(".deb"));
+  return archives.every((archive) => run("dpkg-deb", ["-x", archive, "all"], folder));
 }
 
-function run(program: string, words: string[], cwd: string): SpawnSyncReturns<Buffer> {
-  return spawnSync(program, words, { cwd });
+function run(program: string, words: string[], cwd: string): boolean {
+  return spawnSync(program, words, { cwd }).status === 0;
 }
 
 /** By rename, so that another process never uses half of it; the one that comes second uses the first one's. */

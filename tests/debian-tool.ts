@@ -3,21 +3,10 @@
  * no root and changes nothing on the machine.
  */
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-
-const TOOLS = join(dirname(fileURLToPath(import.meta.url)), "../.tools/debian");
+import { debianPackages } from "./debian-packages.ts";
 
 /** A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share. */
 export type DebianTool = { program: string; packageName: string; readsShare?: boolean };
@@ -42,29 +31,14 @@ function runs(path: string | null): boolean {
   return path !== null && spawnSync(path, ["--version"]).status === 0;
 }
 
-/** The starter of the program in a folder that holds its package, and the packages it needs and this machine lacks. */
+/** The starter of the program, beside its package and, if wanted, the packages it needs and this machine lacks. */
 function unpacked(tool: DebianTool, extent: "alone" | "with dependencies"): string | null {
-  const target = join(TOOLS, extent === "alone" ? tool.packageName : `${tool.packageName}-with-dependencies`);
-  const starter = join(target, "start", tool.program);
-  if (existsSync(starter)) return starter;
-  mkdirSync(TOOLS, { recursive: true });
-  const folder = mkdtempSync(join(TOOLS, "new-"));
-  try {
-    const names = extent === "alone" ? [tool.packageName] : withDependencies(tool.packageName);
-    if (!download(names, folder)) return null;
-    for (const archive of readdirSync(folder).filter((name) => name.endsWith(".deb")))
-      if (spawnSync("dpkg-deb", ["-x", archive, "root"], { cwd: folder }).status !== 0) return null;
-    writeStarter(folder, target, tool);
-    chmodSync(folder, 0o755);
-    // By rename, so that another test process never starts half a package.
-    if (!existsSync(target)) renameSync(folder, target);
-    return starter;
-  } catch {
-    // Another process was quicker.
-    return existsSync(starter) ? starter : null;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { packageName } = tool;
+  const root =
+    extent === "alone"
+      ? debianPackages(`debian/${packageName}`, () => [packageName])
+      : debianPackages(`debian/${packageName}-with-dependencies`, () => withDependencies(packageName));
+  return root === null ? null : starterIn(root, tool);
 }
 
 function withDependencies(packageName: string): string[] {
@@ -76,31 +50,24 @@ function withDependencies(packageName: string): string[] {
   return [...(stdout ?? "").matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string);
 }
 
-function download(names: readonly string[], folder: string): boolean {
-  const attempt = () =>
-    names.length > 0 && spawnSync("apt-get", ["download", ...names], { cwd: folder }).status === 0;
-  // A fresh machine has no lists of packages yet; only root may fetch them.
-  return attempt() || (spawnSync("apt-get", ["update"]).status === 0 && attempt());
-}
-
 /** A program outside of its place has to be told where its libraries are, and where its data is. */
-function writeStarter(folder: string, target: string, { program, readsShare = false }: DebianTool): void {
-  const root = join(target, "root");
-  const inside = ["usr/bin", "usr/sbin", "bin", "sbin"].find((place) =>
-    existsSync(join(folder, "root", place, program)),
-  );
-  if (inside === undefined) throw new Error(`No program ${program} in its package`);
-  const start = `exec ${quoted(join(root, inside, program))} "$@"`;
-  const libraries = ["usr/lib", "lib"].flatMap((place) => librariesBelow(folder, root, place)).join(":");
+function starterIn(root: string, { program, readsShare = false }: DebianTool): string | null {
+  const places = ["usr/bin", "usr/sbin", "bin", "sbin"].map((place) => join(root, place, program));
+  const path = places.find((place) => existsSync(place));
+  if (path === undefined) return null;
+  const start = `exec ${quoted(path)} "$@"`;
+  const libraries = ["usr/lib", "lib"].flatMap((place) => librariesIn(join(root, place))).join(":");
   const lines = [
     "#!/bin/sh",
     ...(libraries === "" ? [] : [`export LD_LIBRARY_PATH=${quoted(libraries)}`]),
     readsShare ? withShare(root, program, start) : start,
     "",
   ];
-  mkdirSync(join(folder, "start"));
-  writeFileSync(join(folder, "start", program), lines.join("\n"));
-  chmodSync(join(folder, "start", program), 0o755);
+  const starter = `${path}.start`;
+  // By rename, so that another test process never starts half of it.
+  writeFileSync(`${starter}.${process.pid}`, lines.join("\n"), { mode: 0o755 });
+  renameSync(`${starter}.${process.pid}`, starter);
+  return starter;
 }
 
 /** Lays the package's /usr/share over the machine's, for this program alone. */
@@ -111,11 +78,10 @@ function withShare(root: string, program: string, start: string): string {
   return `exec unshare ${account}--mount sh -c ${quoted(inItsPlace)} ${program} "$@"`;
 }
 
-function librariesBelow(folder: string, root: string, place: string): string[] {
-  const inside = join(folder, "root", place);
-  if (!existsSync(inside)) return [];
-  const folders = readdirSync(inside).filter((name) => name.endsWith("-linux-gnu"));
-  return folders.map((name) => join(root, place, name));
+function librariesIn(place: string): string[] {
+  if (!existsSync(place)) return [];
+  const folders = readdirSync(place).filter((name) => name.endsWith("-linux-gnu"));
+  return folders.map((name) => join(place, name));
 }
 
 function quoted(word: string): string {

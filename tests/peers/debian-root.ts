@@ -26,7 +26,7 @@ export async function debianRoot({
   const path = join(TOOLS, folderName(packages));
   if (existsSync(path)) return { path };
   if (process.getuid?.() !== 0) return { missing: "a Debian root needs root to be made: sudo make peers" };
-  const makers = debianPackages("debian-debootstrap", MAKERS);
+  const makers = debianPackages("debian/debootstrap", () => MAKERS);
   if (makers === null)
     return { missing: `${MAKERS.join(" and ")} cannot be had: no apt-get, or no mirror within reach` };
   mkdirSync(TOOLS, { recursive: true });
