@@ -81,7 +81,9 @@ function withShare(root: string, program: string, start: string): string {
 function librariesIn(place: string): string[] {
   if (!existsSync(place)) return [];
   const folders = readdirSync(place).filter((name) => name.endsWith("-linux-gnu"));
-  return folders.map((name) => join(place, name));
+  // Below it are libraries that are one package's own.
+  const own = folders.map((name) => join(name, "systemd")).filter((name) => existsSync(join(place, name)));
+  return [...folders, ...own].map((name) => join(place, name));
 }
 
 function quoted(word: string): string {
