@@ -63,10 +63,17 @@ function starterIn(root: string, { program, readsShare = false }: DebianTool): s
     readsShare ? withShare(root, program, start) : start,
     "",
   ];
-  const starter = `${path}.start`;
-  // By rename, so that another test process never starts half of it.
-  writeFileSync(`${starter}.${process.pid}`, lines.join("\n"), { mode: 0o755 });
-  renameSync(`${starter}.${process.pid}`, starter);
+  return put(`${path}.start`, lines.join("\n"));
+}
+
+/** By rename, so that another test process never starts half of it; where another account put it there, as it is. */
+function put(starter: string, text: string): string | null {
+  try {
+    writeFileSync(`${starter}.${process.pid}`, text, { mode: 0o755 });
+    renameSync(`${starter}.${process.pid}`, starter);
+  } catch {
+    if (!existsSync(starter)) return null;
+  }
   return starter;
 }
 
