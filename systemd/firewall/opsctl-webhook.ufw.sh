@@ -1,5 +1,5 @@
 #!/bin/sh
-# Who may reach TCP port 9300 of this host: the container ranges, where the reverse proxy runs, and nobody else. Nothing
+# Who may reach TCP port 9300 of this host: the container ranges, where the reverse proxy runs, and no other. Nothing
 # is said about any other port. Run it as root, as often as you like. Loopback is always allowed by ufw.
 # To take it back: the three rules with `ufw delete`.
 set -eu
@@ -9,7 +9,7 @@ first() { # a rule, put before all others, also when it is there already, but be
 	ufw prepend "$@"
 }
 
-# For everybody, IPv6 too, also where the default of incoming connections is to allow them. The two come before it.
+# For every address, IPv6 too, also where the default of incoming connections is to allow them. The two come before it.
 first deny proto tcp from any to any port 9300
 first allow proto tcp from 10.0.0.0/8 to any port 9300
 first allow proto tcp from 172.16.0.0/12 to any port 9300

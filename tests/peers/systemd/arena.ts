@@ -15,7 +15,7 @@ const CLONE = join(import.meta.dirname, "../../..");
 export const SERVICE = "opsctl-webhook.service";
 export const SOCKET = "opsctl-webhook.socket";
 
-/** A booted machine, everybody else at the other end of its wire, and peers at an address that may not reach it. */
+/** A booted machine, all others at the other end of its wire, and peers at an address that may not reach it. */
 export type Arena = {
   machine: Machine;
   wire: Wire;

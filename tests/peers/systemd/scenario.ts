@@ -116,7 +116,7 @@ async function takesTheListWithAReload(arena: Arena): Promise<string> {
   await machine.must(["systemctl", "daemon-reload"]);
   await machine.must(["systemctl", "restart", SERVICE]);
   await assertClosed(arena);
-  return "without its list the socket answers everybody; a reload and a restart of the service close it again";
+  return "without its list the socket answers every address; a reload and a restart of the service close it again";
 }
 
 async function delivers({ gateway, tracker, post }: Arena): Promise<string> {
@@ -187,7 +187,7 @@ async function keepsItsStateOverAReboot(arena: Arena): Promise<string> {
   return "both units are active after it, and what waited is sent";
 }
 
-/** The firewalls alone: the socket admits everybody meanwhile. */
+/** The firewalls alone: the socket admits every address meanwhile. */
 async function isClosedByFirewalls(arena: Arena): Promise<string> {
   const { machine } = arena;
   const script = "/usr/local/share/opsctl/firewall/opsctl-webhook.ufw.sh";
