@@ -10,7 +10,7 @@ BUN_SHA256_darwin-aarch64     := e2984124f1514e1e6bbda20adedbf07a02c443c6a582885
 PLATFORM    := $(shell uname -s | tr A-Z a-z)-$(subst x86_64,x64,$(subst arm64,aarch64,$(shell uname -m)))
 PLATFORM    := $(PLATFORM)$(if $(wildcard /etc/alpine-release),-musl)
 bun-of       = .tools/bun-$(BUN_VERSION)/$1/bun
-get-bun      = sh tools/bun.sh $(BUN_VERSION) $1 "$(BUN_SHA256_$1)" $(call bun-of,$1)
+get-bun      = sh .ci/bun.sh $(BUN_VERSION) $1 "$(BUN_SHA256_$1)" $(call bun-of,$1)
 BUN         := $(CURDIR)/$(call bun-of,$(PLATFORM))
 
 COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)

@@ -51,11 +51,11 @@ function getBun(
   { target, env }: Place,
   checksum = sha256(GENUINE),
 ): { status: number | null; stderr: string } {
-  const words = [join(root, "tools/bun.sh"), VERSION, "linux-x64", checksum, target];
+  const words = [join(root, ".ci/bun.sh"), VERSION, "linux-x64", checksum, target];
   return spawnSync("/bin/sh", words, { env, encoding: "utf8" });
 }
 
-describe("tools/bun.sh", () => {
+describe(".ci/bun.sh", () => {
   test("takes what the registry has when its checksum is right, and finds it right again", () => {
     const place = arrange({ npm: npmWith(GENUINE) });
     expect(getBun(place)).toMatchObject({ status: 0, stderr: "" });
