@@ -44,7 +44,7 @@ function arrange(programs: Record<string, string>): Place {
     writeFileSync(join(bin, path.split("/").pop()!), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(bin, name), text, { mode: 0o755 });
   const mark = join(place, "ran");
-  return { folder: place, target: join(place, "tools/bun"), mark, env: { PATH: bin, MARK: mark } };
+  return { folder: place, target: join(place, ".ci/bun"), mark, env: { PATH: bin, MARK: mark } };
 }
 
 function getBun(
@@ -120,7 +120,7 @@ describe(".ci/bun.sh", () => {
 describe("the Makefile", () => {
   test("runs no bun of PATH before it was checked, whatever version that says it is", () => {
     const place = arrange({ npm: NO_NPM, bun: MARKED });
-    for (const name of ["Makefile", "package.json", "bun.lock", "tools"])
+    for (const name of ["Makefile", "package.json", "bun.lock", ".ci"])
       if (existsSync(join(root, name)))
         cpSync(join(root, name), join(place.folder, name), { recursive: true });
     const make = spawnSync("sh", ["-c", "command -v make"], { encoding: "utf8" }).stdout.trim();
