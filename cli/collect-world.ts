@@ -6,7 +6,7 @@ import { proxyMemorySource } from "../lib/metrics/sources/proxy-memory.ts";
 import { socketsSource } from "../lib/metrics/sources/sockets.ts";
 import type { CallRecord } from "../lib/platform/http.ts";
 import { keepLoopbackOffProxies } from "../lib/platform/http-proxy.ts";
-import { secretAdapter } from "../lib/platform/secrets.ts";
+import { notReadByRoot, secretAdapter } from "../lib/platform/secrets.ts";
 import type { CommandContext } from "./command.ts";
 
 /** How long each source may take; the longest is the longest run, and the next one begins a minute later. */
@@ -30,6 +30,7 @@ export function openCollectWorld(
         baseUrl: new URL(hosting.apiUrl),
         teamId: hosting.teamId,
         findToken: () => secretAdapter(env)("HOSTING_TOKEN"),
+        missingNote: () => notReadByRoot(env, "HOSTING_TOKEN"),
         timeoutMs: HOSTING_CALL_MS,
         onUnknownState: (state) =>
           log.warn("The hosting provider shows an unknown deployment state", { state }),

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadAlertRulesConfig } from "../lib/alert-rules/config.ts";
+import type { FileReading } from "../lib/doctor/outbox.ts";
 import type { DoctorWorld, ProgramEnd, WeeklyReads } from "../lib/doctor/world.ts";
 import { loadCollectConfig } from "../lib/metrics/config.ts";
 import { openDatabase } from "../lib/platform/database.ts";
@@ -11,13 +12,13 @@ import type { Environment } from "../lib/platform/secrets.ts";
 import { loadSocketMonitorConfig } from "../lib/sockets/config.ts";
 import { SOCKET_LOG_FILE } from "../lib/sockets/log-line.ts";
 import { loadWebhookConfig } from "../lib/webhook/config.ts";
-import { outboxWatch } from "../lib/webhook/sqlite/watch.ts";
 import { stats } from "../lib/webhook/state-postgres-reads.ts";
 import { loadWeeklyConfig } from "../lib/weekly/config.ts";
 import { countRecipients } from "../lib/weekly/count-recipients.ts";
 import { emailSenderOf } from "../lib/weekly/email-delivery.ts";
 import { weeklyStore } from "../lib/weekly/store.ts";
 import { instanceNameOf } from "../lib/weekly/whatsapp-delivery.ts";
+import { internalCommand } from "./internal.ts";
 
 /** Time of each check, so that the whole ends within five seconds. */
 const LIMIT_MS = 4_000;
@@ -61,7 +62,7 @@ export function openDoctorWorld({ env, envDir }: { env: Environment; envDir: str
         closeLimitMs: 100,
       }),
     weekly: weeklyReads,
-    outbox: { ofFile: (db) => outboxWatch(db, Date.now).stats(), ofDatabase: (sql) => stats(sql) },
+    outbox: { ofFile: countOutbox, ofDatabase: (sql) => stats(sql) },
     socketLogFile: SOCKET_LOG_FILE,
     runProgram,
   };
@@ -78,6 +79,16 @@ const weeklyReads: WeeklyReads = {
   },
   countRecipients: (sql) => countRecipients(weeklyStore(sql)),
 };
+
+/** Ends by itself, too, should doctor be killed before it has ended it. */
+const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
+
+/** In a child, because SQLite lets nothing else run in this process, not even its time limit. */
+async function countOutbox(path: string, signal: AbortSignal): Promise<FileReading | null> {
+  const { command } = internalCommand("count-outbox");
+  const ended = await runProgram("/bin/sh", ["-c", WITH_LIMIT, "sh", ...command, path], signal);
+  return ended?.status === 0 ? (JSON.parse(ended.stdout) as FileReading) : null;
+}
 
 function runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], signal, killSignal: "SIGKILL" });

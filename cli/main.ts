@@ -1,6 +1,7 @@
 import type { Group } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { printHelp, renderGroupHelp } from "./help.ts";
+import { INTERNAL } from "./internal-word.ts";
 import { root } from "./root.ts";
 
 /** How long what a finished command left open may keep the process alive. */
@@ -30,6 +31,10 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     const { versionLine } = await import("./version.ts");
     printHelp(`${await versionLine()}\n`);
     return EXIT.ok;
+  }
+  if (word === INTERNAL && group === root) {
+    const { runInternal } = await import("./internal.ts");
+    return await runInternal(rest);
   }
   const command = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   if (command === undefined) {

@@ -2,13 +2,13 @@
  * `opsctl collect-metrics`: one pass of the host's own metrics, for the agent's text-file directory.
  *
  * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat.
- * Writes: `custom_metrics.prom` in TEXTFILE_DIR, and beside it the file that keeps two runs apart; nothing with
- *         `--stdout`.
+ * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; the file that keeps two
+ *         runs apart, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider.
  * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
  *         HOSTING_TEAM_ID.
  * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
- *         2 usage; 3 configuration, or the directory is missing.
+ *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `skipped`: null or already_running, `file`: path or null,
  *         `sources` (each `source`, `up`, `durationMs`, `samples`: how many, `error`: null or `code`, `message`),
@@ -17,6 +17,7 @@
 import process from "node:process";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
+import type { TextDirectory } from "../../lib/metrics/text-directory.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
 import { EXIT, statusWord } from "../exit-status.ts";
 
@@ -46,27 +47,40 @@ async function collectToStdout(work: Work): Promise<Outcome> {
 }
 
 async function collectLocked(work: Work): Promise<Outcome> {
+  const { findTextDirectory } = await import("../../lib/metrics/text-directory.ts");
   const { lockRun } = await import("../../lib/metrics/run-lock.ts");
-  const lock = lockRun(work.config.textfileDir);
+  const directory = findTextDirectory(work.config.textfileDir);
+  const lock = lockRun(directory);
   if (lock === null) return alreadyRunning(work.context);
   try {
-    return await collectToFile(work);
+    return await collectToFile(work, directory);
   } finally {
     lock.release();
   }
 }
 
-async function collectToFile(work: Work): Promise<Outcome> {
+async function collectToFile(work: Work, directory: TextDirectory): Promise<Outcome> {
   const { config } = work;
   const collecting = collect(work);
   // Loaded while the sources are read.
   const { METRICS_FILE } = await import("../../lib/host/metrics-file.ts");
-  const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
   const { renderCollected } = await import("../../lib/metrics/render.ts");
   const { report, text } = await collecting;
+  await write(directory, `${directory.path}/${METRICS_FILE}`, text);
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
-  await writeMetricsFile(file, text);
   return outcome(report, { file, metrics: null }, renderCollected(report, file));
+}
+
+/** Root writes into a directory of its own alone; into another account's the account does. */
+async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
+  const { isRoot } = await import("../../lib/platform/account.ts");
+  if (!isRoot() || uid === 0) {
+    const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+    return await writeMetricsFile(path, text);
+  }
+  const { writeAsOwner } = await import("../../lib/metrics/write-as-owner.ts");
+  const { internalCommand } = await import("../internal.ts");
+  await writeAsOwner(uid, path, text, internalCommand("write-metrics"));
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {

@@ -1,9 +1,11 @@
 import type { Stats } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { trustedUids } from "../platform/account.ts";
 import { parseEnvFile } from "../platform/env-file.ts";
 import { registerSecret } from "../platform/redact.ts";
+import { readJudged } from "../platform/regular-file.ts";
 import type { Environment } from "../platform/secrets.ts";
+import { namesOf, untrustedStep, wayTo } from "../platform/trusted-path.ts";
 import { COMMAND_FACTS } from "./command-facts.ts";
 import type { CommandName } from "./finding.ts";
 import type { DoctorWorld } from "./world.ts";
@@ -27,7 +29,7 @@ export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
  *        file's. Secrets of the file are known to the redaction from here on.
  */
 export async function readEnvironment(command: CommandName, world: DoctorWorld): Promise<CommandEnvironment> {
-  const file = await readEnvironmentFile(command, join(world.envDir, `${command}.env`));
+  const file = readEnvironmentFile(command, join(world.envDir, `${command}.env`));
   const own = Object.entries(world.env).filter(([, value]) => value !== undefined && value.trim() !== "");
   const env = { ...Object.fromEntries(file.variables), ...Object.fromEntries(own) };
   for (const { name } of COMMAND_FACTS[command].secrets) {
@@ -40,14 +42,43 @@ export async function readEnvironment(command: CommandName, world: DoctorWorld):
   return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(world.envDir, "webhook.env") }, file };
 }
 
-async function readEnvironmentFile(command: CommandName, path: string): Promise<EnvironmentFile> {
-  const none = { command, path, stats: null, variables: new Map<string, string>() };
+function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
+  let stats: Stats | null = null;
   try {
-    const stats = await stat(path);
-    if (!stats.isFile()) return { ...none, stats, problem: "it is not a regular file" };
-    return { command, path, stats, variables: parseEnvFile(await readFile(path, "utf8")), problem: null };
+    refuseForeignWay(path);
+    const bytes = readJudged(path, {
+      judge: (found) => {
+        stats = found;
+        judge(found);
+      },
+    });
+    const variables = parseEnvFile(new TextDecoder().decode(bytes));
+    return { command, path, stats, variables, problem: null };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return { ...none, problem: code === "ENOENT" ? null : `the file system answered ${code ?? "an error"}` };
+    return { command, path, stats, variables: new Map(), problem: problemOf(error) };
   }
 }
+
+class Refused extends Error {}
+
+/** Root follows no link, and enters no directory, that another account could exchange. */
+function refuseForeignWay(path: string): void {
+  const found = untrustedStep(wayTo(path).steps, trustedUids());
+  if (found !== null) throw new Refused(found.why);
+}
+
+function judge(stats: Stats): void {
+  if (!stats.isFile()) throw new Refused("it is not a regular file");
+  const trusted = trustedUids();
+  if (!trusted.includes(stats.uid))
+    throw new Refused(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
+  if (stats.size > MAX_BYTES) throw new Refused(`it has more than ${MAX_BYTES} bytes`);
+}
+
+function problemOf(error: unknown): string | null {
+  if (error instanceof Refused) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? null : `the file system answered ${code ?? "an error"}`;
+}
+
+const MAX_BYTES = 1_048_576;

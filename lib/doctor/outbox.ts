@@ -1,13 +1,16 @@
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import type { DoctorWorld, OutboxCounts } from "./world.ts";
+import { OpsError } from "../platform/errors.ts";
+import { requireOwnDatabase } from "../platform/sqlite.ts";
+import type { OutboxCounts } from "./world.ts";
 
 /** What a state file holds, or why it is not looked into. */
 export type FileReading =
   | { is: "read"; outbox: OutboxCounts }
   | { is: "missing" }
   | { is: "in_use" }
+  | { is: "untrusted"; message: string; hint: string | null }
   | { is: "damaged"; message: string };
 
 /**
@@ -15,14 +18,17 @@ export type FileReading =
  *
  * Shape:  opened as a file that nobody changes, because opening it any other way makes a `-wal` and a `-shm`. That
  *         leaves out what a write-ahead log still holds: where there is one, the service has the file in use, or was
- *         killed, and `in_use` is the answer.
+ *         killed, and `in_use` is the answer. SQLite lets nothing else run meanwhile, and a file that was made for it
+ *         can keep it busy for ever: call this in a process that can be ended.
  * Errors: those of the file system.
  * Source: sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
  */
 export async function readStateFile(
   path: string,
-  count: DoctorWorld["outbox"]["ofFile"],
+  count: (db: DatabaseSync) => OutboxCounts,
 ): Promise<FileReading> {
+  const foreign = foreignness(path);
+  if (foreign !== null) return foreign;
   const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
   if (file === null) return { is: "missing" };
   if (log !== null && log > 0) return { is: "in_use" };
@@ -34,6 +40,19 @@ export async function readStateFile(
     return { is: "damaged", message: error instanceof Error ? error.message : "unknown error" };
   } finally {
     db?.close();
+  }
+}
+
+/** Neither opened nor followed where another account could have put something else in its place. */
+function foreignness(path: string): FileReading | null {
+  try {
+    requireOwnDatabase(path);
+    return null;
+  } catch (error) {
+    if (error instanceof OpsError)
+      return { is: "untrusted", message: error.message, hint: error.hint ?? null };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { is: "missing" };
+    throw error;
   }
 }
 

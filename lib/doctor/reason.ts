@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { OpsError } from "../platform/errors.ts";
-import { DEFAULT_SECRETS_DIR, type Environment } from "../platform/secrets.ts";
+import { ROOT_SECRETS_DIR } from "../platform/secret-file.ts";
+import { DEFAULT_SECRETS_DIR, type Environment, secretsDirectory } from "../platform/secrets.ts";
 import { COMMAND_FACTS } from "./command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
@@ -14,6 +15,11 @@ export function reasonOf({ code, message }: OpsError): string {
 export function secretMend(command: CommandName, name: string, env: Environment): string {
   const { account } = COMMAND_FACTS[command];
   const owner = account === null ? "" : ` -o ${account}`;
-  const path = join(env.OPSCTL_SECRETS_DIR?.trim() || DEFAULT_SECRETS_DIR, name);
-  return `install -D -m 0600${owner} /dev/stdin ${path}`;
+  return `install -D -m 0600${owner} /dev/stdin ${join(directoryOf(account, env), name)}`;
+}
+
+function directoryOf(account: string | null, env: Environment): string {
+  const named = env.OPSCTL_SECRETS_DIR?.trim();
+  if (named || account === null) return secretsDirectory(env);
+  return account === "root" ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR;
 }

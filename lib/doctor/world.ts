@@ -1,9 +1,9 @@
-import type { DatabaseSync } from "node:sqlite";
 import type postgres from "postgres";
 import type { Database } from "../platform/database.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { Environment } from "../platform/secrets.ts";
 import type { DockerAddress } from "../providers/docker.ts";
+import type { FileReading } from "./outbox.ts";
 
 /** Where things are on a host; other places in tests. */
 export type HostPaths = {
@@ -105,8 +105,14 @@ export type DoctorWorld = {
   load: Loaders;
   openDatabase(url: Secret): Promise<Database>;
   weekly: WeeklyReads;
-  /** What is in the webhook's outbox, read from an open state file or from the shared database. */
-  outbox: { ofFile(db: DatabaseSync): OutboxCounts; ofDatabase(sql: postgres.Sql): Promise<OutboxCounts> };
+  /**
+   * What is in the webhook's outbox, read from its state file or from the shared database; the file is read in a child,
+   * null when that broke off or was ended.
+   */
+  outbox: {
+    ofFile(path: string, signal: AbortSignal): Promise<FileReading | null>;
+    ofDatabase(sql: postgres.Sql): Promise<OutboxCounts>;
+  };
   /** Name of the socket monitor's log in its log directory. */
   socketLogFile: string;
   runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd>;

@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { readJudged } from "../platform/regular-file.ts";
 import { METRIC } from "./metric-names.ts";
 
 /** Older values are those of a collector that has stopped, and so are those of a clock that was set back since. */
@@ -12,14 +13,17 @@ const MAX_AGE_MS = 300_000;
  */
 export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
   try {
-    const stats = await stat(path);
-    // Reading a named pipe would wait for a writer that may never come.
-    if (!stats.isFile() || Math.abs(nowMs - stats.mtimeMs) > MAX_AGE_MS) return null;
-    const value = PROXY_MEMORY.exec(await readFile(path, "utf8"))?.[1];
+    const text = new TextDecoder().decode(readJudged(path, { judge: (stats) => requireFresh(stats, nowMs) }));
+    const value = PROXY_MEMORY.exec(text)?.[1];
     return value === undefined ? null : Number(value);
   } catch {
     return null;
   }
+}
+
+function requireFresh(stats: Stats, nowMs: number): void {
+  if (!stats.isFile()) throw new Error("not a regular file");
+  if (Math.abs(nowMs - stats.mtimeMs) > MAX_AGE_MS) throw new Error("too old");
 }
 
 const PROXY_MEMORY = new RegExp(`^${METRIC.proxyMemoryBytes} (\\d+(?:\\.\\d+)?(?:e\\+\\d{1,2})?)\\n`, "m");

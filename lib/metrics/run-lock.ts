@@ -1,43 +1,40 @@
-import { lstatSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { OpsError } from "../platform/errors.ts";
+import { isRoot } from "../platform/account.ts";
 import { type FileLock, tryFileLock } from "../platform/file-lock.ts";
+import type { TextDirectory } from "./text-directory.ts";
 import { unwritable } from "./textfile.ts";
 
 /** Name of the lock's file inside the text-file directory; one that ended in `.prom` would be read as metrics. */
 export const LOCK_FILE = ".opsctl-collect.lock";
 
+/** Directory of root's locks, in the first of these that the host has. */
+const ROOT_LOCKS = "opsctl-collect";
+const RUNTIME_DIRS = ["/run", "/var/run", "/var/lib"];
+
 /**
  * Keeps two runs that write into one directory apart; null when another run is in progress.
  *
- * Errors: TEXTFILE_DIR_MISSING when the directory is not there, which is the operator's to see and is not created;
- *         METRICS_FILE_UNWRITABLE when the lock's file cannot be made or used.
+ * Behaviour: root's lock is where no other account can put anything, an account's own is in the text-file directory. So
+ *            the directory's owner, run beside root, is kept apart from its own runs alone; each still replaces the file
+ *            whole.
+ * Errors:    METRICS_FILE_UNWRITABLE when the lock's file cannot be made or used.
  */
-export function lockRun(directory: string): FileLock | null {
-  if (!isDirectory(directory)) throw directoryMissing(directory);
-  const path = join(directory, LOCK_FILE);
+export function lockRun(directory: TextDirectory): FileLock | null {
+  const path = lockPathOf(directory);
   try {
-    // Root must not be led elsewhere by a link that somebody planted here.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
-      throw Object.assign(new Error("not a regular file"), { code: "ELOOP" });
+    if (isRoot()) mkdirSync(rootLocks(), { mode: 0o700, recursive: true });
     return tryFileLock(path);
   } catch (error) {
     throw unwritable(path, error);
   }
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+/** Where the lock for a text-file directory is. */
+export function lockPathOf({ path, key }: TextDirectory): string {
+  return isRoot() ? join(rootLocks(), `${key}.lock`) : join(path, LOCK_FILE);
 }
 
-function directoryMissing(directory: string): OpsError {
-  return new OpsError({
-    code: "TEXTFILE_DIR_MISSING",
-    message: `Cannot write metrics: directory ${directory} is not there`,
-    hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it: install -d -m 0755 <directory>",
-  });
+function rootLocks(): string {
+  return join(RUNTIME_DIRS.find((directory) => existsSync(directory)) ?? "/", ROOT_LOCKS);
 }

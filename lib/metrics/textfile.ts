@@ -24,11 +24,13 @@ export async function writeMetricsFile(path: string, text: string): Promise<void
 
 /** The failure to write into the text-file directory. */
 export function unwritable(path: string, error: unknown): OpsError {
-  const { code } = error as NodeJS.ErrnoException;
+  const reason = error instanceof OpsError ? error.message : (error as NodeJS.ErrnoException).code;
+  const ownHint = error instanceof OpsError ? error.hint : undefined;
   return new OpsError({
     code: "METRICS_FILE_UNWRITABLE",
-    message: `Cannot write ${path}: ${code ?? "the file system failed"}; the file is as it was`,
-    hint: `Run as an account that may write into ${dirname(path)}, and see that its disk is not full`,
+    message: `Cannot write ${path}: ${reason ?? "the file system failed"}; the file is as it was`,
+    hint:
+      ownHint ?? `Run as an account that may write into ${dirname(path)}, and see that its disk is not full`,
     cause: error,
   });
 }

@@ -1,14 +1,16 @@
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { refuseForeignDirectory } from "./own-file.ts";
 
 /**
  * Writes `text` to `path` so that a reader sees the old file or the whole new one, and a power cut keeps either.
  *
  * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced where that can be done.
- * Errors: those of the file system; then the old file is untouched and no temporary file is left. The directory
+ * Errors: FILE_UNTRUSTED for root in a directory of another account; those of the file system. Then the old file is untouched and no temporary file is left. The directory
  *         is never created: a missing one is the operator's to see.
  */
 export async function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): Promise<void> {
+  refuseForeignDirectory(dirname(path));
   const temporary = join(dirname(path), `.${basename(path)}.${randomHex()}.tmp`);
   try {
     await writeSynced(temporary, text, mode);

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { OpsError } from "./errors.ts";
 import type { Secret } from "./secret.ts";
-import { DEFAULT_SECRETS_DIR, type Environment, secretAdapter } from "./secrets.ts";
+import { type Environment, notReadByRoot, secretAdapter, secretsDirectory } from "./secrets.ts";
 import { parseUuid } from "./uuid.ts";
 
 /** What a variable may hold. The texts of `schema` are shown to people and must not quote the value. */
@@ -68,7 +68,7 @@ export async function loadConfig<V extends Variables>(variables: V, env: Environ
     const name = String(v.getDotPath(issue));
     problems.set(name, describe(issue.message, variables[name] as Variable<unknown>));
   }
-  if (!result.success || problems.size > 0) throw configInvalid(variables, problems);
+  if (!result.success || problems.size > 0) throw configInvalid(variables, env, problems);
   const values = Object.entries(variables).map(([name, variable]) => {
     const text = texts.get(name);
     if (text === undefined) return [name, valueOfAbsent(variable)];
@@ -216,7 +216,7 @@ async function readTexts(
     try {
       const text = variable.kind === "secret" ? await resolve(name, variable) : env[name];
       if (text !== undefined && (typeof text !== "string" || text.trim() !== "")) texts.set(name, text);
-      else if (isRequired(variable)) problems.set(name, describe("is missing", variable));
+      else if (isRequired(variable)) problems.set(name, describe(missing(name, variable, env), variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
       problems.set(name, `${error.message} (${error.code})`);
@@ -224,6 +224,11 @@ async function readTexts(
   };
   await Promise.all(Object.entries(variables).map(read));
   return texts;
+}
+
+function missing(name: string, { kind }: Variable<unknown>, env: Environment): string {
+  const note = kind === "secret" ? notReadByRoot(env, name) : null;
+  return note === null ? "is missing" : `is missing (${note})`;
 }
 
 function schemaOf(variables: Variables, texts: ReadonlyMap<string, unknown>, env: Environment) {
@@ -250,19 +255,24 @@ function describe(problem: string, { kind, rule }: Variable<unknown>): string {
   return `${problem}${form}${kind === "secret" ? "; a secret, so best a file of this name with mode 0600" : ""}`;
 }
 
-function configInvalid(variables: Variables, problems: ReadonlyMap<string, string>): OpsError {
+function configInvalid(
+  variables: Variables,
+  env: Environment,
+  problems: ReadonlyMap<string, string>,
+): OpsError {
   const inOrder = Object.keys(variables).filter((name) => problems.has(name));
   const lines = inOrder.map((name) => `  ${name}: ${problems.get(name)}`);
   const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
-    hint: `Set them in the environment${secretsHint(variables)}`,
+    hint: `Set them in the environment${secretsHint(variables, env)}`,
   });
 }
 
-function secretsHint(variables: Variables): string {
+function secretsHint(variables: Variables, env: Environment): string {
   const secret = Object.keys(variables).find((name) => variables[name]?.kind === "secret");
   if (secret === undefined) return "";
-  return `; secrets as files in ${DEFAULT_SECRETS_DIR}, such as ${DEFAULT_SECRETS_DIR}/${secret}`;
+  const directory = secretsDirectory(env);
+  return `; secrets as files in ${directory}, such as ${directory}/${secret}`;
 }

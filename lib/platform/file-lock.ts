@@ -1,6 +1,6 @@
-import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createPrivately, isBusy, isDamaged } from "./sqlite.ts";
+import { createPrivately, emptyOwnFile } from "./own-file.ts";
+import { isBusy, isDamaged, requireOwnDatabase } from "./sqlite.ts";
 
 /** A lock that this process has; the kernel frees it when the process ends, however it ends. */
 export type FileLock = { release(): void };
@@ -12,19 +12,21 @@ export type FileLock = { release(): void };
  *         made when it is missing, emptied when it holds anything else, and must never be removed. A shared lock keeps
  *         exclusive ones away and no others.
  * Units:  `waitMs` is how long to wait for it, without letting anything else run.
- * Errors: those of the file system and of SQLite.
+ * Errors: FILE_UNTRUSTED where another account could have it lead elsewhere: then nothing is opened, and nothing
+ *         emptied; those of the file system and of SQLite.
  */
 export function tryFileLock(
   path: string,
   { shared = false, waitMs = 0 }: { shared?: boolean; waitMs?: number } = {},
 ): FileLock | null {
+  requireOwnDatabase(path);
   createPrivately(path);
   try {
     return lockOf(path, shared, waitMs);
   } catch (error) {
     if (!isDamaged(error)) throw error;
     // The same file stays: whoever else finds it damaged and empties it once more takes nobody's lock away.
-    truncateSync(path);
+    emptyOwnFile(path);
     return lockOf(path, shared, waitMs);
   }
 }

@@ -1,6 +1,6 @@
-import { closeSync, fchmodSync, fchownSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createPrivately, requireOwnDirectory, requireOwnFile } from "./own-file.ts";
 
 /** How long a statement waits for another process that writes to the same file. */
 const BUSY_MS = 2_000;
@@ -9,10 +9,11 @@ const BUSY_MS = 2_000;
  * Opens a SQLite file that several processes use at once and that forgets nothing it has committed, and makes it
  * when it is not there.
  *
- * Shape:  a new file has mode 0600 under any umask, and belongs to the directory's owner when root makes it.
- * Errors: those of the file system and of SQLite.
+ * Shape:  a new file has mode 0600 under any umask.
+ * Errors: FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function openSqlite(path: string): DatabaseSync {
+  requireOwnDatabase(path);
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
@@ -25,27 +26,18 @@ export function openSqlite(path: string): DatabaseSync {
   }
 }
 
+/** What SQLite itself puts beside a file, and opens by its name. */
+const BESIDE = ["-journal", "-wal", "-shm"];
+
 /**
- * Makes an empty file of mode 0600 when there is none.
+ * Refuses what SQLite would be led astray by: a directory in which another account may put things, a file or something
+ * beside it that is not this process's own.
  *
- * Errors: those of the file system.
+ * Errors: FILE_UNTRUSTED; those of the file system.
  */
-export function createPrivately(path: string): void {
-  let file: number;
-  try {
-    // A file that is there must not even be opened: closing it would drop the locks that this process has on it.
-    file = openSync(path, "wx", 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw error;
-  }
-  try {
-    fchmodSync(file, 0o600);
-    const { uid, gid } = statSync(dirname(path));
-    if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid);
-  } finally {
-    closeSync(file);
-  }
+export function requireOwnDatabase(path: string): void {
+  requireOwnDirectory(dirname(path));
+  for (const suffix of ["", ...BESIDE]) requireOwnFile(path + suffix);
 }
 
 /** Whether SQLite says that the file itself is damaged; a full disk, a lock or a failed read is no damage. */

@@ -47,7 +47,7 @@ const SHARED = [
  * Reads the settings of `opsctl socket-monitor`: its own from the environment, those of the messages from the
  * webhook's file; what is absent there, from the environment, and the key from the secret adapter.
  *
- * Errors: CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNREADABLE.
+ * Errors: CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export async function loadSocketMonitorConfig(env: Environment): Promise<SocketMonitorConfig> {
   const own = await loadConfig(OWN, env);

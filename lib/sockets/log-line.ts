@@ -1,6 +1,7 @@
-import { appendFile } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { OpsError } from "../platform/errors.ts";
+import { judgeOwnFile, refuseForeignDirectory } from "../platform/own-file.ts";
 
 /** Name of the monitor's log inside the log directory. */
 export const SOCKET_LOG_FILE = "socket_monitor.log";
@@ -16,24 +17,39 @@ export type SocketReadings = {
   proxyMemoryBytes: number | null;
 };
 
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+const MODE = 0o644;
+
 /**
  * Appends one line of JSON to the monitor's log.
  *
- * Shape:  one write to a file that is opened for appending, so that the lines of two runs never mix. The directory is
- *         not created.
- * Errors: LOG_UNWRITABLE.
+ * Shape:     one write to a file that is opened for appending, so that the lines of two runs never mix. The directory is
+ *            not created.
+ * Behaviour: opened once, without following a link or waiting for a reader, and judged by its descriptor.
+ * Errors:    LOG_UNWRITABLE.
  */
 export async function appendReadings(logDir: string, readings: SocketReadings): Promise<void> {
   const path = join(logDir, SOCKET_LOG_FILE);
   try {
-    await appendFile(path, `${JSON.stringify(readings)}\n`);
+    appendOnce(logDir, path, `${JSON.stringify(readings)}\n`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const reason = error instanceof OpsError ? error.message : (error as NodeJS.ErrnoException).code;
     throw new OpsError({
       code: "LOG_UNWRITABLE",
-      message: `Cannot append to ${path}: ${code ?? "the file system failed"}`,
+      message: `Cannot append to ${path}: ${reason ?? "the file system failed"}`,
       hint: `Create ${logDir} for the account that runs the socket monitor, or set OPSCTL_LOG_DIR`,
       cause: error,
     });
+  }
+}
+
+function appendOnce(logDir: string, path: string, line: string): void {
+  refuseForeignDirectory(logDir);
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, MODE);
+  try {
+    judgeOwnFile(path, fstatSync(file));
+    writeSync(file, line);
+  } finally {
+    closeSync(file);
   }
 }

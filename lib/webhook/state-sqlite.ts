@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { type SqliteDedup, sqliteDedup } from "../dedup/sqlite.ts";
 import { type FileLock, tryFileLock } from "../platform/file-lock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Alert } from "./alert.ts";
-import { openStateFile } from "./sqlite/file.ts";
+import { dispatcherLockPath, openStateFile } from "./sqlite/file.ts";
 import { OpenOutbox } from "./sqlite/open-outbox.ts";
 import { Settlements } from "./sqlite/settlements.ts";
 import { type AcceptOutcome, type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "./state.ts";
@@ -78,7 +77,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
     latest: async (fingerprint) => file.use((outbox) => outbox.watch.latest(fingerprint)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
     async lead() {
-      lock ??= tryFileLock(join(directory, "dispatcher.lock"));
+      lock ??= tryFileLock(dispatcherLockPath(directory));
       return lock !== null;
     },
     check: async () => file.use((outbox) => outbox.upkeep.check()),

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LOCK_FILE, lockRun } from "../../lib/metrics/run-lock.ts";
 import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
 
 let folder: string;
@@ -78,57 +75,5 @@ describe("writeMetricsFile()", () => {
     mkdirSync(join(path, "inside"), { recursive: true });
     await expect(writeMetricsFile(path, "x 1\n")).rejects.toMatchObject({ code: "METRICS_FILE_UNWRITABLE" });
     expect(readdirSync(folder)).toEqual(["custom_metrics.prom"]);
-  });
-});
-
-describe("lockRun()", () => {
-  test("lets one run in, keeps the next one out, also one of another process, and frees it in the end", () => {
-    const script = `import { lockRun } from ${JSON.stringify(join(import.meta.dir, "../../lib/metrics/run-lock.ts"))};
-      console.log(lockRun(${JSON.stringify(folder)}) === null ? "kept out" : "let in");`;
-    const other = () => spawnSync(process.execPath, ["-e", script], { encoding: "utf8" }).stdout.trim();
-    const lock = lockRun(folder);
-    expect(lock).not.toBeNull();
-    expect(lockRun(folder)).toBeNull();
-    expect(other()).toBe("kept out");
-    lock?.release();
-    expect(other()).toBe("let in");
-    expect(LOCK_FILE.endsWith(".prom")).toBe(false);
-    expect(statSync(join(folder, LOCK_FILE)).mode & 0o777).toBe(0o600);
-  });
-
-  test("does not make a missing directory, and takes no file for one", () => {
-    const missing = join(folder, "missing");
-    expect(() => lockRun(missing)).toThrow(expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }));
-    expect(existsSync(missing)).toBe(false);
-    writeFileSync(missing, "");
-    expect(() => lockRun(missing)).toThrow(expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }));
-  });
-
-  test("follows no link that somebody planted", () => {
-    const target = join(folder, "target");
-    symlinkSync(target, join(folder, LOCK_FILE));
-    expect(() => lockRun(folder)).toThrow(expect.objectContaining({ code: "METRICS_FILE_UNWRITABLE" }));
-    expect(existsSync(target)).toBe(false);
-  });
-
-  test("follows the operator's own link to the directory", () => {
-    const link = `${folder}-link`;
-    symlinkSync(folder, link);
-    try {
-      expect(lockRun(link)).not.toBeNull();
-    } finally {
-      rmSync(link);
-    }
-  });
-
-  test("takes a foreign file in its place, and locks it", () => {
-    writeFileSync(
-      join(folder, LOCK_FILE),
-      "no database at all, and longer than a header of one would be ".repeat(40),
-    );
-    const lock = lockRun(folder);
-    expect(lock).not.toBeNull();
-    expect(lockRun(folder)).toBeNull();
-    lock!.release();
   });
 });

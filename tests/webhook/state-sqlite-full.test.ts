@@ -51,7 +51,7 @@ describe.each(Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[])("the state on 
 
 describe("openSqliteState()", () => {
   test("refuses on a full disk and goes on when there is room", async () => {
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory]);
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", directory]);
     // Who may not mount a small disk has the limit on pages above, which SQLite reports alike.
     if (mounted.status !== 0) return;
     try {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Desk } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { readStateFile } from "../outbox.ts";
 import { readServiceHealth } from "../service-health.ts";
 import { sharedState } from "../shared-state.ts";
 import type { KindCounts, OutboxCounts, WebhookSettings } from "../world.ts";
@@ -25,7 +24,9 @@ export async function outboxVerdicts(
     return verdictsOf(await desk.world.outbox.ofDatabase(sql));
   }
   const path = join(state.directory, "state.db");
-  const reading = await readStateFile(path, desk.world.outbox.ofFile);
+  const reading = await desk.world.outbox.ofFile(path, signal);
+  if (reading === null)
+    return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
   switch (reading.is) {
     case "read":
       return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
@@ -38,6 +39,8 @@ export async function outboxVerdicts(
           "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
         ),
       ];
+    case "untrusted":
+      return [fail(reading.message, reading.hint)];
     case "damaged":
       return [
         fail(

@@ -1,14 +1,19 @@
-import { stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
 import { METRIC } from "../../host/metric-names.ts";
 import type { Source } from "../source.ts";
 
-/** When the weekly report last ended well; no sample when it never did, which is no failure. */
+/**
+ * When the weekly report last ended well; no sample when it never did, which is no failure.
+ *
+ * Behaviour: the file is looked at, never opened, and a link in its place is a failure: its directory belongs to the
+ *            service's account, and the collector is root.
+ */
 export function heartbeatSource(logDir: string): Source {
   return async () => {
     try {
-      const found = await stat(join(logDir, HEARTBEAT_FILE));
+      const found = await lstat(join(logDir, HEARTBEAT_FILE));
       if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "it is not a file" });
       const { mtimeMs } = found;
       return {

@@ -6,11 +6,15 @@ import { listDeploys, type ProjectDeploy } from "../../providers/vercel.ts";
 import type { MetricSample } from "../../text/prometheus-text.ts";
 import type { Source, SourceProblem } from "../source.ts";
 
-/** What the hosting source needs; `findToken` is asked within the source's own time. */
+/**
+ * What the hosting source needs; `findToken` is asked within the source's own time, `missingNote` says where a token is
+ * that was not used.
+ */
 export type HostingOptions = {
   baseUrl: URL;
   teamId: string | null;
   findToken: () => Promise<Secret | undefined>;
+  missingNote?: () => string | null;
   timeoutMs: number;
   onUnknownState: (state: string) => void;
   onCall?: ((record: CallRecord) => void) | undefined;
@@ -32,12 +36,13 @@ export function hostingSource(options: HostingOptions): Source {
   };
 }
 
-async function token({ findToken }: HostingOptions): Promise<{ token: Secret } | SourceProblem> {
+async function token({ findToken, missingNote }: HostingOptions): Promise<{ token: Secret } | SourceProblem> {
   try {
     const token = await findToken();
     if (token !== undefined) return { token };
     const message = "Cannot ask the hosting provider: HOSTING_TOKEN is missing";
-    return { code: "hosting_token_missing", message };
+    const note = missingNote?.() ?? null;
+    return { code: "hosting_token_missing", message: note === null ? message : `${message}; ${note}` };
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
     return { code: error.code, message: error.message };

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../platform/file-lock.ts";
 import type { Log } from "../../platform/log.ts";
+import { requireOwnFile } from "../../platform/own-file.ts";
 import { isDamaged, openSqlite } from "../../platform/sqlite.ts";
 import { mend, mendedPath } from "./recovery.ts";
 import { ensureSchema } from "./schema.ts";
@@ -31,16 +32,18 @@ const MENDINGS = 2;
  * Opens `state.db` in the directory, and mends it first when it is damaged.
  *
  * Shape:  whoever has the file open holds `state.lock` shared; it is mended by a process that holds it alone, so that
- *         nobody writes to a file that has been moved away.
+ *         nobody writes to a file that has been moved away. Neither is opened where another account could have put a
+ *         file or a link in its place.
  * Errors: STATE_UNAVAILABLE.
  */
 export function openStateFile(options: StateFileOptions): StateFile {
   const { directory } = options;
   try {
     requireDirectory(directory);
+    requireOwnFile(dispatcherLockPath(directory));
     return openOrMend(options);
   } catch (error) {
-    if (error instanceof OpsError) throw error;
+    if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw unavailable(directory, reason, error);
   }
@@ -119,6 +122,11 @@ function openSound(path: string, isChecked: boolean): DatabaseSync | null {
   }
 }
 
+/** The lock of the process that delivers the outbox. */
+export function dispatcherLockPath(directory: string): string {
+  return join(directory, "dispatcher.lock");
+}
+
 function lockPath(directory: string): string {
   return join(directory, "state.lock");
 }
@@ -133,7 +141,12 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
   return new OpsError({
     code: "STATE_UNAVAILABLE",
     message: `Cannot open the state in ${directory}: ${reason}`,
-    hint: "OPSCTL_STATE_DIR names a directory that the service's user may write to; the unit's StateDirectory makes one",
+    hint: hintOf(cause),
     cause,
   });
+}
+
+function hintOf(cause: unknown): string {
+  if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
+  return "OPSCTL_STATE_DIR names a directory that the service's user may write to; the unit's StateDirectory makes one";
 }

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -12,6 +13,7 @@ import {
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Log } from "../../platform/log.ts";
+import { judgeOwnFile } from "../../platform/own-file.ts";
 import { isRefusedRow, openSqlite } from "../../platform/sqlite.ts";
 import { readableClaims, readableRows } from "./salvage.ts";
 import { ensureSchema, OUTBOX_COLUMNS } from "./schema.ts";
@@ -76,8 +78,9 @@ function openDamaged(path: string): DatabaseSync | null {
 // SQLite reads nothing at all of a file that is shorter than its header says.
 function padToSize(path: string): void {
   const header = Buffer.alloc(32);
-  const file = openSync(path, "r+");
+  const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
+    judgeOwnFile(path, fstatSync(file));
     if (readSync(file, header, 0, header.length, 0) < header.length) return;
     if (header.toString("latin1", 0, 15) !== "SQLite format 3") return;
     const bytes = header.readUInt16BE(16) * header.readUInt32BE(28);

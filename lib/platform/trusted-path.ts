@@ -1,0 +1,104 @@
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+/** A directory or a link that leads to a path, or what stands there; `mode` has the permission bits alone. */
+export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
+
+/** The way to a path: every directory and link on it, and what stands at its end; null when nothing does. */
+export type Way = { steps: Step[]; end: Step | null };
+
+/** Where an account that is not trusted could put something else into a path, and why. */
+export type Untrusted = { path: string; why: string; owner: number | null };
+
+const MAX_LINKS = 40;
+const STICKY = 0o1000;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * The way to a path as the kernel would go it, looked at step by step.
+ *
+ * Behaviour: nothing is opened. A link is a step like a directory: the account that may exchange it decides what stands
+ *            at the end. Links that are exchanged in the meantime, as Kubernetes does it, are followed once more.
+ * Errors:    those of the file system but ENOENT; ELOOP.
+ */
+export function wayTo(path: string): Way {
+  const way = walk(resolve(path));
+  return way.end === null && way.steps.some(({ kind }) => kind === "link") ? walk(resolve(path)) : way;
+}
+
+/**
+ * The first step that an account outside `trusted` could exchange; null when none can.
+ *
+ * Behaviour: a directory that group or others may write to lets them exchange what is in it, unless it is sticky: then
+ *            only the owner of an entry and of the directory can, and the entry is the next step.
+ */
+export function untrustedStep(steps: readonly Step[], trusted: readonly number[]): Untrusted | null {
+  for (const step of steps) {
+    const found = untrustedOwner(step, trusted) ?? (isSticky(step) ? null : openToOthers(step));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Why what stands at the end of a way may be changed by an account outside `trusted`; null when it may not. */
+export function untrustedEnd(end: Step, trusted: readonly number[]): Untrusted | null {
+  return untrustedOwner(end, trusted) ?? openToOthers(end);
+}
+
+/** The accounts as a message names them. */
+export function namesOf(uids: readonly number[]): string {
+  return uids.map((uid) => (uid === 0 ? "root" : `uid ${uid}`)).join(" or ");
+}
+
+function walk(path: string): Way {
+  const ahead = path.split("/");
+  const steps: Step[] = [];
+  let end = stepAt("/") as Step;
+  let links = 0;
+  while (ahead.length > 0) {
+    const name = ahead.shift() as string;
+    if (name === "" || name === ".") continue;
+    steps.push(end);
+    const next = name === ".." ? stepAt(dirname(end.path)) : stepAt(join(end.path, name));
+    if (next === null) return { steps, end: null };
+    if (next.kind !== "link") {
+      end = next;
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+    steps.push(next);
+    const target = readlinkSync(next.path);
+    if (target.startsWith("/")) end = stepAt("/") as Step;
+    ahead.unshift(...target.split("/"));
+  }
+  return { steps, end };
+}
+
+function stepAt(path: string): Step | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined
+    ? null
+    : { path, kind: kindOf(stats), uid: stats.uid, mode: stats.mode & 0o7777 };
+}
+
+function kindOf(stats: Stats): Step["kind"] {
+  if (stats.isSymbolicLink()) return "link";
+  return stats.isDirectory() ? "directory" : "other";
+}
+
+function isSticky({ kind, mode }: Step): boolean {
+  return kind === "directory" && (mode & STICKY) !== 0;
+}
+
+function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrusted | null {
+  if (trusted.includes(uid)) return null;
+  return { path, why: `${path} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`, owner: uid };
+}
+
+function openToOthers({ path, kind, mode }: Step): Untrusted | null {
+  // The mode of a link means nothing.
+  if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
+  const shown = mode.toString(8).padStart(4, "0");
+  return { path, why: `${path} has mode ${shown}, and group or others may write to it`, owner: null };
+}

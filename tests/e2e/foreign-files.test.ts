@@ -1,0 +1,261 @@
+/** What another account put in root's way: root opens none of it, follows none of it and executes none of it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lockPathOf } from "../../lib/metrics/run-lock.ts";
+import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
+import { opsctlBinary } from "../binary.ts";
+import { parseExposition } from "../metrics/parse-exposition.ts";
+import { type CollectArena, openCollectArena } from "../metrics/world.ts";
+import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../platform/other-account.ts";
+import { logLines, opsctl, startProgram } from "./opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const VICTIM = "what root alone may change\n".repeat(100);
+const RUNTIMES = ["binary", "deno"] as const;
+/** How often a command is run while somebody exchanges what it meets. */
+const ROUNDS = 12;
+
+let folder: string;
+let victim: string;
+/** A copy that every account may start; the clone may be in a home that only its owner may enter. */
+let binary: string;
+
+beforeAll(async () => {
+  binary = join(mkdtempSync(join(tmpdir(), "opsctl-for-all-")), "opsctl");
+  copyFileSync(await opsctlBinary(), binary);
+  chmodSync(join(binary, ".."), 0o755);
+  chmodSync(binary, 0o755);
+});
+afterAll(() => rmSync(join(binary, ".."), { recursive: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-foreign-"));
+  chmodSync(folder, 0o755);
+  victim = join(folder, "victim");
+  writeFileSync(victim, VICTIM, { mode: 0o600 });
+  return () => rmSync(folder, { recursive: true, force: true });
+});
+
+const victimIsWhole = () => expect(readFileSync(victim, "utf8")).toBe(VICTIM);
+
+function directory(name: string, mode = 0o755): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  chmodSync(path, mode);
+  return path;
+}
+
+/** The other account, exchanging names in a directory of its own for as long as it runs. */
+function startAttacker(script: string): ChildProcess {
+  const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
+  return spawn("setpriv", [...identity, "sh", "-c", `while :; do ${script}; done`], {
+    stdio: "ignore",
+    env: { PATH: "/usr/bin:/bin" },
+  });
+}
+
+async function during(script: string, attempt: () => Promise<unknown>): Promise<void> {
+  const attacker = startAttacker(script);
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) await attempt();
+  } finally {
+    attacker.kill("SIGKILL");
+  }
+}
+
+describe.if(isRootHere)("the state, as root", () => {
+  const deadList = (state: string, runtime: (typeof RUNTIMES)[number] = "binary") =>
+    opsctl(["webhook", "dead", "list", "--json"], { runtime, env: { OPSCTL_STATE_DIR: state } });
+
+  for (const runtime of RUNTIMES) {
+    test(`in a directory of another account is refused, and what its lock links to is not emptied, ${runtime}`, async () => {
+      const state = directory("state", 0o700);
+      symlinkSync(victim, join(state, "state.lock"));
+      giveAway(state, join(state, "state.lock"));
+      const { exitCode, json } = await deadList(state, runtime);
+      victimIsWhole();
+      expect(exitCode).toBe(3);
+      expect(json).toMatchObject({
+        error: {
+          code: "STATE_UNAVAILABLE",
+          message: expect.stringContaining(`belongs to uid ${OTHER_UID}, expected root`),
+          hint: expect.stringContaining(`setpriv --reuid=${OTHER_UID}`),
+        },
+      });
+      expect(readdirSync(state)).toEqual(["state.lock"]);
+    });
+
+    test(`is not made from a link or a second name in a directory of its own, ${runtime}`, async () => {
+      for (const name of ["state.lock", "state.db", "state.db-wal", "dispatcher.lock"]) {
+        const state = directory(`state-${name}`, 0o700);
+        for (const plant of [symlinkSync, linkSync]) {
+          plant(victim, join(state, name));
+          const { exitCode, json } = await deadList(state, runtime);
+          expect([exitCode, json]).toMatchObject([3, { error: { code: "STATE_UNAVAILABLE" } }]);
+          victimIsWhole();
+          rmSync(join(state, name));
+        }
+      }
+    });
+  }
+
+  test("in a directory that others may write to is refused", async () => {
+    const state = directory("state");
+    for (const mode of [0o770, 0o1777]) {
+      chmodSync(state, mode);
+      const { exitCode, json } = await deadList(state);
+      expect([exitCode, json]).toMatchObject([3, { error: { hint: `chmod go-w ${state}` } }]);
+      expect(readdirSync(state)).toEqual([]);
+    }
+  });
+
+  test("empties nothing while the account exchanges its lock for links", async () => {
+    const state = directory("state", 0o700);
+    giveAway(state);
+    const lock = join(state, "state.lock");
+    await during(
+      `rm -f ${lock}; echo x > ${lock}; rm -f ${lock}; ln -s ${victim} ${lock}; mv ${state} ${state}.2; mv ${state}.2 ${state}`,
+      () => deadList(state),
+    );
+    victimIsWhole();
+  });
+});
+
+describe.if(isRootHere)("collect-metrics, as root", () => {
+  let arena: CollectArena;
+  beforeAll(async () => {
+    arena = await openCollectArena();
+    return async () => await arena[Symbol.asyncDispose]();
+  });
+
+  const collect = async (textfileDir: string, env: Record<string, string> = {}) => {
+    const command = [binary, "collect-metrics", "--json"];
+    const ended = await startProgram(command, {
+      env: { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder, ...env },
+    }).ended;
+    // The lock's file outlives the run, but not the test.
+    if (existsSync(textfileDir) && statSync(textfileDir).uid !== 0)
+      rmSync(lockPathOf(findTextDirectoryOrNone(textfileDir)), { force: true });
+    return ended;
+  };
+  const findTextDirectoryOrNone = (path: string) => {
+    try {
+      return findTextDirectory(path);
+    } catch {
+      return { path, uid: 0, key: "none" };
+    }
+  };
+
+  test("writes into another account's directory as that account, and leaves nothing of root's there", async () => {
+    const text = directory("text");
+    writeFileSync(join(text, ".custom_metrics.prom.0123456789ab.tmp"), "half");
+    giveAway(text);
+    const { exitCode, stderr } = await collect(text);
+    expect(exitCode, stderr).toBe(0);
+    const file = join(text, "custom_metrics.prom");
+    expect(readdirSync(text)).toEqual(["custom_metrics.prom"]);
+    expect(statSync(file)).toMatchObject({ uid: OTHER_UID, mode: 0o100644 });
+    expect(parseExposition(readFileSync(file, "utf8")).map(({ name }) => name)).toContain(
+      "tcp_sockets_total",
+    );
+  });
+
+  test("has no more power there than that account: what is closed to it stays as it is", async () => {
+    const text = directory("text", 0o555);
+    giveAway(text);
+    const { exitCode, json } = await collect(text);
+    expect([exitCode, json]).toMatchObject([1, { error: { code: "METRICS_FILE_UNWRITABLE" } }]);
+    expect((json.error as { message: string }).message).toContain("EACCES");
+    expect(readdirSync(text)).toEqual([]);
+  });
+
+  test("writes there with the bounding set that cron leaves it", async () => {
+    const text = directory("text");
+    giveAway(text);
+    const kept = "-all,+setuid,+setgid,+dac_read_search";
+    const confined = ["setpriv", "--no-new-privs", `--bounding-set=${kept}`, `--inh-caps=${kept}`];
+    const { exitCode, stderr } = await startProgram([...confined, binary, "collect-metrics"], {
+      env: { ...arena.env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: folder },
+    }).ended;
+    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    expect(exitCode, stderr).toBe(0);
+    expect(statSync(join(text, "custom_metrics.prom")).uid).toBe(OTHER_UID);
+  });
+
+  test("puts nothing elsewhere while the account exchanges what is in its directory, and the directory", async () => {
+    const home = directory("home");
+    const text = join(home, "text");
+    const elsewhere = directory("elsewhere");
+    mkdirSync(text);
+    giveAway(home, text);
+    const names = [".opsctl-collect.lock", "custom_metrics.prom", ".custom_metrics.prom.0123456789ab.tmp"];
+    const plant = names.map((name) => `ln -sf ${victim} ${text}/${name}`).join("; ");
+    await during(
+      `${plant}; mv ${text} ${text}.2; ln -s ${elsewhere} ${text}; rm -f ${text}; mv ${text}.2 ${text}; rm -f ${text}/.*.lock ${text}/.*.tmp`,
+      () => collect(text),
+    );
+    victimIsWhole();
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  test("does not write where an account could exchange a directory on the way", async () => {
+    const home = directory("home");
+    const text = join(home, "text");
+    mkdirSync(text);
+    giveAway(home);
+    const { exitCode, json } = await collect(text);
+    expect([exitCode, json]).toMatchObject([3, { error: { code: "TEXTFILE_DIR_UNTRUSTED" } }]);
+    expect(readdirSync(text)).toEqual([]);
+  });
+
+  test("sends no file that a secret of another account's directory links to", async () => {
+    const secrets = directory("secrets");
+    symlinkSync(victim, join(secrets, "HOSTING_TOKEN"));
+    giveAway(secrets, join(secrets, "HOSTING_TOKEN"));
+    const text = directory("text");
+    const { HOSTING_TOKEN: _, ...env } = arena.env;
+    const asked = arena.hosting.ledger.length;
+    const { exitCode, stderr } = await opsctl(["collect-metrics"], {
+      env: { ...env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: folder, OPSCTL_SECRETS_DIR: secrets },
+    });
+    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    expect(exitCode).toBe(1);
+    expect(logLines(stderr)).toMatchObject([{ source: "hosting", code: "SECRET_FILE_UNTRUSTED" }]);
+    expect(arena.hosting.ledger.length).toBe(asked);
+  });
+
+  test("does not take a link for the heartbeat", async () => {
+    const log = directory("log");
+    symlinkSync(victim, join(log, "weekly_performance_reports.success"));
+    giveAway(log);
+    const text = directory("text");
+    const { json } = await opsctl(["collect-metrics", "--json"], {
+      env: { ...arena.env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: log },
+    });
+    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    expect(json.sources).toContainEqual(
+      expect.objectContaining({ source: "heartbeat", up: false, samples: 0 }),
+    );
+  });
+});
+
+test(`what another account owns${asRootAlone}`, () => {
+  expect(lstatSync(victim).uid).toBe(process.geteuid!());
+});

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { LOCK_FILE, lockPathOf, lockRun } from "../../lib/metrics/run-lock.ts";
+import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
+import { asRootAlone, giveAway, isRootHere } from "../platform/other-account.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-run-lock-"));
+});
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  if (isRootHere) rmSync(lockPathOf(findTextDirectory(folder)), { force: true, recursive: true });
+  rmSync(folder, { recursive: true });
+});
+
+const lock = (directory = folder) => lockRun(findTextDirectory(directory));
+const lockPath = () => lockPathOf(findTextDirectory(folder));
+
+describe("lockRun()", () => {
+  test("lets one run in, keeps the next one out, also one of another process, and frees it in the end", () => {
+    const from = (name: string) => JSON.stringify(join(import.meta.dir, "../../lib/metrics", name));
+    const script = `import { lockRun } from ${from("run-lock.ts")};
+      import { findTextDirectory } from ${from("text-directory.ts")};
+      console.log(lockRun(findTextDirectory(${JSON.stringify(folder)})) === null ? "kept out" : "let in");`;
+    const other = () => spawnSync(process.execPath, ["-e", script], { encoding: "utf8" }).stdout.trim();
+    const first = lock();
+    expect(first).not.toBeNull();
+    expect(lock()).toBeNull();
+    expect(other()).toBe("kept out");
+    first?.release();
+    expect(other()).toBe("let in");
+    expect(lockPath().endsWith(".prom")).toBe(false);
+    expect(statSync(lockPath()).mode & 0o777).toBe(0o600);
+  });
+
+  test(`is a file of root's in a directory of root's when root runs it${asRootAlone}`, () => {
+    if (!isRootHere) return expect(lockPath()).toBe(join(folder, LOCK_FILE));
+    lock()?.release();
+    expect(existsSync(join(folder, LOCK_FILE))).toBe(false);
+    expect(statSync(dirname(lockPath()))).toMatchObject({ uid: 0, mode: 0o40700 });
+    expect(basename(dirname(lockPath()))).toBe("opsctl-collect");
+  });
+
+  test("is the same by every path to the directory, the operator's own link too", () => {
+    const link = `${folder}-link`;
+    symlinkSync(folder, link);
+    try {
+      const first = lock(link);
+      expect(first).not.toBeNull();
+      expect(lock()).toBeNull();
+      expect(lock(`${folder}/../${basename(folder)}/`)).toBeNull();
+      first?.release();
+    } finally {
+      rmSync(link);
+    }
+  });
+
+  test("follows no link that was planted, and empties nothing that it leads to", () => {
+    lock()?.release();
+    rmSync(lockPath());
+    const target = join(folder, "target");
+    writeFileSync(target, "keep me ".repeat(200), { mode: 0o600 });
+    symlinkSync(target, lockPath());
+    expect(() => lock()).toThrow(expect.objectContaining({ code: "METRICS_FILE_UNWRITABLE" }));
+    expect(readFileSync(target, "utf8")).toBe("keep me ".repeat(200));
+  });
+
+  test("takes a file of its own that holds something else, and locks it", () => {
+    lock()?.release();
+    writeFileSync(lockPath(), "no database at all, and longer than a header of one would be ".repeat(40));
+    const first = lock();
+    expect(first).not.toBeNull();
+    expect(lock()).toBeNull();
+    first?.release();
+  });
+});
+
+describe("findTextDirectory()", () => {
+  test("does not make a missing directory, and takes no file for one", () => {
+    const missing = join(folder, "missing");
+    expect(() => findTextDirectory(missing)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }),
+    );
+    expect(existsSync(missing)).toBe(false);
+    writeFileSync(missing, "");
+    expect(() => findTextDirectory(missing)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }),
+    );
+  });
+
+  test.each([0o775, 0o757, 0o1777])("refuses mode %o, and says what mends it", (mode) => {
+    chmodSync(folder, mode);
+    expect(() => findTextDirectory(folder)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: `chmod go-w ${folder}` }),
+    );
+    chmodSync(folder, 0o755);
+    expect(findTextDirectory(folder).path).toBe(folder);
+  });
+
+  test("refuses one below a directory that group or others may write to", () => {
+    const inner = mkdtempSync(join(folder, "inner-"));
+    chmodSync(folder, 0o775);
+    expect(() => findTextDirectory(inner)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: `chmod go-w ${folder}` }),
+    );
+    chmodSync(folder, 0o1777);
+    expect(findTextDirectory(inner).path).toBe(inner);
+  });
+
+  test(`refuses one below a directory, or behind a link, of another account${asRootAlone}`, () => {
+    if (!isRootHere) return;
+    const inner = mkdtempSync(join(folder, "inner-"));
+    const link = join(mkdtempSync(join(folder, "links-")), "link");
+    symlinkSync(inner, link);
+    expect(findTextDirectory(link).path).toBe(inner);
+    giveAway(dirname(link));
+    expect(() => findTextDirectory(link)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED" }),
+    );
+    giveAway(folder);
+    expect(() => findTextDirectory(inner)).toThrow(
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED" }),
+    );
+    // The owner of the directory may exchange the one above it: it is that owner who writes.
+    giveAway(inner);
+    expect(findTextDirectory(inner)).toMatchObject({ path: inner, uid: 65534 });
+  });
+});
