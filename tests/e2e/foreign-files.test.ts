@@ -1,5 +1,14 @@
 /** What another account put in root's way: root opens none of it, follows none of it and executes none of it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -50,8 +59,8 @@ beforeEach(() => {
   chmodSync(folder, 0o755);
   victim = join(folder, "victim");
   writeFileSync(victim, VICTIM, { mode: 0o600 });
-  return () => rmSync(folder, { recursive: true, force: true });
 });
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const victimIsWhole = () => expect(readFileSync(victim, "utf8")).toBe(VICTIM);
 
@@ -62,17 +71,14 @@ function directory(name: string, mode = 0o755): string {
   return path;
 }
 
-/** The other account, exchanging names in a directory of its own for as long as it runs. */
-function startAttacker(script: string): ChildProcess {
+/** The other account, exchanging names in a directory of its own, some hundred thousand times a second. */
+function startAttacker(perl: string): ChildProcess {
   const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
-  return spawn("setpriv", [...identity, "sh", "-c", `while :; do ${script}; done`], {
-    stdio: "ignore",
-    env: { PATH: "/usr/bin:/bin" },
-  });
+  return spawn("setpriv", [...identity, "perl", "-e", `while (1) { ${perl} }`], { stdio: "ignore" });
 }
 
-async function during(script: string, attempt: () => Promise<unknown>): Promise<void> {
-  const attacker = startAttacker(script);
+async function during(perl: string, attempt: () => Promise<unknown>): Promise<void> {
+  const attacker = startAttacker(perl);
   try {
     for (let round = 0; round < ROUNDS; round += 1) await attempt();
   } finally {
@@ -131,7 +137,7 @@ describe.if(isRootHere)("the state, as root", () => {
     giveAway(state);
     const lock = join(state, "state.lock");
     await during(
-      `rm -f ${lock}; echo x > ${lock}; rm -f ${lock}; ln -s ${victim} ${lock}; mv ${state} ${state}.2; mv ${state}.2 ${state}`,
+      `symlink "${victim}", "${lock}"; unlink "${lock}"; open F, ">", "${lock}"; close F; unlink "${lock}";`,
       () => deadList(state),
     );
     victimIsWhole();
@@ -142,8 +148,8 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
   let arena: CollectArena;
   beforeAll(async () => {
     arena = await openCollectArena();
-    return async () => await arena[Symbol.asyncDispose]();
   });
+  afterAll(async () => await arena[Symbol.asyncDispose]());
 
   const collect = async (textfileDir: string, env: Record<string, string> = {}) => {
     const command = [binary, "collect-metrics", "--json"];
@@ -205,12 +211,9 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     const elsewhere = directory("elsewhere");
     mkdirSync(text);
     giveAway(home, text);
-    const names = [".opsctl-collect.lock", "custom_metrics.prom", ".custom_metrics.prom.0123456789ab.tmp"];
-    const plant = names.map((name) => `ln -sf ${victim} ${text}/${name}`).join("; ");
-    await during(
-      `${plant}; mv ${text} ${text}.2; ln -s ${elsewhere} ${text}; rm -f ${text}; mv ${text}.2 ${text}; rm -f ${text}/.*.lock ${text}/.*.tmp`,
-      () => collect(text),
-    );
+    const exchange = `rename "${text}", "${text}.2"; symlink "${elsewhere}", "${text}"; unlink "${text}"; rename "${text}.2", "${text}";`;
+    const plant = `symlink "${victim}", "${text}/.opsctl-collect.lock"; unlink "${text}/.opsctl-collect.lock";`;
+    await during(plant + exchange, () => collect(text));
     victimIsWhole();
     expect(readdirSync(elsewhere)).toEqual([]);
   });

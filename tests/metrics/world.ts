@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CollectWorld } from "../../lib/metrics/run.ts";
+import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
 import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
 import { socketsSource } from "../../lib/metrics/sources/sockets.ts";
+import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type Engine, runningContainer, startEngine } from "../standins/docker-engine.ts";
 import type { GenerationName } from "../standins/docker-generations.ts";
@@ -64,6 +66,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([engine.stop(), hosting.stop()]);
+      rmSync(lockPathOf(findTextDirectory(folder)), { force: true });
       rmSync(folder, { recursive: true });
     },
   };
