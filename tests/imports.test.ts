@@ -131,7 +131,7 @@ describe("the runtime", () => {
 
   test("is ended by cli alone, and console is used for help alone", () => {
     expect(using(/\bprocess\s*\.\s*(exit|abort|kill)\s*\(|\bexitCode\s*=/, lib)).toEqual([
-      "lib/platform/secrets.ts",
+      "lib/platform/secret-command.ts",
     ]);
     expect(using(/\bconsole\s*\./, all)).toEqual(["cli/help.ts"]);
   });

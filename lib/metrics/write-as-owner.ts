@@ -1,9 +1,10 @@
+import type { ChildProcess } from "node:child_process";
 import { asAccount, findAccount, SAFE_PATH } from "../platform/account.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unwritable } from "./textfile.ts";
 
 /** How the child that writes is started: with `command`, and the file's path after it. */
-export type OwnerWriter = { command: readonly string[]; env?: Record<string, string> };
+export type OwnerWriter = { command: readonly string[]; env: Record<string, string> };
 
 /** As long as a file of a few kilobytes may take, on a disk that hangs. */
 const LIMIT_MS = 3_000;
@@ -20,20 +21,44 @@ export async function writeAsOwner(
   uid: number,
   path: string,
   text: string,
-  { command, env = {} }: OwnerWriter,
+  { command, env }: OwnerWriter,
 ): Promise<void> {
-  const { spawnSync } = await import("node:child_process");
-  const [program, ...args] = asAccount(findAccount(uid), [...command, path]);
-  const child = spawnSync(program as string, args, {
-    input: text,
+  const { spawn } = await import("node:child_process");
+  const [program = "", ...args] = asAccount(findAccount(uid), [...command, path]);
+  // Not spawnSync: Deno's adds the variables of this process to those it is given.
+  const child = spawn(program, args, {
+    stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: SAFE_PATH, ...env },
     cwd: "/",
-    timeout: LIMIT_MS,
-    killSignal: "SIGKILL",
-    encoding: "utf8",
   });
-  if (child.status === 0) return;
-  throw refusalIn(child.stdout ?? "") ?? unwritable(path, cannotStart(uid, child));
+  const { how, output } = await endOf(child, text);
+  if (how === null) return;
+  throw refusalIn(output) ?? unwritable(path, cannotWrite(uid, how));
+}
+
+/** How the child ended, null when it ended well, and what it printed. */
+async function endOf(child: ChildProcess, text: string): Promise<{ how: string | null; output: string }> {
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+    output += piece;
+  });
+  // A child that ended before it has read everything says why by its status.
+  child.stdin?.on("error", () => {}).end(text);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const how = await new Promise<string | null>((resolve) => {
+      timer = setTimeout(() => {
+        child.kill("SIGKILL");
+        // A disk that hangs keeps even a killed process from ending.
+        resolve(`no end within ${LIMIT_MS / 1000} s`);
+      }, LIMIT_MS);
+      child.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "an unknown error"));
+      child.once("close", (status, signal) => resolve(status === 0 ? null : (signal ?? `status ${status}`)));
+    });
+    return { how, output };
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What the child says of its own failure, which it prints as one line of JSON. */
@@ -46,14 +71,10 @@ function refusalIn(output: string): OpsError | null {
   }
 }
 
-function cannotStart(
-  uid: number,
-  { error, status, signal }: { error?: Error; status: number | null; signal: string | null },
-): OpsError {
-  const how = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `status ${status}`;
+function cannotWrite(uid: number, how: string): OpsError {
   return new OpsError({
     code: "METRICS_FILE_UNWRITABLE",
     message: `the child that writes as uid ${uid} ended with ${how}`,
-    hint: `Give the directory to root: chown root <directory>; or see that setpriv (util-linux) is installed and that uid ${uid} may start opsctl`,
+    hint: `See that setpriv (util-linux) is installed and that uid ${uid} may start opsctl; or set TEXTFILE_DIR to a directory of root's`,
   });
 }

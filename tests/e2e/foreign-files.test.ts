@@ -9,11 +9,10 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -30,8 +29,9 @@ import { join } from "node:path";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
 import { opsctlBinary } from "../binary.ts";
+import { denoBinary } from "../deno-binary.ts";
 import { parseExposition } from "../metrics/parse-exposition.ts";
-import { type CollectArena, openCollectArena } from "../metrics/world.ts";
+import { type CollectArena, openCollectArena, TOKEN } from "../metrics/world.ts";
 import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../platform/other-account.ts";
 import { logLines, opsctl, startProgram } from "./opsctl.ts";
 
@@ -41,6 +41,19 @@ const VICTIM = "what root alone may change\n".repeat(100);
 const RUNTIMES = ["binary", "deno"] as const;
 /** How often a command is run while somebody exchanges what it meets. */
 const ROUNDS = 12;
+
+const root = join(import.meta.dirname, "../..");
+const main = join(root, "cli/main.ts");
+/** Whether another account may enter the clone, to start the sources there. */
+const isCloneOpen =
+  isRootHere &&
+  spawnSync("setpriv", [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups", "test", "-r", main])
+    .status === 0;
+const onDeno = isCloneOpen ? "deno" : "deno (not tried: another account may not read this clone)";
+const RUNTIME_COMMANDS: readonly (readonly [string, () => string[] | null])[] = [
+  ["binary", () => [binary]],
+  [onDeno, () => (isCloneOpen ? [denoBinary(), "run", "-A", main] : null)],
+];
 
 let folder: string;
 let victim: string;
@@ -75,6 +88,15 @@ function directory(name: string, mode = 0o755): string {
 function startAttacker(perl: string): ChildProcess {
   const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
   return spawn("setpriv", [...identity, "perl", "-e", `while (1) { ${perl} }`], { stdio: "ignore" });
+}
+
+/** The lock's file outlives a run, but not the test. */
+function forgetLock(textfileDir: string): void {
+  try {
+    rmSync(lockPathOf(findTextDirectory(textfileDir)), { force: true });
+  } catch {
+    // A directory that was refused has no lock.
+  }
 }
 
 async function during(perl: string, attempt: () => Promise<unknown>): Promise<void> {
@@ -151,56 +173,76 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
   });
   afterAll(async () => await arena[Symbol.asyncDispose]());
 
-  const collect = async (textfileDir: string, env: Record<string, string> = {}) => {
-    const command = [binary, "collect-metrics", "--json"];
-    const ended = await startProgram(command, {
-      env: { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder, ...env },
-    }).ended;
-    // The lock's file outlives the run, but not the test.
-    if (existsSync(textfileDir) && statSync(textfileDir).uid !== 0)
-      rmSync(lockPathOf(findTextDirectoryOrNone(textfileDir)), { force: true });
+  const collect = async (textfileDir: string, command: readonly string[] = [binary]) => {
+    const env = { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder };
+    const ended = await startProgram([...command, "collect-metrics", "--json"], { env }).ended;
+    forgetLock(textfileDir);
     return ended;
   };
-  const findTextDirectoryOrNone = (path: string) => {
-    try {
-      return findTextDirectory(path);
-    } catch {
-      return { path, uid: 0, key: "none" };
-    }
-  };
 
-  test("writes into another account's directory as that account, and leaves nothing of root's there", async () => {
+  for (const [runtime, commandOf] of RUNTIME_COMMANDS) {
+    test(`writes into another account's directory as that account, and leaves nothing of root's there, ${runtime}`, async () => {
+      const command = commandOf();
+      if (command === null) return;
+      const text = directory("text");
+      writeFileSync(join(text, ".custom_metrics.prom.0123456789ab.tmp"), "half");
+      giveAway(text);
+      const { exitCode, stderr } = await collect(text, command);
+      expect(exitCode, stderr).toBe(0);
+      const file = join(text, "custom_metrics.prom");
+      expect(readdirSync(text)).toEqual(["custom_metrics.prom"]);
+      expect(statSync(file)).toMatchObject({ uid: OTHER_UID, gid: OTHER_UID, mode: 0o100644 });
+      const names = parseExposition(readFileSync(file, "utf8")).map(({ name }) => name);
+      expect(names).toContain("tcp_sockets_total");
+    });
+
+    test(`has no more power there than that account: what is closed to it stays as it is, ${runtime}`, async () => {
+      const command = commandOf();
+      if (command === null) return;
+      const text = directory("text", 0o555);
+      giveAway(text);
+      const { exitCode, json } = await collect(text, command);
+      expect([exitCode, json]).toMatchObject([1, { error: { code: "METRICS_FILE_UNWRITABLE" } }]);
+      expect((json.error as { message: string }).message).toContain("EACCES");
+      expect(readdirSync(text)).toEqual([]);
+    });
+  }
+
+  test("hands the token to no process of the account", async () => {
     const text = directory("text");
-    writeFileSync(join(text, ".custom_metrics.prom.0123456789ab.tmp"), "half");
-    giveAway(text);
-    const { exitCode, stderr } = await collect(text);
-    expect(exitCode, stderr).toBe(0);
-    const file = join(text, "custom_metrics.prom");
-    expect(readdirSync(text)).toEqual(["custom_metrics.prom"]);
-    expect(statSync(file)).toMatchObject({ uid: OTHER_UID, mode: 0o100644 });
-    expect(parseExposition(readFileSync(file, "utf8")).map(({ name }) => name)).toContain(
-      "tcp_sockets_total",
+    const bin = directory("bin");
+    // What the child is started with, as its own /proc says it, taken before it begins.
+    const witness = join(text, "witness");
+    writeFileSync(
+      join(bin, "opsctl"),
+      `#!/bin/sh\ncat /proc/$$/environ > ${witness}\nexec ${binary} "$@"\n`,
+      {
+        mode: 0o755,
+      },
     );
-  });
-
-  test("has no more power there than that account: what is closed to it stays as it is", async () => {
-    const text = directory("text", 0o555);
     giveAway(text);
-    const { exitCode, json } = await collect(text);
-    expect([exitCode, json]).toMatchObject([1, { error: { code: "METRICS_FILE_UNWRITABLE" } }]);
-    expect((json.error as { message: string }).message).toContain("EACCES");
-    expect(readdirSync(text)).toEqual([]);
+    const script = `import { writeAsOwner } from ${JSON.stringify(join(root, "lib/metrics/write-as-owner.ts"))};
+      await writeAsOwner(${OTHER_UID}, ${JSON.stringify(join(text, "custom_metrics.prom"))}, "x 1\\n",
+        { command: [${JSON.stringify(join(bin, "opsctl"))}, "internal", "write-metrics"], env: {} });`;
+    const program = join(folder, "write.ts");
+    writeFileSync(program, script);
+    for (const runtime of [[process.execPath], [denoBinary(), "run", "-A"]]) {
+      rmSync(witness, { force: true });
+      const { exitCode, stderr } = await startProgram([...runtime, program], {
+        env: { HOSTING_TOKEN: TOKEN, HOME: folder, PATH: process.env.PATH },
+      }).ended;
+      expect(exitCode, stderr).toBe(0);
+      expect(readFileSync(witness, "utf8")).toContain("PATH=");
+      expect(readFileSync(witness, "utf8")).not.toContain(TOKEN);
+    }
   });
 
-  test("writes there with the bounding set that cron leaves it", async () => {
+  test("writes there with the few capabilities that it needs", async () => {
     const text = directory("text");
     giveAway(text);
     const kept = "-all,+setuid,+setgid,+dac_read_search";
-    const confined = ["setpriv", "--no-new-privs", `--bounding-set=${kept}`, `--inh-caps=${kept}`];
-    const { exitCode, stderr } = await startProgram([...confined, binary, "collect-metrics"], {
-      env: { ...arena.env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: folder },
-    }).ended;
-    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    const confined = ["setpriv", "--no-new-privs", `--bounding-set=${kept}`, `--inh-caps=${kept}`, binary];
+    const { exitCode, stderr } = await collect(text, confined);
     expect(exitCode, stderr).toBe(0);
     expect(statSync(join(text, "custom_metrics.prom")).uid).toBe(OTHER_UID);
   });
@@ -238,7 +280,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     const { exitCode, stderr } = await opsctl(["collect-metrics"], {
       env: { ...env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: folder, OPSCTL_SECRETS_DIR: secrets },
     });
-    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    forgetLock(text);
     expect(exitCode).toBe(1);
     expect(logLines(stderr)).toMatchObject([{ source: "hosting", code: "SECRET_FILE_UNTRUSTED" }]);
     expect(arena.hosting.ledger.length).toBe(asked);
@@ -252,7 +294,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     const { json } = await opsctl(["collect-metrics", "--json"], {
       env: { ...arena.env, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: log },
     });
-    rmSync(lockPathOf(findTextDirectory(text)), { force: true });
+    forgetLock(text);
     expect(json.sources).toContainEqual(
       expect.objectContaining({ source: "heartbeat", up: false, samples: 0 }),
     );
