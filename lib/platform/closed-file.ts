@@ -1,5 +1,4 @@
 import type { Stats } from "node:fs";
-import { resolve } from "node:path";
 import process from "node:process";
 import { isRoot, trustedUids } from "./account.ts";
 import { OpsError } from "./errors.ts";
@@ -34,11 +33,11 @@ const WRITABLE_BY_OTHERS = 0o022;
  */
 export function readClosedFile(path: string, file: ClosedFile): Uint8Array | undefined {
   try {
-    const { steps, end } = wayTo(resolve(path));
+    const { steps, end } = wayTo(path);
     const found = untrustedStep(steps, trustedUids());
     if (found !== null) throw untrusted(path, file, found);
     if (end === null) return undefined;
-    return readJudged(path, { judge: (stats) => judge(path, file, stats, steps) });
+    return readJudged(path, { judge: (stats) => judge(path, file, stats, steps.at(-1)) });
   } catch (error) {
     if (error instanceof OpsError) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -61,20 +60,20 @@ export function readClosedText(path: string, file: ClosedFile): string | undefin
   }
 }
 
-function judge(path: string, file: ClosedFile, stats: Stats, steps: readonly Step[]): void {
+function judge(path: string, file: ClosedFile, stats: Stats, directory: Step | undefined): void {
   if (!stats.isFile()) throw unreadable(path, file, "it is not a regular file");
   if ((stats.mode & OPEN_TO_OTHERS) !== 0 && !file.isTrusted?.(stats, process.geteuid?.()))
     throw exposed(path, file, stats);
-  const why = foreignness(stats, steps);
+  const why = foreignness(stats, directory);
   if (why !== null) throw untrusted(path, file, { path, why, owner: stats.uid });
   if (stats.size > file.maxBytes) throw unreadable(path, file, `it has more than ${file.maxBytes} bytes`);
 }
 
-function foreignness({ uid, nlink }: Stats, steps: readonly Step[]): string | null {
+function foreignness({ uid, nlink }: Stats, directory: Step | undefined): string | null {
   const trusted = trustedUids();
   if (!trusted.includes(uid)) return `the file belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
   // In a sticky directory any account may give a file of ours a second name.
-  const isShared = steps.some(({ kind, mode }) => kind === "directory" && (mode & WRITABLE_BY_OTHERS) !== 0);
+  const isShared = ((directory?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0;
   return isShared && nlink > 1 ? "the file has a second name elsewhere (a hard link)" : null;
 }
 

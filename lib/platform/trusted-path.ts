@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import process from "node:process";
 
 /** A directory or a link that leads to a path, or what stands there; `mode` has the permission bits alone. */
 export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
@@ -22,8 +23,10 @@ const WRITABLE_BY_OTHERS = 0o022;
  * Errors:    those of the file system but ENOENT; ELOOP.
  */
 export function wayTo(path: string): Way {
-  const way = walk(resolve(path));
-  return way.end === null && way.steps.some(({ kind }) => kind === "link") ? walk(resolve(path)) : way;
+  // Not resolved as a text: behind a link `..` leads elsewhere.
+  const whole = isAbsolute(path) ? path : `${process.cwd()}/${path}`;
+  const way = walk(whole);
+  return way.end === null && way.steps.some(({ kind }) => kind === "link") ? walk(whole) : way;
 }
 
 /**

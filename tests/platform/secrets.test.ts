@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -12,7 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isSystemdCredential, secretAdapter } from "../../lib/platform/secrets.ts";
+import {
+  isSystemdCredential,
+  notReadByRoot,
+  secretAdapter,
+  secretsDirectory,
+} from "../../lib/platform/secrets.ts";
+import { asRootAlone, giveAway, isRootHere, takeBack } from "./other-account.ts";
 
 let home: string;
 beforeEach(() => {
@@ -160,6 +167,106 @@ describe("secretAdapter() reads files", () => {
   test("refuses a file of unreasonable size", async () => {
     put(inFiles(), "x".repeat(70_000));
     await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+  });
+});
+
+describe("secretAdapter() judges whose a file is, and who could have put it there", () => {
+  const code = async (env = environment()) =>
+    await found(env).then(
+      (value) => value,
+      (error: { code: string }) => error.code,
+    );
+
+  test("reads a secret as Kubernetes publishes it: links in a sticky directory, all of them its own", async () => {
+    const files = join(home, "files");
+    mkdirSync(join(files, "..2026_11_22"));
+    put(join(files, "..2026_11_22", NAME), "published-value", 0o400);
+    symlinkSync("..2026_11_22", join(files, "..data"));
+    symlinkSync(join("..data", NAME), inFiles());
+    chmodSync(files, 0o1777);
+    expect(await code()).toBe("published-value");
+  });
+
+  test("refuses a directory that group or others may write to, with the line that mends it", async () => {
+    put(inFiles(), "a-value");
+    for (const mode of [0o770, 0o707]) {
+      chmodSync(join(home, "files"), mode);
+      await expect(found(environment())).rejects.toMatchObject({
+        code: "SECRET_FILE_UNTRUSTED",
+        hint: `chmod go-w ${join(home, "files")}`,
+      });
+    }
+  });
+
+  test("refuses a second name in a directory where any account can make one", async () => {
+    put(join(home, "elsewhere"), "of-another-file");
+    linkSync(join(home, "elsewhere"), inFiles());
+    expect(await code()).toBe("of-another-file");
+    chmodSync(join(home, "files"), 0o1777);
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+  });
+
+  test(`refuses what another account owns: the file, its directory, a link to it${asRootAlone}`, async () => {
+    if (!isRootHere) return;
+    put(inFiles(), "a-value");
+    expect(await code()).toBe("a-value");
+    giveAway(inFiles());
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+    takeBack(inFiles());
+    giveAway(join(home, "files"));
+    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
+    rmSync(inFiles());
+    // Not even looked into: what is missing there is no reason to go on.
+    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
+    takeBack(join(home, "files"));
+    put(join(home, "elsewhere"), "of-another-file");
+    symlinkSync(join(home, "elsewhere"), inFiles());
+    giveAway(inFiles());
+    chmodSync(join(home, "files"), 0o1777);
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+  });
+
+  test(`lets root run no command that another account owns or could exchange${asRootAlone}`, async () => {
+    if (!isRootHere) return;
+    const marker = join(home, "called");
+    const inner = join(home, "inner");
+    mkdirSync(inner);
+    const command = join(inner, "client");
+    put(command, `#!/bin/sh\ntouch '${marker}'\necho value\n`, 0o755);
+    const env = environment({ OPSCTL_SECRETS_COMMAND: command });
+    for (const path of [command, inner, home]) {
+      giveAway(path);
+      // The folder of the secrets itself must not be what is refused.
+      const error = await found({
+        ...env,
+        OPSCTL_SECRETS_DIR: "/nonexistent",
+        CREDENTIALS_DIRECTORY: "",
+      }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "SECRET_COMMAND_UNTRUSTED" });
+      takeBack(path);
+    }
+    chmodSync(command, 0o775);
+    expect(await code(env)).toBe("SECRET_COMMAND_UNTRUSTED");
+    expect(existsSync(marker)).toBe(false);
+    chmodSync(command, 0o755);
+    expect(await code(env)).toBe("value");
+  });
+});
+
+describe("the place of the secrets", () => {
+  test("is what OPSCTL_SECRETS_DIR says, else root's own for root and the account's for every other", () => {
+    expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " /elsewhere " })).toBe("/elsewhere");
+    const own = isRootHere ? "/etc/opsctl/root-secrets" : "/etc/opsctl/secrets";
+    expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " " })).toBe(own);
+  });
+
+  test(`is told to root where only the account has such a file, which is not followed${asRootAlone}`, () => {
+    expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
+    symlinkSync("/nowhere", inFiles());
+    const note = notReadByRoot({}, NAME, join(home, "files"));
+    if (isRootHere) expect(note).toContain("make install moves it to /etc/opsctl/root-secrets");
+    else expect(note).toBeNull();
+    expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
   });
 });
 
