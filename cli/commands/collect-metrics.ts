@@ -17,7 +17,7 @@
 import process from "node:process";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
-import type { TextDirectory } from "../../lib/metrics/text-directory.ts";
+import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
 import { EXIT, statusWord } from "../exit-status.ts";
 
@@ -47,7 +47,7 @@ async function collectToStdout(work: Work): Promise<Outcome> {
 }
 
 async function collectLocked(work: Work): Promise<Outcome> {
-  const { findTextDirectory } = await import("../../lib/metrics/text-directory.ts");
+  const { findTextDirectory } = await import("../../lib/host/text-directory.ts");
   const { lockRun } = await import("../../lib/metrics/run-lock.ts");
   const directory = findTextDirectory(work.config.textfileDir);
   const lock = lockRun(directory);

@@ -26,8 +26,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
-import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
 import { opsctlBinary } from "../binary.ts";
 import { denoBinary } from "../deno-binary.ts";
 import { parseExposition } from "../metrics/parse-exposition.ts";

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { LOCK_FILE, lockPathOf, lockRun } from "../../lib/metrics/run-lock.ts";
-import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
 import { asRootAlone, giveAway, isRootHere } from "../platform/other-account.ts";
 
 let folder: string;
@@ -31,9 +31,9 @@ const lockPath = () => lockPathOf(findTextDirectory(folder));
 
 describe("lockRun()", () => {
   test("lets one run in, keeps the next one out, also one of another process, and frees it in the end", () => {
-    const from = (name: string) => JSON.stringify(join(import.meta.dir, "../../lib/metrics", name));
-    const script = `import { lockRun } from ${from("run-lock.ts")};
-      import { findTextDirectory } from ${from("text-directory.ts")};
+    const from = (name: string) => JSON.stringify(join(import.meta.dir, "../../lib", name));
+    const script = `import { lockRun } from ${from("metrics/run-lock.ts")};
+      import { findTextDirectory } from ${from("host/text-directory.ts")};
       console.log(lockRun(findTextDirectory(${JSON.stringify(folder)})) === null ? "kept out" : "let in");`;
     const other = () => spawnSync(process.execPath, ["-e", script], { encoding: "utf8" }).stdout.trim();
     const first = lock();

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectWorld } from "../../lib/metrics/run.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
@@ -9,7 +10,6 @@ import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
 import { socketsSource } from "../../lib/metrics/sources/sockets.ts";
-import { findTextDirectory } from "../../lib/metrics/text-directory.ts";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type Engine, runningContainer, startEngine } from "../standins/docker-engine.ts";
 import type { GenerationName } from "../standins/docker-generations.ts";

@@ -8,11 +8,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../lib/platform/atomic-file.ts";
+
+import { asRootAlone, giveAway, isRootHere } from "./other-account.ts";
 
 const NOBODY = 65534;
 
@@ -70,6 +73,19 @@ describe("writeFileAtomic()", () => {
     }
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test(`lets root write nothing into another account's directory, by whatever link${asRootAlone}`, async () => {
+    if (!isRootHere) return;
+    const foreign = join(folder, "foreign");
+    mkdirSync(foreign);
+    symlinkSync(foreign, join(folder, "link"));
+    giveAway(foreign);
+    for (const name of ["foreign", "link"]) {
+      const failed = writeFileAtomic(join(folder, name, "file"), "x", { mode: 0o644 });
+      await expect(failed).rejects.toMatchObject({ code: "FILE_UNTRUSTED" });
+    }
+    expect(readdirSync(foreign)).toEqual([]);
   });
 
   test("leaves no temporary file behind when the rename fails", async () => {
