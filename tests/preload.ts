@@ -9,6 +9,9 @@ const TEST_LIMIT_MS = 120_000;
 // The window is computed in the report's zone: a test that passes only in one host zone is wrong.
 process.env.TZ ??= "Pacific/Kiritimati";
 
+// opsctl refuses directories that a group may write to, and some hosts make every directory so.
+process.umask(0o022);
+
 // Starting a database takes its time on a busy machine. Bun sets its limit of five seconds anew for each test file,
 // and knows neither a setting for it nor a call that lasts, so every file begins with the call; on its first line,
 // so that line numbers stay.

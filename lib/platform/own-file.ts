@@ -122,7 +122,7 @@ function asOwnerHint(uid: number): string {
 function untrusted(path: string, why: string, hint: string): OpsError {
   return new OpsError({
     code: "FILE_UNTRUSTED",
-    message: `Cannot use ${path}: ${why}; nothing was opened`,
+    message: `Cannot use ${path}: ${why}; nothing was read or written`,
     hint,
   });
 }

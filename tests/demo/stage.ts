@@ -32,7 +32,7 @@ export function openStage(): Stage {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-demo-"));
   const [logDir, secretsDir] = [join(folder, "log"), join(folder, "secrets")];
   mkdirSync(logDir);
-  mkdirSync(secretsDir);
+  mkdirSync(secretsDir, { mode: 0o700 });
   const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
   const running = new Set<ChildProcess>();
   let closing: Promise<void> | undefined;
