@@ -15,9 +15,9 @@
  *         `metrics`: the text with `--stdout`, else null.
  */
 import process from "node:process";
+import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
-import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
 import { EXIT, statusWord } from "../exit-status.ts";
 

@@ -79,7 +79,7 @@ describe("untrustedStep() and untrustedEnd()", () => {
   });
 
   test(`find what another account owns: a directory, a file, and a link even in a sticky directory${asRootAlone}`, () => {
-    if (!isRootHere) return expect(OWN).not.toContain(OTHER_UID);
+    if (!isRootHere) return;
     mkdirSync(inside("between"));
     writeFileSync(inside("between/file"), "");
     symlinkSync(inside("between/file"), inside("link"));
@@ -92,6 +92,5 @@ describe("untrustedStep() and untrustedEnd()", () => {
     expect(faultOf(inside("between/file"), [0, OTHER_UID])).toBeNull();
     giveAway(inside("between/file"));
     expect(faultOf(inside("between/file"), [0, OTHER_UID])).toBeNull();
-    return undefined;
   });
 });
