@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { testFaults } from "./fault.ts";
 import { metricsText, NOW_MS } from "./host.ts";
@@ -27,14 +27,6 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
         /^Cannot write metrics to .*: \/.*\/textfile has mode 0777, and group or others may write to it/,
       mend: /^chmod go-w \/.*\/textfile$/,
       spoil: ({ path }) => chmodSync(path("textfile"), 0o777),
-    },
-    "a link stands in the place of the metrics": {
-      ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
-      reason: /custom_metrics\.prom is not a regular file: the collector will replace it$/,
-      spoil: ({ path }) => {
-        rmSync(path("textfile/custom_metrics.prom"), { force: true });
-        symlinkSync("/etc/passwd", path("textfile/custom_metrics.prom"));
-      },
     },
     "the environment file that the cron line loads is missing": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },

@@ -1,15 +1,11 @@
-import type { Stats } from "node:fs";
-import { lstat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { METRIC } from "../../host/metric-names.ts";
 import { METRICS_FILE } from "../../host/metrics-file.ts";
 import { countSockets } from "../../host/socket-table.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
-import { isRoot } from "../../platform/account.ts";
 import { OpsError } from "../../platform/errors.ts";
-import { readJudged } from "../../platform/regular-file.ts";
 import { notReadByRoot } from "../../platform/secrets.ts";
-import { untrustedStep, wayTo } from "../../platform/trusted-path.ts";
 import { readContainerMemory } from "../../providers/docker.ts";
 import { checkVercelAccess } from "../../providers/vercel-access.ts";
 import { accessOf, directoryLine, octal } from "../access.ts";
@@ -129,12 +125,7 @@ function settingsOf(desk: Desk): Promise<Settings<CollectSettings>> {
 
 async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   try {
-    const stats = await lstat(path);
-    if (stats.isDirectory())
-      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
-    if (!stats.isFile()) return [fail(`${path} is not a regular file: the collector will replace it`, CRON)];
-    const { mode, mtimeMs } = stats;
-    const text = textOf(path);
+    const [{ mode, mtimeMs }, text] = await Promise.all([stat(path), readFile(path, "utf8")]);
     const readable =
       (mode & 0o004) === 0
         ? fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, `chmod 0644 ${path}`)
@@ -143,23 +134,10 @@ async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
+    if (code === "EISDIR")
+      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
     return [notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`)];
   }
-}
-
-/** The metrics; empty where root would have to open what another account owns. */
-function textOf(path: string): string {
-  if (isRoot() && !isRootsOwn(path)) return "";
-  return new TextDecoder().decode(readJudged(path, { judge: requireFile }));
-}
-
-function isRootsOwn(path: string): boolean {
-  const { steps, end } = wayTo(path);
-  return untrustedStep(steps, [0]) === null && end?.uid === 0;
-}
-
-function requireFile(stats: Stats): void {
-  if (!stats.isFile()) throw Object.assign(new Error("not a regular file"), { code: "EINVAL" });
 }
 
 function ageVerdict(text: string, mtimeMs: number, nowMs: number): Verdict {
