@@ -14,7 +14,7 @@ const LIMIT_MS = 3_000;
  *
  * Behaviour: a child that has become that account for good makes, syncs, renames and removes everything: whatever the
  *            account has put there leads it only to what the account may do itself. It gets the text on its standard
- *            input and none of this process's variables, which hold secrets.
+ *            input and none of this process's variables, which hold secrets. To end it in time takes CAP_KILL.
  * Errors:    METRICS_FILE_UNWRITABLE; the old file is as it was.
  */
 export async function writeAsOwner(

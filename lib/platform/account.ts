@@ -39,8 +39,8 @@ export function findAccount(uid: number, passwd = "/etc/passwd"): Account {
  * A command that runs as an account and can never get its privileges back, for a process that is root.
  *
  * Behaviour: the account's own groups, no capability, and no program with a set-user-ID bit helps it.
- * Units:     needs CAP_SETUID and CAP_SETGID, and no other capability.
- * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so that no runtime can do this to itself everywhere.
+ *            Starting it takes CAP_SETUID and CAP_SETGID, and no other capability.
+ * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so that a process there cannot do this to itself.
  */
 export function asAccount({ name, uid, gid }: Account, command: readonly string[]): string[] {
   const groups = name === null ? "--clear-groups" : "--init-groups";

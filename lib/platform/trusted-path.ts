@@ -62,18 +62,17 @@ function walk(path: string): Way {
     const name = ahead.shift() as string;
     if (name === "" || name === ".") continue;
     steps.push(end);
-    const next = name === ".." ? stepAt(dirname(end.path)) : stepAt(join(end.path, name));
+    const next = stepAt(name === ".." ? dirname(end.path) : join(end.path, name));
     if (next === null) return { steps, end: null };
-    if (next.kind !== "link") {
-      end = next;
-      continue;
+    if (next.kind !== "link") end = next;
+    else {
+      links += 1;
+      if (links > MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+      steps.push(next);
+      const target = readlinkSync(next.path);
+      if (target.startsWith("/")) end = stepAt("/") as Step;
+      ahead.unshift(...target.split("/"));
     }
-    links += 1;
-    if (links > MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
-    steps.push(next);
-    const target = readlinkSync(next.path);
-    if (target.startsWith("/")) end = stepAt("/") as Step;
-    ahead.unshift(...target.split("/"));
   }
   return { steps, end };
 }

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { testFaults } from "./fault.ts";
 import { gatewayDown } from "./gateway-down.ts";
 import { NOW_MS } from "./host.ts";
@@ -99,6 +99,13 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: /\/state with mode 0755 of uid \d+, gid \d+ is closed to opsctl$/,
       mend: /^install -d -o opsctl -g opsctl -m 0700 \/.*\/state$/,
       spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+    },
+    "others may write to the state directory": {
+      ...{ command: "webhook", check: "state directory", status: "fail" },
+      reason:
+        /^\/.*\/state will not be used: \/.*\/state has mode 0775, and group or others may write to it$/,
+      mend: /^chmod go-w \/.*\/state$/,
+      spoil: ({ path }) => chmodSync(path("state"), 0o775),
     },
     "alerts were given up": {
       ...{ command: "webhook", check: "outbox", status: "warn" },

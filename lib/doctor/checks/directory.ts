@@ -1,4 +1,5 @@
 import process from "node:process";
+import { untrustedEnd, untrustedStep, wayTo } from "../../platform/trusted-path.ts";
 import { accessOf, directoryLine } from "../access.ts";
 import type { Account } from "../accounts.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
@@ -27,4 +28,20 @@ export async function writableVerdict(
   const owner = COMMAND_FACTS[command].account ?? "root";
   if (access.why === "closed" && access.at !== path) return fail(access.text, `chmod o+x ${access.at}`);
   return fail(access.text, directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`));
+}
+
+/** The same for a directory in which no other account may put anything, as the one of the state. */
+export async function privateVerdict(command: CommandName, desk: Desk, path: string): Promise<Verdict> {
+  const writable = await writableVerdict(command, desk, path, "0700");
+  if (writable.status !== "pass") return writable;
+  const { uid } = await accountOf(command, desk);
+  const { steps, end } = wayTo(path);
+  const found = untrustedStep(steps, [0, uid]) ?? (end && untrustedEnd(end, [0, uid]));
+  if (found === null) return writable;
+  const owner = COMMAND_FACTS[command].account ?? "root";
+  const mend =
+    found.owner === null
+      ? `chmod go-w ${found.path}`
+      : `install -d -o ${owner} -g ${owner} -m 0700 <directory>, then name it in OPSCTL_STATE_DIR`;
+  return fail(`${path} will not be used: ${found.why}`, mend);
 }

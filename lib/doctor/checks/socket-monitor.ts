@@ -7,7 +7,7 @@ import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import type { SocketSettings } from "../world.ts";
 import { socketTableCheck } from "./collect-metrics.ts";
 import { withoutSettings } from "./configuration.ts";
-import { accountOf, writableVerdict } from "./directory.ts";
+import { accountOf, privateVerdict, writableVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 
 const command = "socket-monitor";
@@ -37,7 +37,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
       const { logDir, stateDir } = settings.value;
       return [
         await writableVerdict(command, desk, logDir, "0755"),
-        await writableVerdict(command, desk, stateDir, "0700"),
+        await privateVerdict(command, desk, stateDir),
       ];
     },
   },

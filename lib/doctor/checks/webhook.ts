@@ -8,7 +8,7 @@ import { readServiceHealth } from "../service-health.ts";
 import { sharedState } from "../shared-state.ts";
 import type { WebhookSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
-import { writableVerdict } from "./directory.ts";
+import { privateVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 import { outboxVerdicts } from "./outbox.ts";
 import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
@@ -41,7 +41,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         await sharedState(desk, state.url);
         return [pass("the state is kept in a database that answers, no directory is needed")];
       }
-      return [await writableVerdict(command, desk, state.directory, "0700")];
+      return [await privateVerdict(command, desk, state.directory)];
     },
   },
   {
