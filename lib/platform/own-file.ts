@@ -60,10 +60,11 @@ export function requireOwnFile(path: string): void {
 /**
  * Judges a file by its descriptor's stats, as `requireOwnFile` does.
  *
- * Errors: FILE_UNTRUSTED.
+ * Behaviour: with `isShared` its group may write to it: a log that cron's umask made so is still this account's.
+ * Errors:    FILE_UNTRUSTED.
  */
-export function judgeOwnFile(path: string, stats: Stats): void {
-  const why = foreignness(stats);
+export function judgeOwnFile(path: string, stats: Stats, { isShared = false } = {}): void {
+  const why = foreignness(stats, isShared);
   if (why !== null) throw untrusted(path, why, `Look at it, then move it away: mv ${path} ${path}.foreign`);
 }
 
@@ -103,13 +104,13 @@ export function emptyOwnFile(path: string): void {
   }
 }
 
-function foreignness(stats: Stats): string | null {
+function foreignness(stats: Stats, isShared: boolean): string | null {
   const own = process.geteuid?.() ?? stats.uid;
   if (stats.isSymbolicLink()) return "it is a link";
   if (!stats.isFile()) return "it is not a regular file";
   if (stats.uid !== own) return `it belongs to ${namesOf([stats.uid])}, expected ${namesOf([own])}`;
   if (stats.nlink > 1) return "it has a second name elsewhere (a hard link)";
-  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) return "group or others may write to it";
+  if (!isShared && (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "group or others may write to it";
   return null;
 }
 

@@ -98,7 +98,7 @@ export function notReadByRoot(
 ): string | null {
   if (!isRoot() || !isBlank(env.OPSCTL_SECRETS_DIR)) return null;
   const path = join(accountsDir, name);
-  return isThere(path) ? `root does not read ${path}; make install moves it to ${ROOT_SECRETS_DIR}` : null;
+  return isThere(path) ? `root does not read ${path}: what root uses itself is in ${ROOT_SECRETS_DIR}` : null;
 }
 
 function isThere(path: string): boolean {

@@ -47,7 +47,7 @@ function appendOnce(logDir: string, path: string, line: string): void {
   refuseForeignDirectory(logDir);
   const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, MODE);
   try {
-    judgeOwnFile(path, fstatSync(file));
+    judgeOwnFile(path, fstatSync(file), { isShared: true });
     writeSync(file, line);
   } finally {
     closeSync(file);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   linkSync,
   mkdtempSync,
   readdirSync,
@@ -37,6 +38,8 @@ const refusal = async () => await append().catch((error: { code: string; message
 describe("appendReadings()", () => {
   test("makes the log, and adds a line to it", async () => {
     await append();
+    // As a cron whose accounts have groups of their own makes it.
+    chmodSync(path, 0o664);
     await append();
     expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify(LINE)}\n`.repeat(2));
   });

@@ -114,7 +114,7 @@ async function tokenMissing(desk: Desk): Promise<Verdict> {
   const { env } = await desk.environment(command);
   const note = notReadByRoot(env, "HOSTING_TOKEN");
   return fail(
-    `no layer has HOSTING_TOKEN${note === null ? "" : `; ${note}`}`,
+    `no layer has HOSTING_TOKEN${note === null ? "" : `; ${note}, where make install moves it`}`,
     secretMend(command, "HOSTING_TOKEN", env),
   );
 }

@@ -42,7 +42,10 @@ async function token({ findToken, missingNote }: HostingOptions): Promise<{ toke
     if (token !== undefined) return { token };
     const message = "Cannot ask the hosting provider: HOSTING_TOKEN is missing";
     const note = missingNote?.() ?? null;
-    return { code: "hosting_token_missing", message: note === null ? message : `${message}; ${note}` };
+    return {
+      code: "hosting_token_missing",
+      message: note === null ? message : `${message}; ${note}, where make install moves it`,
+    };
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
     return { code: error.code, message: error.message };
