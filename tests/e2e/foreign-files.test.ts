@@ -44,29 +44,38 @@ const ROUNDS = 12;
 
 const root = join(import.meta.dirname, "../..");
 const main = join(root, "cli/main.ts");
-/** Whether another account may enter the clone, to start the sources there. */
-const isCloneOpen =
-  isRootHere &&
-  spawnSync("setpriv", [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups", "test", "-r", main])
-    .status === 0;
+/** Whether the other account may read or start a file of the clone. */
+function isOpen(test: "-r" | "-x", path: string): boolean {
+  const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
+  return isRootHere && spawnSync("setpriv", [...identity, "test", test, path]).status === 0;
+}
+const isCloneOpen = isOpen("-r", main);
 const onDeno = isCloneOpen ? "deno" : "deno (not tried: another account may not read this clone)";
-const RUNTIME_COMMANDS: readonly (readonly [string, () => string[] | null])[] = [
-  ["binary", () => [binary]],
-  [onDeno, () => (isCloneOpen ? [denoBinary(), "run", "-A", main] : null)],
+const RUNTIME_COMMANDS: readonly (readonly [string, () => Promise<string[] | null>])[] = [
+  ["binary", async () => [await binaryForAll()]],
+  [onDeno, async () => (isCloneOpen ? [denoBinary(), "run", "-A", main] : null)],
 ];
 
 let folder: string;
 let victim: string;
-/** A copy that every account may start; the clone may be in a home that only its owner may enter. */
-let binary: string;
 
-beforeAll(async () => {
-  binary = join(mkdtempSync(join(tmpdir(), "opsctl-for-all-")), "opsctl");
-  copyFileSync(await opsctlBinary(), binary);
-  chmodSync(join(binary, ".."), 0o755);
-  chmodSync(binary, 0o755);
+let ready: Promise<string> | undefined;
+let copies: string | undefined;
+/** The binary where every account may start it: a copy when the clone is in a home that only its owner may enter. */
+function binaryForAll(): Promise<string> {
+  ready ??= opsctlBinary().then((binary) => {
+    if (isOpen("-x", binary)) return binary;
+    copies = mkdtempSync(join(tmpdir(), "opsctl-for-all-"));
+    chmodSync(copies, 0o755);
+    copyFileSync(binary, join(copies, "opsctl"));
+    chmodSync(join(copies, "opsctl"), 0o755);
+    return join(copies, "opsctl");
+  });
+  return ready;
+}
+afterAll(() => {
+  if (copies !== undefined) rmSync(copies, { recursive: true });
 });
-afterAll(() => rmSync(join(binary, ".."), { recursive: true }));
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "opsctl-foreign-"));
   chmodSync(folder, 0o755);
@@ -173,7 +182,8 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
   });
   afterAll(async () => await arena[Symbol.asyncDispose]());
 
-  const collect = async (textfileDir: string, command: readonly string[] = [binary]) => {
+  const collect = async (textfileDir: string, given?: readonly string[]) => {
+    const command = given ?? [await binaryForAll()];
     const env = { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder };
     const ended = await startProgram([...command, "collect-metrics", "--json"], { env }).ended;
     forgetLock(textfileDir);
@@ -182,7 +192,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
 
   for (const [runtime, commandOf] of RUNTIME_COMMANDS) {
     test(`writes into another account's directory as that account, and leaves nothing of root's there, ${runtime}`, async () => {
-      const command = commandOf();
+      const command = await commandOf();
       if (command === null) return;
       const text = directory("text");
       writeFileSync(join(text, ".custom_metrics.prom.0123456789ab.tmp"), "half");
@@ -197,7 +207,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     });
 
     test(`has no more power there than that account: what is closed to it stays as it is, ${runtime}`, async () => {
-      const command = commandOf();
+      const command = await commandOf();
       if (command === null) return;
       const text = directory("text", 0o555);
       giveAway(text);
@@ -211,6 +221,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
   test("hands the token to no process of the account", async () => {
     const text = directory("text");
     const bin = directory("bin");
+    const binary = await binaryForAll();
     // What the child is started with, as its own /proc says it, taken before it begins.
     const witness = join(text, "witness");
     writeFileSync(
@@ -241,7 +252,13 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     const text = directory("text");
     giveAway(text);
     const kept = "-all,+setuid,+setgid,+dac_read_search";
-    const confined = ["setpriv", "--no-new-privs", `--bounding-set=${kept}`, `--inh-caps=${kept}`, binary];
+    const confined = [
+      "setpriv",
+      "--no-new-privs",
+      `--bounding-set=${kept}`,
+      `--inh-caps=${kept}`,
+      await binaryForAll(),
+    ];
     const { exitCode, stderr } = await collect(text, confined);
     expect(exitCode, stderr).toBe(0);
     expect(statSync(join(text, "custom_metrics.prom")).uid).toBe(OTHER_UID);
