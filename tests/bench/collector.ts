@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { findTextDirectory } from "../../lib/host/text-directory.ts";
+import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import { OPSCTL, peakOfTree, ROOT, startScript } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 
@@ -120,6 +122,7 @@ async function measured(sockets: number, latencyMs: number): Promise<Passes> {
         passes[name].push(await onePass(commands[name], env));
   } finally {
     await Promise.all([peers, ...holders].map((script) => script.stop()));
+    rmSync(lockPathOf(findTextDirectory(folder)), { force: true });
     rmSync(folder, { recursive: true, force: true });
   }
   return { opsctl: middle(passes.opsctl), tuned: middle(passes.tuned), naive: middle(passes.naive) };

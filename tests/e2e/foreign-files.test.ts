@@ -272,7 +272,9 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     giveAway(home, text);
     const exchange = `rename "${text}", "${text}.2"; symlink "${elsewhere}", "${text}"; unlink "${text}"; rename "${text}.2", "${text}";`;
     const plant = `symlink "${victim}", "${text}/.opsctl-collect.lock"; unlink "${text}/.opsctl-collect.lock";`;
+    const lock = lockPathOf(findTextDirectory(text));
     await during(plant + exchange, () => collect(text));
+    rmSync(lock, { force: true });
     victimIsWhole();
     expect(readdirSync(elsewhere)).toEqual([]);
   });
