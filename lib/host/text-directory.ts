@@ -42,14 +42,10 @@ function directoryMissing(directory: string): OpsError {
   });
 }
 
-function untrusted(directory: string, { path, why, owner }: Untrusted): OpsError {
-  const mend =
-    owner === null
-      ? `chmod go-w ${path}`
-      : `Set TEXTFILE_DIR to a directory that no other account can exchange, such as one of root's`;
+function untrusted(directory: string, { why, mend }: Untrusted): OpsError {
   return new OpsError({
     code: "TEXTFILE_DIR_UNTRUSTED",
     message: `Cannot write metrics to ${directory}: ${why}; another account could put a file or a link there`,
-    hint: mend,
+    hint: mend ?? "Set TEXTFILE_DIR to a directory that no other account can exchange, such as one of root's",
   });
 }

@@ -65,7 +65,7 @@ function judge(path: string, file: ClosedFile, stats: Stats, directory: Step | u
   if ((stats.mode & OPEN_TO_OTHERS) !== 0 && !file.isTrusted?.(stats, process.geteuid?.()))
     throw exposed(path, file, stats);
   const why = foreignness(stats, directory);
-  if (why !== null) throw untrusted(path, file, { path, why, owner: stats.uid });
+  if (why !== null) throw untrusted(path, file, { path, why, owner: stats.uid, mend: null });
   if (stats.size > file.maxBytes) throw unreadable(path, file, `it has more than ${file.maxBytes} bytes`);
 }
 
@@ -86,11 +86,11 @@ function exposed(path: string, { subject }: ClosedFile, stats: Stats): OpsError 
   });
 }
 
-function untrusted(path: string, file: ClosedFile, { path: at, why, owner }: Untrusted): OpsError {
+function untrusted(path: string, file: ClosedFile, { why, mend }: Untrusted): OpsError {
   return new OpsError({
     code: "SECRET_FILE_UNTRUSTED",
     message: `Cannot read ${file.subject}: file ${path} was not used: ${why}`,
-    hint: owner === null ? `chmod go-w ${at}` : ownerHint(file),
+    hint: mend ?? ownerHint(file),
   });
 }
 

@@ -28,8 +28,7 @@ export function requireOwnDirectory(path: string): void {
   if (end === null) throw Object.assign(new Error("the directory is missing"), { code: "ENOENT" });
   const found = untrustedStep(steps, trustedUids()) ?? untrustedEnd(end, trustedUids());
   if (found === null) return;
-  const hint = found.owner === null ? `chmod go-w ${found.path}` : asOwnerHint(found.owner);
-  throw untrusted(path, found.why, hint);
+  throw untrusted(path, found.why, found.mend ?? otherDirectoryHint(found.owner));
 }
 
 /**
@@ -41,7 +40,11 @@ export function refuseForeignDirectory(path: string): void {
   if (!isRoot()) return;
   const { end } = wayTo(path);
   if (end === null || end.uid === 0) return;
-  throw untrusted(path, `${end.path} belongs to ${namesOf([end.uid])}, expected root`, asOwnerHint(end.uid));
+  throw untrusted(
+    path,
+    `${end.path} belongs to ${namesOf([end.uid])}, expected root`,
+    otherDirectoryHint(end.uid),
+  );
 }
 
 /**
@@ -114,10 +117,10 @@ function foreignness(stats: Stats, isShared: boolean): string | null {
   return null;
 }
 
-function asOwnerHint(uid: number): string {
-  return isRoot()
+function otherDirectoryHint(uid: number | null): string {
+  return isRoot() && uid !== null
     ? `Run it as the account that the directory belongs to: setpriv --reuid=${uid} --clear-groups …, or runuser -u <account> -- …`
-    : "Name a directory that belongs to the account that runs opsctl";
+    : "Name a directory that belongs to the account that runs opsctl, and to no other";
 }
 
 function untrusted(path: string, why: string, hint: string): OpsError {

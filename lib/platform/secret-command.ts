@@ -58,9 +58,8 @@ function refuseForeign(name: string, command: string): void {
     code: "SECRET_COMMAND_UNTRUSTED",
     message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${found.why}`,
     hint:
-      found.owner === null
-        ? `chmod go-w ${found.path}`
-        : "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
+      found.mend ??
+      "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
   });
 }
 

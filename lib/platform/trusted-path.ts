@@ -8,10 +8,17 @@ export type Step = { path: string; kind: "directory" | "link" | "other"; uid: nu
 /** The way to a path: every directory and link on it, and what stands at its end; null when nothing does. */
 export type Way = { steps: Step[]; end: Step | null };
 
-/** Where an account that is not trusted could put something else into a path, and why. */
-export type Untrusted = { path: string; why: string; owner: number | null };
+/**
+ * Where an account that is not trusted could put something else into a path, and why.
+ *
+ * Shape: `owner` is that account where it owns the step; `mend` is the line that closes a step to group and others, null
+ *        where another account owns it.
+ */
+export type Untrusted = { path: string; why: string; owner: number | null; mend: string | null };
 
 const MAX_LINKS = 40;
+/** What is sticky may be meant for every account. */
+const UNLESS_SHARED = " # unless others need it, as /tmp: then name another directory";
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o022;
 
@@ -95,12 +102,19 @@ function isSticky({ kind, mode }: Step): boolean {
 
 function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrusted | null {
   if (trusted.includes(uid)) return null;
-  return { path, why: `${path} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`, owner: uid };
+  return {
+    path,
+    why: `${path} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`,
+    owner: uid,
+    mend: null,
+  };
 }
 
-function openToOthers({ path, kind, mode }: Step): Untrusted | null {
+function openToOthers(step: Step): Untrusted | null {
+  const { path, kind, mode } = step;
   // The mode of a link means nothing.
   if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
   const shown = mode.toString(8).padStart(4, "0");
-  return { path, why: `${path} has mode ${shown}, and group or others may write to it`, owner: null };
+  const why = `${path} has mode ${shown}, and group or others may write to it`;
+  return { path, why, owner: null, mend: `chmod go-w ${path}${isSticky(step) ? UNLESS_SHARED : ""}` };
 }

@@ -158,7 +158,10 @@ describe.if(isRootHere)("the state, as root", () => {
     for (const mode of [0o770, 0o1777]) {
       chmodSync(state, mode);
       const { exitCode, json } = await deadList(state);
-      expect([exitCode, json]).toMatchObject([3, { error: { hint: `chmod go-w ${state}` } }]);
+      expect([exitCode, json]).toMatchObject([
+        3,
+        { error: { hint: expect.stringContaining(`chmod go-w ${state}`) } },
+      ]);
       expect(readdirSync(state)).toEqual([]);
     }
   });

@@ -40,8 +40,6 @@ export async function privateVerdict(command: CommandName, desk: Desk, path: str
   if (found === null) return writable;
   const owner = COMMAND_FACTS[command].account ?? "root";
   const mend =
-    found.owner === null
-      ? `chmod go-w ${found.path}`
-      : `install -d -o ${owner} -g ${owner} -m 0700 <directory>, then name it in OPSCTL_STATE_DIR`;
+    found.mend ?? `install -d -o ${owner} -g ${owner} -m 0700 <directory>, then name it in OPSCTL_STATE_DIR`;
   return fail(`${path} will not be used: ${found.why}`, mend);
 }
