@@ -23,6 +23,8 @@ export type ValueCheck = (value: string) => string | undefined;
 /** What a command declares beside citty's own: checks of values, an example, and how its failure looks as JSON. */
 export type LeafParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
+  /** Whose work it is: started by root, the command becomes the service account, and has the option `--as-is`. */
+  account?: "service";
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
   /** A check that concerns several options, given their values by name. */
@@ -50,14 +52,22 @@ export type Group = {
   commands: Record<string, LazyLeaf | Group>;
 };
 
+const AS_IS = {
+  "as-is": {
+    type: "boolean",
+    description: "Started by root, keep root's privileges; else it becomes opsctl",
+  },
+} as const satisfies ArgsDef;
+
 /** Declares a command: citty's definition with what the frame needs beside it. */
 export function defineLeaf<const T extends ArgsDef>(parts: LeafParts<T>): Leaf {
   const { run, ...rest } = parts;
+  const args = parts.account === undefined ? parts.args : { ...parts.args, ...AS_IS };
   const citty: CommandDef<T> = {
     meta: parts.meta,
-    args: parts.args,
-    run: ({ args, data }) => run(args, data as CommandContext),
+    args: args as T,
+    run: ({ args: given, data }) => run(given, data as CommandContext),
   };
   // The frame treats all commands alike; the types of their own arguments end here.
-  return { failed: undefined, ...rest, citty } as unknown as Leaf;
+  return { failed: undefined, ...rest, args, citty } as unknown as Leaf;
 }

@@ -30,6 +30,11 @@ export function writeOut(text: string): void {
   }
 }
 
+/** Whether this process was started without a standard output. */
+export function isOutputClosed(): boolean {
+  return isClosedAtStart(STDOUT);
+}
+
 /** Writes `text` to standard error; what cannot be written there has nowhere else to go. */
 export function writeErr(text: string): void {
   try {

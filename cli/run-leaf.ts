@@ -1,5 +1,6 @@
 import { parseArgs, runCommand } from "citty";
 import type { OpsError } from "../lib/platform/errors.ts";
+import { isRoot } from "../lib/platform/account.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";
 import { redact, redactValues } from "../lib/platform/redact.ts";
 import type { CommandContext, Leaf, Outcome } from "./command.ts";
@@ -12,6 +13,8 @@ const STDERR = 2;
 /**
  * Runs one command with checked arguments and prints its result; answers the exit status.
  *
+ * Behaviour: started by root, a command of the service account runs as that account, in a process of its own, and
+ *            nothing of it is read here before.
  * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
  *        started fails behind its back. A result that cannot be written makes the status at least 1.
  */
@@ -20,6 +23,8 @@ export async function runLeaf(
   leaf: Leaf,
   { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
 ): Promise<number> {
+  const handed = await asItsAccount(leaf, rawArgs);
+  if (typeof handed === "number") return handed;
   const stderr = await standardError();
   const log = commandLog(stderr);
 
@@ -39,11 +44,20 @@ export async function runLeaf(
 
   const context: CommandContext = { env: process.env, log, stderr, interrupted };
   try {
+    if (handed !== null) throw handed;
     const { result } = await runCommand(leaf.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
     return print(await fail(error));
   }
+}
+
+/** What a command comes to that root started and that belongs to the account; null when this process is to run it. */
+async function asItsAccount(leaf: Leaf, rawArgs: string[]): Promise<number | OpsError | null> {
+  if (leaf.account === undefined || !isRoot()) return null;
+  if (parseArgs(rawArgs, leaf.args)["as-is"] === true) return null;
+  const { handOver } = await import("./hand-over.ts");
+  return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
 }
 
 async function failureResult(name: string, leaf: Leaf, error: OpsError, rawArgs: string[]): Promise<object> {

@@ -48,6 +48,7 @@ type Flags = { [K in "folder-uid" | "prometheus-uid" | "loki-uid"]?: string | un
 /** The command `alert-rules export`; see the head of this file. */
 export const alertRulesExport = defineLeaf({
   meta: { name: "export", description: "Print the alert rules as a JSON array" },
+  account: "service",
   notes: "Needs no network and no settings; uids that are not given appear as placeholders.",
   args: ARGS,
   checks: CHECKS,
@@ -69,6 +70,7 @@ export const alertRulesExport = defineLeaf({
 /** The command `alert-rules plan`; see the head of this file. */
 export const alertRulesPlan = defineLeaf({
   meta: { name: "plan", description: "Show what `apply` would change on the platform; change nothing" },
+  account: "service",
   args: { ...ARGS, check: { type: "boolean", description: "End with 1 when something would change" } },
   checks: CHECKS,
   example: "opsctl alert-rules plan --check",
@@ -98,6 +100,7 @@ export const alertRulesPlan = defineLeaf({
 /** The command `alert-rules apply`; see the head of this file. */
 export const alertRulesApply = defineLeaf({
   meta: { name: "apply", description: "Create or update the alert rules on the platform; delete nothing" },
+  account: "service",
   notes: "Writes only what differs, so it may run any time, and twice at once. See `plan` first.",
   args: ARGS,
   checks: CHECKS,

@@ -35,6 +35,7 @@ const deliveryId = {
 /** The command `deliveries list`; see the head of this file. */
 export const deliveriesList = defineLeaf({
   meta: { name: "list", description: "List deliveries, those of the newest week first" },
+  account: "service",
   notes: "Shows ids, states and masked hints; never a number or an address.",
   args: {
     state: { type: "enum", options: [...DELIVERY_STATES], description: "Only deliveries in this state" },
@@ -68,6 +69,7 @@ export const deliveriesList = defineLeaf({
 /** The command `deliveries show`; see the head of this file. */
 export const deliveriesShow = defineLeaf({
   meta: { name: "show", description: "Show one delivery and how it was reconciled" },
+  account: "service",
   args: { "delivery-id": deliveryId, json },
   checks: { "delivery-id": aUuid },
   example: "opsctl deliveries show 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
@@ -84,6 +86,7 @@ export const deliveriesShow = defineLeaf({
 /** The command `deliveries reconcile`; see the head of this file. */
 export const deliveriesReconcile = defineLeaf({
   meta: { name: "reconcile", description: "Settle an unknown delivery after looking it up at the provider" },
+  account: "service",
   notes: "Look the message up at the provider first: this is final. Reason and actor are kept for good.",
   args: {
     "delivery-id": deliveryId,
@@ -119,9 +122,11 @@ export const deliveriesReconcile = defineLeaf({
     }),
 });
 
-/** Who is logged in; a user id that has no name is as good. */
+/** Who is logged in, also where root has become the account; a user id that has no name is as good. */
 function loginName(): string {
   try {
+    const { OPSCTL_STARTED_BY } = process.env;
+    if (OPSCTL_STARTED_BY) return OPSCTL_STARTED_BY;
     return userInfo().username;
   } catch {
     return `uid ${process.getuid?.()}`;

@@ -18,6 +18,7 @@ import { EXIT } from "../exit-status.ts";
 /** The command; see the head of this file. */
 export const migrate = defineLeaf({
   meta: { name: "migrate", description: "Apply opsctl's database migrations" },
+  account: "service",
   notes: "Connect as the owner of the schema. Every file is applied once, in its own transaction.",
   args: {
     status: { type: "boolean", description: "List the migrations and their state; change nothing" },

@@ -21,6 +21,7 @@ import { aPositiveInteger } from "../value-checks.ts";
 /** The command; see the head of this file. */
 export const socketMonitor = defineLeaf({
   meta: { name: "socket-monitor", description: "Alert by WhatsApp when the host has too many TCP sockets" },
+  account: "service",
   notes: "Alerts on the total alone, at most once in 30 minutes while it stays above the threshold.",
   args: {
     threshold: {

@@ -32,6 +32,7 @@ function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
 /** The command `webhook dead list`; see the head of this file. */
 export const webhookDeadList = defineLeaf({
   meta: { name: "list", description: "List what was given up, the oldest first" },
+  account: "service",
   notes: "Shows names and codes, never an alert's text.",
   args: { json },
   example: "opsctl webhook dead list",
@@ -47,6 +48,7 @@ export const webhookDeadList = defineLeaf({
 /** The command `webhook dead retry`; see the head of this file. */
 export const webhookDeadRetry = defineLeaf({
   meta: { name: "retry", description: "Try to deliver dead rows again, for another 24 hours" },
+  account: "service",
   args: which,
   checks: { row: aPositiveInteger },
   checkTogether: oneOrAll,
@@ -61,6 +63,7 @@ export const webhookDeadRetry = defineLeaf({
 /** The command `webhook dead drop`; see the head of this file. */
 export const webhookDeadDrop = defineLeaf({
   meta: { name: "drop", description: "Remove dead rows for good" },
+  account: "service",
   args: which,
   checks: { row: aPositiveInteger },
   checkTogether: oneOrAll,

@@ -22,6 +22,7 @@ import { aPositiveInteger, aWebUrl } from "../value-checks.ts";
 /** The command; see the head of this file. */
 export const webhookTest = defineLeaf({
   meta: { name: "test", description: "Send one labelled test alert through a running service" },
+  account: "service",
   notes: "Creates a real issue, unless --without-issue is given; close it by hand.",
   args: {
     url: {

@@ -18,6 +18,7 @@ const MIB = 1_048_576;
 /** The command; see the head of this file. */
 export const webhookServe = defineLeaf({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
+  account: "service",
   notes:
     "POST /webhook on the public port; /healthz, /readyz and /metrics on the admin port of 127.0.0.1.\n" +
     "Starts and accepts alerts while gateway and tracker are down.",

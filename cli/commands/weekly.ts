@@ -23,6 +23,7 @@ export const weekly = defineLeaf({
     name: "weekly",
     description: "Build and deliver the performance reports of the last closed week",
   },
+  account: "service",
   notes:
     "Writes on Mondays in America/Sao_Paulo only; --dry-run checks readiness on any day and writes nothing.",
   args: {

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import process from "node:process";
+import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "../lib/platform/run-as.ts";
+import { selfCommand } from "../lib/platform/self-command.ts";
+import { findServiceAccount, firstProgram, type ServiceAccount } from "../lib/platform/service-account.ts";
+import { EXIT } from "./exit-status.ts";
+import { isOutputClosed, writeErr } from "./output.ts";
+
+/** What ends a command from outside; each reaches the one that does the work. */
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+const TEST = ["/usr/bin/test", "/bin/test"];
+
+/**
+ * Runs this very command line once more as the service account, and returns its exit status; null on a host without
+ * that account, where the command stays what it is.
+ *
+ * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard input,
+ *            output and error, and a session of its own: whoever else is that account cannot type into root's terminal
+ *            through it. Signals are passed on; ended by a signal, this process ends by the same one.
+ * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
+ */
+export async function handOver(words: readonly string[]): Promise<number | null> {
+  const account = await findServiceAccount();
+  if (account === null) return null;
+  refuseSockets(account);
+  const command = selfCommand();
+  refuseClosedSources(account, command);
+  // Who decides, where a record wants a name, is still the one who started the command.
+  const env = { ...process.env, OPSCTL_STARTED_BY: "root" };
+  const start = startAs(account, [...command, ...words], { env, endSignal: "TERM" });
+  // Deno starts no program from a directory that it may not enter, such as root's own; the binary does.
+  const { status, signal } = await runThrough(account, start, command.length > 1 ? "/" : undefined);
+  if (signal !== null) return await endBy(signal);
+  if (status === null || SETPRIV_FAILED.includes(status))
+    throw cannotBecome(account, `setpriv ended with ${status}`, "See what it says above");
+  return withOutput(status);
+}
+
+type End = { status: number | null; signal: NodeJS.Signals | null };
+
+async function runThrough(
+  account: ServiceAccount,
+  { program, args, env }: Start,
+  cwd: string | undefined,
+): Promise<End> {
+  const child = spawn(program, args, { stdio: "inherit", env, cwd, detached: true });
+  const stop = forwardSignals(child);
+  try {
+    return await new Promise<End>((resolve, reject) => {
+      child.once("error", ({ code }: NodeJS.ErrnoException) =>
+        reject(cannotBecome(account, `${program} cannot be started: ${code}`, "Install util-linux")),
+      );
+      child.once("close", (status, signal) => resolve({ status, signal }));
+    });
+  } finally {
+    stop();
+  }
+}
+
+function forwardSignals(child: ChildProcess): () => void {
+  const forward = (signal: NodeJS.Signals) => passOn(child.pid, signal);
+  for (const signal of FORWARDED) process.on(signal, forward);
+  return () => {
+    for (const signal of FORWARDED) process.off(signal, forward);
+  };
+}
+
+/** By its number: of a child whose own `kill` was called Deno reports that signal as its end, whatever it did. */
+function passOn(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Ends this process as its child ended; the wait is for a signal that is on its way. */
+async function endBy(signal: NodeJS.Signals): Promise<number> {
+  process.kill(process.pid, signal);
+  return await new Promise((resolve) => setTimeout(() => resolve(EXIT.failed), 1_000));
+}
+
+/** The child found the null device where this process has no standard output, and could not know. */
+function withOutput(status: number): number {
+  if (!isOutputClosed()) return status;
+  writeErr("The result was not written: standard output is closed\n");
+  return Math.max(status, EXIT.failed);
+}
+
+/** systemd hands sockets to one process by its number, and the child has another. */
+function refuseSockets(account: ServiceAccount): void {
+  if (process.env.LISTEN_PID !== String(process.pid)) return;
+  throw cannotBecome(
+    account,
+    "systemd handed its sockets to this process",
+    `Set User=${account.name} in the unit`,
+  );
+}
+
+/** The sources in a clone of root's own are closed to the account; the runtime would say it in a way of its own. */
+function refuseClosedSources(account: ServiceAccount, command: readonly string[]): void {
+  const main = command.at(-1) as string;
+  const test = firstProgram(TEST);
+  if (command.length === 1 || test === null) return;
+  const { program, args, env } = startAs(account, [test, "-r", main], { env: {}, endSignal: "KILL" });
+  if (spawnSync(program, args, { env, stdio: "ignore" }).status !== EXIT.failed) return;
+  throw cannotBecome(account, `it may not read ${main}`, "Install opsctl with make install");
+}

@@ -1,0 +1,198 @@
+/** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
+import { until } from "../chaos/until.ts";
+import { startSilentPeer } from "../standins/raw-peer.ts";
+import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "./opsctl.ts";
+
+let host: AccountHost;
+beforeAll(() => {
+  host = openAccountHost();
+});
+afterAll(() => host[Symbol.dispose]());
+
+type How = { env?: Record<string, string>; before?: string; on?: AccountHost };
+
+/** Starts opsctl there, with a home in which a runtime may keep what it likes. */
+async function start(
+  runtime: RuntimeName,
+  args: string[],
+  { env, before, on = host }: How = {},
+): Promise<Running> {
+  const words = on.inside(await on.opsctl(runtime, args), before);
+  const base = {
+    PATH: "/usr/bin:/bin",
+    HOME: on.folder,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: on.make("deno", 0o777),
+  };
+  return startProgram(words, { cwd: "/", env: { ...base, ...env } });
+}
+
+async function run(runtime: RuntimeName, args: string[], how: How = {}): Promise<Ended> {
+  return await (await start(runtime, args, how)).ended;
+}
+
+/** A secret command that writes down what it is, and the variables that make the command ask it. */
+function witness(on: AccountHost, name: string): { env: Record<string, string>; facts(): string } {
+  const out = `${on.make(`${name}-facts`, 0o1777)}/facts`;
+  const command = on.put(
+    `${name}.sh`,
+    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; } > ${out}\ncut -d' ' -f7 /proc/$PPID/stat > ${out}-tty\n`,
+    0o755,
+  );
+  const env = { OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: on.path("no-secrets") };
+  return { env, facts: () => readFileSync(out, "utf8") };
+}
+
+const field = (facts: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(facts)?.[1];
+
+describe.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime) => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("has become the account before it asks for a secret, without a way back", async () => {
+    const { env, facts } = witness(host, `become-${runtime}`);
+    const { exitCode, json } = await run(runtime, ["migrate", "--status", "--json"], {
+      env: { ...env, BUN_OPTIONS: "", OF_ROOT: "passed on" },
+    });
+    expect([exitCode, (json.error as { code: string }).code]).toEqual([3, "CONFIG_INVALID"]);
+    const { uid, gid, extraGid } = ACCOUNT;
+    expect(field(facts(), "Uid")).toBe([uid, uid, uid, uid].join("\t"));
+    expect(field(facts(), "Gid")).toBe([gid, gid, gid, gid].join("\t"));
+    expect(facts()).toContain(`\n${gid} ${extraGid}\n`);
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"])
+      expect(field(facts(), set)).toBe("0000000000000000");
+    expect(field(facts(), "NoNewPrivs")).toBe("1");
+    expect(facts()).toContain("\nHOME=/var/lib/opsctl\n");
+    expect(facts()).toContain("\nOF_ROOT=passed on\n");
+    expect(facts()).not.toContain("BUN_OPTIONS");
+  });
+
+  tried("leaves a file alone to which the account has led a name of the state", async () => {
+    const state = host.make(`state-${runtime}`, 0o700, ACCOUNT.uid);
+    const victim = host.put(`victim-${runtime}`, "root's own\n");
+    for (const name of ["state.lock", "dispatcher.lock", "state.db"]) symlinkSync(victim, `${state}/${name}`);
+    const { exitCode } = await run(runtime, ["webhook", "dead", "list", "--json"], {
+      env: { OPSCTL_STATE_DIR: state },
+    });
+    expect(exitCode).toBe(3);
+    expect(readFileSync(victim, "utf8")).toBe("root's own\n");
+  });
+
+  tried("leaves no file of root's behind", async () => {
+    const state = host.make(`own-${runtime}`, 0o700, ACCOUNT.uid);
+    const { exitCode, json } = await run(runtime, ["webhook", "dead", "list", "--json"], {
+      env: { OPSCTL_STATE_DIR: state },
+    });
+    expect([exitCode, json.dead]).toEqual([0, []]);
+    const owners = readdirSync(state).map((name) => lstatSync(`${state}/${name}`).uid);
+    expect(new Set(owners)).toEqual(new Set([ACCOUNT.uid]));
+  });
+
+  tried("stays root with --as-is, and on a host without the account", async () => {
+    using other = openAccountHost({ account: false });
+    const [kept, without] = [witness(host, `kept-${runtime}`), witness(other, "without")];
+    await Promise.all([
+      run(runtime, ["migrate", "--status", "--as-is"], { env: kept.env }),
+      run(runtime, ["migrate", "--status"], { env: without.env, on: other }),
+    ]);
+    for (const { facts } of [kept, without]) expect(field(facts(), "Uid")).toBe("0\t0\t0\t0");
+  });
+
+  tried("says what is wrong with its arguments without becoming anybody", async () => {
+    const before = "mount --bind /dev/null /usr/bin/setpriv";
+    const { exitCode, stderr } = await run(runtime, ["weekly", "--dryrun"], { before });
+    expect([exitCode, stderr.includes("did you mean --dry-run")]).toEqual([2, true]);
+    expect((await run(runtime, ["weekly", "--help"], { before })).exitCode).toBe(0);
+  });
+
+  tried("does nothing where it cannot become the account, and says how to go on", async () => {
+    const { env, facts } = witness(host, `cannot-${runtime}`);
+    const args = ["migrate", "--status", "--json"];
+    const all = await Promise.all([
+      run(runtime, args, { env, before: "mount --bind /dev/null /usr/bin/setpriv" }),
+      run(runtime, args, { env, before: 'set -- setpriv --bounding-set=-setuid "$@"' }),
+    ]);
+    for (const { exitCode, json } of all) {
+      expect(exitCode).toBe(3);
+      expect(json.error).toMatchObject({
+        code: "ACCOUNT_UNAVAILABLE",
+        hint: expect.stringContaining("--as-is"),
+      });
+    }
+    expect(facts).toThrow("ENOENT");
+  });
+
+  tried("passes SIGTERM on, and ends as its child ends", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    running.kill("SIGTERM");
+    const { exitCode, json } = await running.ended;
+    expect([exitCode, (json.error as { code: string }).code]).toEqual([1, "RUN_INTERRUPTED"]);
+    await database.stop();
+  });
+
+  tried("does not leave its child running when it is killed", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const child = Number(
+      readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8").split(" ")[0],
+    );
+    expect(lstatSync(`/proc/${child}`).uid).toBe(ACCOUNT.uid);
+    running.kill("SIGKILL");
+    await until("the end of the child", () => !existsSync(`/proc/${child}`));
+    expect((await running.ended).signal).toBe("SIGKILL");
+    await database.stop();
+  });
+
+  tried(
+    "has root's terminal for its output and not for its own, so that nothing can be typed into it",
+    async () => {
+      const { env } = witness(host, `terminal-${runtime}`);
+      const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
+      const words = host.inside(["script", "--quiet", "--return", "--command", line, "/dev/null"]);
+      const { exitCode, stdout } = await startProgram(words, {
+        cwd: "/",
+        env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: host.path("deno"), ...env },
+      }).ended;
+      expect(exitCode).toBe(3);
+      // As people read it, not as JSON: the child has seen that a terminal is there.
+      expect(stdout).toContain("Cannot start: 1 setting is missing or invalid");
+      expect(stdout).not.toContain('{"time"');
+      expect(readFileSync(host.path(`terminal-${runtime}-facts/facts-tty`), "utf8")).toBe("0\n");
+    },
+  );
+});
+
+describe(`a command whose sources are closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount).each(["bun", "deno"] as const)("says so, on %s", async (runtime) => {
+    const before = 'chmod 0700 "$0"';
+    using closed = openAccountHost();
+    const { exitCode, json } = await run(runtime, ["migrate", "--json"], { before, on: closed });
+    expect(exitCode).toBe(3);
+    expect(json.error).toMatchObject({
+      code: "ACCOUNT_UNAVAILABLE",
+      message: expect.stringContaining("may not read"),
+      hint: expect.stringContaining("--as-is"),
+    });
+  });
+});
+
+function weeklyEnv(port: number): Record<string, string> {
+  return {
+    DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/app?sslmode=disable`,
+    OPSCTL_SECRETS_DIR: host.path("no-secrets"),
+    TRIGGER_SECRET: "trigger-secret",
+    APP_BASE_URL: "http://127.0.0.1:9",
+    GATEWAY_URL: "http://127.0.0.1:9",
+    GATEWAY_ADMIN_KEY: "gateway-key",
+    EMAIL_API_KEY: "re_key",
+  };
+}
