@@ -1,6 +1,6 @@
 import { parseArgs, runCommand } from "citty";
-import type { OpsError } from "../lib/platform/errors.ts";
 import { isRoot } from "../lib/platform/account.ts";
+import type { OpsError } from "../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../lib/platform/log.ts";
 import { redact, redactValues } from "../lib/platform/redact.ts";
 import type { CommandContext, Leaf, Outcome } from "./command.ts";

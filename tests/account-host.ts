@@ -88,6 +88,6 @@ async function commandOf(runtime: RuntimeName, clone: string): Promise<string[]>
 
 function owned(path: string, mode: number, uid: number): string {
   chmodSync(path, mode);
-  if (uid !== 0) spawnSync("chown", [`${uid}:${uid}`, path]);
+  spawnSync("chown", [`${uid}:${uid}`, path]);
   return path;
 }

@@ -3,6 +3,8 @@
  *
  * Reads:  environment files, secrets, the database, modes and owners of files and directories, units, the cron file,
  *         the webhook's state (a file is looked into only where that leaves nothing beside it).
+ * Runs:   started by root, the checks of the service account's commands run as that account, those of the collector as
+ *         root.
  * Writes: nothing.
  * Calls:  every peer of the command, with reading calls alone; `systemctl is-enabled` and `is-active`; `ss`.
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins.
@@ -23,13 +25,13 @@ const LINGER_MS = 200;
 export const doctor = defineLeaf({
   meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
   notes:
-    "All commands, or the one that is named. Each check has 4 seconds, all of them run at once.\n" +
-    "Run it as root: only root sees files as every account of the commands would.",
+    "All commands, or those that are named. Each check has 4 seconds, all of them run at once.\n" +
+    "Run it as root: the checks of a command then run as the account that runs the command.",
   args: {
     command: {
       type: "positional",
       required: false,
-      description: `One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`,
+      description: `One of ${DOCTOR_COMMANDS.join(", ")}, or several with commas; all when left out`,
     },
     "env-dir": {
       type: "string",
@@ -40,19 +42,20 @@ export const doctor = defineLeaf({
     json: { type: "boolean", description: "Print the findings as one line of JSON" },
   },
   checks: {
-    command: (value) => (isCommand(value) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`),
+    command: (value) =>
+      value.split(",").every(isCommand) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`,
     "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
   },
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { checksOf } = await import("../../lib/doctor/checks/all.ts");
-    const { runDoctor } = await import("../../lib/doctor/run.ts");
+    const { doctorFindings } = await import("../doctor-findings.ts");
     const { renderFindings } = await import("../../lib/doctor/render.ts");
-    const { openDoctorWorld } = await import("../doctor-world.ts");
-    const { command } = args;
-    const checks = checksOf(command !== undefined && isCommand(command) ? command : null);
-    const findings = await runDoctor(openDoctorWorld({ env, envDir: args["env-dir"] }), checks);
+    const findings = await doctorFindings({
+      commands: commandsIn(args.command),
+      env,
+      envDir: args["env-dir"],
+    });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return {
@@ -62,6 +65,12 @@ export const doctor = defineLeaf({
     };
   },
 });
+
+/** Those that are named, in the order in which they are shown. */
+function commandsIn(words: string | undefined): CommandName[] {
+  const named = words?.split(",");
+  return DOCTOR_COMMANDS.filter((command) => named?.includes(command) ?? true);
+}
 
 function isCommand(word: string): word is CommandName {
   return (DOCTOR_COMMANDS as readonly string[]).includes(word);

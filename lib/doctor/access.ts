@@ -63,7 +63,7 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
 
 /** The line that lets `owner` read a file: the file is given over, a directory on the way only opened to pass through. */
 export function openingLine({ at }: NoAccess, path: string, owner: string): string {
-  return at === path ? `chown ${owner} ${path}` : `chmod o+x ${at}`;
+  return at === path ? `chown -h ${owner} ${path}` : `chmod o+x ${at}`;
 }
 
 /** The line that puts a directory where there is none; `options` are those of `install`. */

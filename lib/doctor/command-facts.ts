@@ -1,3 +1,4 @@
+import { SERVICE_ACCOUNT } from "../platform/service-account.ts";
 import type { CommandName } from "./finding.ts";
 
 /** A secret of a command; the alias of the editorials is never taken from the environment. */
@@ -19,9 +20,6 @@ const secrets = (...names: string[]): SecretFact[] => names.map((name) => ({ nam
 
 /** The secret that the editorial route has for itself. */
 export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
-
-/** The account of the service, as `make install` expects it. */
-export const SERVICE_ACCOUNT = "opsctl";
 
 /** The facts of each command. */
 export const COMMAND_FACTS: Record<CommandName, CommandFact> = {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { OpsError } from "../platform/errors.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secret-file.ts";
 import { DEFAULT_SECRETS_DIR, type Environment, secretsDirectory } from "../platform/secrets.ts";
+import { SERVICE_ACCOUNT } from "../platform/service-account.ts";
 import { COMMAND_FACTS } from "./command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
@@ -11,11 +12,18 @@ export function reasonOf({ code, message }: OpsError): string {
   return `${code}: ${first.replace(/^Cannot [^:]+: /, "")}`;
 }
 
-/** The line that puts a secret where its command finds it; the value comes from standard input. */
+/**
+ * The line that puts a secret where its command finds it; the value comes from standard input.
+ *
+ * Behaviour: what root puts below /etc/opsctl is for the service account, which also a command without an account of its
+ *            own becomes when root starts it.
+ */
 export function secretMend(command: CommandName, name: string, env: Environment): string {
   const { account } = COMMAND_FACTS[command];
-  const owner = account === null ? "" : ` -o ${account}`;
-  return `install -D -m 0600${owner} /dev/stdin ${join(directoryOf(account, env), name)}`;
+  const directory = directoryOf(account, env);
+  const reader = account ?? (directory === DEFAULT_SECRETS_DIR ? SERVICE_ACCOUNT : null);
+  const owner = reader === null ? "" : ` -o ${reader}`;
+  return `install -D -m 0600${owner} /dev/stdin ${join(directory, name)}`;
 }
 
 function directoryOf(account: string | null, env: Environment): string {

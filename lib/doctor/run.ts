@@ -3,6 +3,7 @@ import type { Check } from "./check.ts";
 import { Desk } from "./desk.ts";
 import { type Finding, fail, type Verdict } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
+import { safeMend } from "./safe-mend.ts";
 import type { DoctorWorld } from "./world.ts";
 
 /**
@@ -34,6 +35,7 @@ async function runCheck(check: Check, desk: Desk): Promise<Finding[]> {
     command,
     check: name,
     ...verdict,
+    mend: verdict.mend === null ? null : safeMend(verdict.mend),
   }));
 }
 

@@ -39,7 +39,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "somebody else owns the environment file that root's shell runs": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
       reason: /collect-metrics\.env belongs to uid \d+, and root runs it$/,
-      mend: /^chown root:root \/.*\/collect-metrics\.env$/,
+      mend: /^chown -h root:root \/.*\/collect-metrics\.env$/,
       spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
     },
     "an environment file that nothing loads is missing": {

@@ -1,5 +1,6 @@
+import { SERVICE_ACCOUNT } from "../../platform/service-account.ts";
 import type { Check } from "../check.ts";
-import { COMMAND_FACTS, SERVICE_ACCOUNT } from "../command-facts.ts";
+import { COMMAND_FACTS } from "../command-facts.ts";
 import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
 import type { Loaders } from "../world.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { accessOf, octal, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
+import type { Desk } from "../desk.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import type { HostPaths } from "../world.ts";
 
@@ -16,8 +18,7 @@ export function environmentFileCheck(command: CommandName): Check {
     async run(desk) {
       const { file } = await desk.environment(command);
       const { path, stats, problem } = file;
-      if (problem !== null)
-        return [fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`)];
+      if (problem !== null) return [await unreadVerdict(desk, command, path, problem)];
       if (stats === null) return [absent(command, path, await isLoaded(path, desk.world.paths))];
       const { account: name } = COMMAND_FACTS[command];
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
@@ -25,12 +26,29 @@ export function environmentFileCheck(command: CommandName): Check {
       const account = name === null ? null : await desk.account(name);
       // The shell that root's cron starts runs this file: whoever owns it is root.
       if (name === "root" && account !== null && stats.uid !== account.uid)
-        return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown root:root ${path}`)];
+        return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
       const access = account === null ? { ok: true as const } : await accessOf(path, account, "read");
       if (access.ok) return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
+}
+
+/** Of a file that was not read: where the command's account may not either, what lets it. */
+async function unreadVerdict(
+  desk: Desk,
+  command: CommandName,
+  path: string,
+  problem: string,
+): Promise<Verdict> {
+  const { account: name } = COMMAND_FACTS[command];
+  const account = name === null ? null : await desk.account(name);
+  const isThisAccount = account !== null && account.uid === process.geteuid?.();
+  if (!isThisAccount) return fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`);
+  const access = await accessOf(path, account, "read");
+  if (!access.ok && access.why === "closed")
+    return fail(access.text, openingLine(access, path, `${name}:${name}`));
+  return fail(`${path}: ${problem}`, `chown -h ${name}:${name} ${path}`);
 }
 
 function absent(command: CommandName, path: string, isNeeded: boolean): Verdict {

@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import { type Step, wayTo } from "../platform/trusted-path.ts";
+
+/** A line that changes owner, mode or place of what it names. */
+const CHANGES = /^(?:chown|chmod|install|mv)\b/;
+/** But for the devices: /dev/stdin is the system's own link. */
+const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/)[^\s;&'"#]+/g;
+
+/**
+ * The line that mends a finding; where it would change something through a link, what to look at before.
+ *
+ * Behaviour: the person who runs it is root, and `chmod` and `install` follow links: whoever could put one there would
+ *            be given a file of root's. A link of root's own on the way is no danger, one at the end is looked at.
+ */
+export function safeMend(mend: string): string {
+  if (!CHANGES.test(mend)) return mend;
+  const link = (mend.match(ABSOLUTE_PATH) ?? []).map(linkIn).find((found) => found !== null);
+  return link ? `Look at it first: ls -l ${link.path}: a link is there; remove it unless you made it` : mend;
+}
+
+function linkIn(path: string): Step | null {
+  try {
+    const { steps } = wayTo(path);
+    const links = steps.filter(({ kind }) => kind === "link");
+    return links.find((link) => link.uid !== 0 || link.path === resolve(path)) ?? null;
+  } catch {
+    // What cannot be looked at from here is what the line mends.
+    return null;
+  }
+}

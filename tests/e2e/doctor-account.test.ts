@@ -1,0 +1,169 @@
+/** `sudo opsctl doctor` on a machine whose account `opsctl` would like to be root. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import type { Finding } from "../../lib/doctor/finding.ts";
+import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
+import { startGateway } from "../standins/gateway.ts";
+import { startSilentPeer } from "../standins/raw-peer.ts";
+import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
+
+const ROOTS_OWN = "line-of-a-file-of-roots";
+
+let host: AccountHost;
+beforeAll(() => {
+  host = openAccountHost();
+  host.make("deno", 0o777);
+});
+afterAll(() => host[Symbol.dispose]());
+
+type Settings = Record<string, Record<string, string>>;
+
+/** A folder of environment files, each of the account that reads it. */
+function settings(name: string, files: Settings): string {
+  host.make(name);
+  for (const [command, variables] of Object.entries(files)) {
+    const text = Object.entries(variables).map(([key, value]) => `${key}='${value}'\n`);
+    host.put(`${name}/${command}.env`, text.join(""), 0o600, command === "collect-metrics" ? 0 : ACCOUNT.uid);
+  }
+  return host.path(name);
+}
+
+async function doctor(
+  args: string[],
+  runtime: RuntimeName,
+  env: Record<string, string> = {},
+): Promise<Ended> {
+  const words = host.inside(await host.opsctl(runtime, ["doctor", ...args]));
+  const base = {
+    PATH: "/usr/bin:/bin",
+    HOME: host.folder,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: host.path("deno"),
+  };
+  return await startProgram(words, { cwd: "/", env: { ...base, ...env } }).ended;
+}
+
+const of = ({ json }: Ended, command: string, check: string) =>
+  (json.findings as Finding[]).filter((one) => one.command === command && one.check === check);
+
+describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("runs a secret command that the account chose as the account", async () => {
+    const out = `${host.make(`ran-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`vault-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755, ACCOUNT.uid);
+    const envDir = settings(`chosen-${runtime}`, {
+      weekly: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+      webhook: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const ended = await doctor(["--json", "--env-dir", envDir], runtime);
+    expect(ended.exitCode).toBe(3);
+    expect(new Set(readFileSync(out, "utf8").trim().split("\n"))).toEqual(new Set([String(ACCOUNT.uid)]));
+  });
+
+  tried("sends nobody the file of root's to which a secret leads, and gives it to nobody", async () => {
+    const gateway = await startGateway({ adminKey: "the-key", instances: {}, tokens: {} });
+    const secrets = host.make(`linked-${runtime}`, 0o700, ACCOUNT.uid);
+    const target = host.put(`roots-own-${runtime}`, ROOTS_OWN);
+    symlinkSync(target, `${secrets}/GATEWAY_ADMIN_KEY`);
+    const envDir = settings(`linking-${runtime}`, {
+      weekly: { GATEWAY_URL: gateway.url, OPSCTL_SECRETS_DIR: secrets },
+    });
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir], runtime);
+    expect(gateway.ledger).toEqual([]);
+    expect(ended.stdout).not.toContain(ROOTS_OWN);
+    const about = of(ended, "weekly", "secrets").filter(({ reason }) => reason.includes("GATEWAY_ADMIN_KEY"));
+    expect(about).toMatchObject([{ status: "fail" }]);
+    for (const { mend } of ended.json.findings as Finding[])
+      expect(mend ?? "").not.toMatch(/(chown|chmod)[^;&]*GATEWAY_ADMIN_KEY/);
+    await gateway.stop();
+  });
+
+  tried(
+    "looks at what is the collector's as root, and at nothing that another account put before it",
+    async () => {
+      const textfile = host.make(`textfile-${runtime}`, 0o755, ACCOUNT.uid);
+      const target = host.put(
+        `metrics-of-root-${runtime}`,
+        'opsctl_collector_up{source="canary"} 0\n',
+        0o644,
+      );
+      rmSync(`${textfile}/custom_metrics.prom`, { force: true });
+      symlinkSync(target, `${textfile}/custom_metrics.prom`);
+      const envDir = settings(`collecting-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: textfile } });
+      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+      expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
+      expect(ended.stdout).not.toContain("canary");
+    },
+  );
+
+  tried("does not use the collector's settings when they are not root's", async () => {
+    const out = `${host.make(`fooled-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`fool-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings(`foreign-${runtime}`, { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
+    host.put(
+      `foreign-${runtime}/collect-metrics.env`,
+      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
+      0o600,
+      ACCOUNT.uid,
+    );
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  tried("says of every command, in their order, what the account's file mode lets it see", async () => {
+    const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
+    host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
+    const ended = await doctor(["--json", "--env-dir", envDir], runtime);
+    const commands = (ended.json.findings as Finding[]).map(({ command }) => command);
+    expect([...new Set(commands)]).toEqual([
+      ...["weekly", "webhook", "collect-metrics", "socket-monitor", "alert-rules", "migrate", "deliveries"],
+    ] as never);
+    expect(of(ended, "weekly", "environment file")).toMatchObject([
+      { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/weekly.env` },
+    ]);
+    expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
+    expect(Object.keys(ended.json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
+  });
+
+  tried("ends although a database hangs, with what else was found", async () => {
+    const database = await startSilentPeer();
+    const secrets = host.make(`hanging-${runtime}`, 0o700, ACCOUNT.uid);
+    const url = `postgres://u:p@127.0.0.1:${database.port}/app?sslmode=disable`;
+    host.put(`hanging-${runtime}/DATABASE_URL`, url, 0o600, ACCOUNT.uid);
+    const envDir = settings(`hangs-${runtime}`, { weekly: { OPSCTL_SECRETS_DIR: secrets } });
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "weekly", "database")).toMatchObject([
+      { status: "fail", reason: "no answer within 4 s" },
+    ]);
+    expect(of(ended, "weekly", "environment file")).toMatchObject([{ status: "pass" }]);
+    await database.stop();
+  });
+});
+
+describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)("fails every command of it, and names the way to look", async () => {
+    mkdirSync(host.path("nothing"), { recursive: true });
+    writeFileSync(host.path("nothing/webhook.env"), "");
+    const words = await host.opsctl("binary", [
+      "doctor",
+      "webhook",
+      "--json",
+      "--env-dir",
+      host.path("nothing"),
+    ]);
+    const ended = await startProgram(host.inside(words, 'set -- setpriv --bounding-set=-setuid "$@"'), {
+      env: { PATH: "/usr/bin:/bin" },
+    }).ended;
+    expect(ended.exitCode).toBe(3);
+    expect(ended.json.findings).toMatchObject([
+      {
+        command: "webhook",
+        check: "service account",
+        status: "fail",
+        mend: expect.stringContaining("doctor webhook"),
+      },
+    ]);
+  });
+});
