@@ -67,6 +67,14 @@ check_settings() {
 	[ "$IS_HOST" = no ] || [ "$IS_ROOT" = yes ] || fail "this changes /etc: run it as root, or set DESTDIR"
 }
 
+# The directory of secrets that the environment file of a command names.
+secrets_of() { # source
+	case $1 in
+	*collect-metrics*) echo root-secrets ;;
+	*) echo secrets ;;
+	esac
+}
+
 # A source as it is installed, with the paths of this installation.
 render() {
 	if [ "$SYSCONFDIR" = /etc ]; then
@@ -77,7 +85,7 @@ render() {
 	# PREFIX comes last: it may itself hold one of the names that are replaced before.
 	sed -e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
 		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
-		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/secrets|" \
+		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$(secrets_of "$1")|" \
 		-e "s|^OPSCTL_WEBHOOK_ENV_FILE=$|&$SYSCONFDIR/opsctl/webhook.env|" "$1"
 }
 
@@ -89,11 +97,11 @@ make_directory() { # mode owner path; one that is there stays as it is, so a new
 	mv -T "$3.new~" "$3"
 }
 
-give() { # owner path
+give() { # owner, or owner:group, and path
 	# In an image the service user has another number than on this host: whoever makes it gives it its files.
 	[ "$IS_ROOT" = yes ] && [ -z "$DESTDIR" ] || return 0
-	getent passwd "$1" >/dev/null && getent group "$1" >/dev/null || return 0
-	chown -h "$1:$1" "$2"
+	getent passwd "${1%:*}" >/dev/null && getent group "${1#*:}" >/dev/null || return 0
+	chown -h "${1%:*}:${1#*:}" "$2"
 }
 
 put() { # mode owner file target; whole or not at all, and not at all when nothing would change
@@ -127,14 +135,71 @@ secure_settings_directory() {
 }
 
 warn_of_foreign_file() {
-	[ ! -e "$1" ] || only_root_writes "$1" ||
-		echo "opsctl: root's shell runs $1, which others may write: read it, then chown root:root $1; chmod 0600 $1" >&2
+	if [ -L "$1" ]; then
+		complain "root's shell runs no link, and $1 is one: put a file of root's in its place"
+	elif [ -e "$1" ] && ! only_root_writes "$1"; then
+		complain "root's shell does not run $1, which others may write: read it, then chown root:root $1; chmod 0600 $1"
+	fi
+}
+
+complain() {
+	echo "opsctl: $1" >&2
+}
+
+# What root may repair there: a regular file without a second name elsewhere, of root or of the service user.
+is_plain_secret='-type f -links 1 ( -user root -o -user opsctl )'
+
+# The service user owned this directory once. While it can still put a link or another name there, root changes nothing
+# in it: the directory is taken away first, its files are given over then, and last it is opened to the user's group.
+secure_secrets() { # directory
+	if [ -L "$1" ]; then
+		complain "$1 is a link and was left as it is: what it leads to has to be root's, group opsctl, mode 0750"
+		return
+	fi
+	# shellcheck disable=SC2086 # words of find
+	if [ "$(stat -c '%U:%G %a' "$1")" != "root:opsctl 750" ] ||
+		[ -n "$(find "$1" -mindepth 1 -maxdepth 1 $is_plain_secret ! \( -user opsctl -group opsctl -perm 600 \))" ]; then
+		chown root:root "$1"
+		chmod 0700 "$1"
+		find "$1" -mindepth 1 -maxdepth 1 $is_plain_secret -exec chown -h opsctl:opsctl {} + -exec chmod 0600 {} +
+		chown root:opsctl "$1"
+		chmod 0750 "$1"
+		echo "$1 belongs to root now, and the files in it to opsctl"
+	fi
+	# shellcheck disable=SC2086
+	find "$1" -mindepth 1 -maxdepth 1 ! \( $is_plain_secret \) -exec sh -c 'for path; do
+		echo "opsctl: $path is no plain file of opsctl (a link, a second name, another owner) and was left as it is" >&2
+	done' sh {} +
+}
+
+# What root reads is not in a directory that the service user reads. The file is written anew: of the old one the user
+# may still have a descriptor.
+move_root_secret() { # name
+	old=$settings/secrets/$1
+	new=$settings/root-secrets/$1
+	[ -f "$old" ] && [ ! -L "$old" ] && [ "$(stat -c %h "$old")" = 1 ] || return 0
+	if [ -e "$new" ] || [ -L "$new" ]; then
+		complain "$new is there: $old is not used any more, remove it"
+		return
+	fi
+	put 0600 root "$old" "$new"
+	rm -f "$old"
+}
+
+secure_root_secrets() { # directory
+	if [ -L "$1" ]; then
+		complain "$1 is a link and was left as it is: what it leads to has to be root's, mode 0700"
+	elif [ "$(stat -c '%U:%G %a' "$1")" != "root:root 700" ]; then
+		chown root:root "$1"
+		chmod 0700 "$1"
+		echo "$1 belongs to root now"
+	fi
 }
 
 # A directory that was there keeps its owner. Where the log cannot be opened, a cron line fails and nobody hears of it.
 warn_of_closed_directory() { # directory, what test asks about it as the service user
 	setpriv --reuid=opsctl --regid=opsctl --init-groups test "$2" "$1" ||
-		echo "opsctl: $1 is closed to the user opsctl: chown -R opsctl:opsctl $1" >&2
+		echo "opsctl: $1 is closed to the user opsctl: chown -hR opsctl:opsctl $1" >&2
 }
 
 install_all() {
@@ -153,9 +218,13 @@ install_all() {
 		esac
 	done
 	settings=$DESTDIR$SYSCONFDIR/opsctl
-	make_directory 0700 opsctl "$settings/secrets"
+	[ "$IS_HOST" = no ] || secure_settings_directory "$settings"
+	make_directory 0750 root:opsctl "$settings/secrets"
+	make_directory 0700 root "$settings/root-secrets"
 	if [ "$IS_HOST" = yes ]; then
-		secure_settings_directory "$settings"
+		secure_secrets "$settings/secrets"
+		secure_root_secrets "$settings/root-secrets"
+		move_root_secret HOSTING_TOKEN
 		warn_of_foreign_file "$settings/collect-metrics.env"
 	fi
 	environments | while read -r command owner; do
@@ -165,7 +234,6 @@ install_all() {
 	if [ "$IS_HOST" = yes ]; then
 		make_directory 0750 opsctl /var/log/opsctl
 		make_directory 0700 opsctl /var/lib/opsctl
-		warn_of_closed_directory "$settings/secrets" -x
 		warn_of_closed_directory /var/log/opsctl -w
 		warn_of_closed_directory /var/lib/opsctl -w
 		next_steps
@@ -178,7 +246,8 @@ next_steps() {
 	cat <<-END
 
 		Installed; nothing was started but what cron starts. What remains:
-		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600.
+		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600; the
+		     collector's HOSTING_TOKEN into /etc/opsctl/root-secrets, owner root, mode 0600.
 		  2. opsctl migrate, as the owner of the database, before the first Monday; for an update before make install.
 		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
 		  4. Close port 9300 to strangers: $SHARE/firewall
@@ -197,7 +266,8 @@ next_steps_of_image() {
 		  groupadd --system opsctl
 		  useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home --shell /usr/sbin/nologin opsctl
 		  install -d -o opsctl -g opsctl -m 0750 /var/log/opsctl
-		  install -d -o opsctl -g opsctl -m 0700 /var/lib/opsctl $SYSCONFDIR/opsctl/secrets
+		  install -d -o opsctl -g opsctl -m 0700 /var/lib/opsctl
+		  install -d -o root -g opsctl -m 0750 $SYSCONFDIR/opsctl/secrets
 		  cd $SYSCONFDIR/opsctl && chown opsctl:opsctl webhook.env weekly.env socket-monitor.env
 	END
 }
@@ -221,7 +291,7 @@ uninstall_all() {
 	# An installation that broke off may have left the second name.
 	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
-		"$settings/secrets.new~" "$settings/secrets" "$settings"; do
+		"$settings/secrets.new~" "$settings/secrets" "$settings/root-secrets.new~" "$settings/root-secrets" "$settings"; do
 		# A link to a directory elsewhere is the operator's.
 		[ ! -d "$directory" ] || [ -L "$directory" ] || rmdir --ignore-fail-on-non-empty "$directory"
 	done

@@ -93,8 +93,46 @@ ln -s "$W/linked" /etc/opsctl
 make install 2>&1 | grep 'belongs to root'
 stat -Lc '%a %U' /etc/opsctl
 echo "## closed directories"
-chown root:root /var/log/opsctl /var/lib/opsctl /etc/opsctl/secrets
+chown root:root /var/log/opsctl /var/lib/opsctl
 make install 2>&1 | grep 'closed to'
+echo "## old secrets"
+chown opsctl:opsctl /var/log/opsctl /var/lib/opsctl
+rm -f /etc/opsctl
+mv "$W/linked" /etc/opsctl
+chown root:root /etc/opsctl
+secrets=/etc/opsctl/secrets
+old_layout() { chown -h opsctl:opsctl "$secrets"; chmod 0700 "$secrets"; }
+old_layout
+rm -rf "$secrets"/* /etc/opsctl/root-secrets
+echo root-only > "$W/victim"
+echo root-only > /etc/twin
+chmod 0640 "$W/victim" /etc/twin
+for name in DATABASE_URL MONITORING_TOKEN HOSTING_TOKEN; do echo "$name" > "$secrets/$name"; done
+chmod 0644 "$secrets/DATABASE_URL"
+chown opsctl:opsctl "$secrets/HOSTING_TOKEN"
+ln -s "$W/victim" "$secrets/LINKED"
+ln /etc/twin "$secrets/TWIN"
+mkdir "$secrets/FOLDER"
+make install 2>&1 | grep -e "^$secrets belongs" -e "^opsctl: $secrets"
+find "$secrets" /etc/opsctl/root-secrets -printf '%M %u:%g %p\n' | sort -k 3
+cat /etc/opsctl/root-secrets/HOSTING_TOKEN
+as_service sh -c ': > /etc/opsctl/secrets/new' 2> /dev/null || echo "makes nothing"
+as_service cat /etc/opsctl/secrets/DATABASE_URL
+find /etc/opsctl -printf '%p %T@ %C@\n' > "$W/before"
+make install > /dev/null 2>&1
+find /etc/opsctl -printf '%p %T@ %C@\n' > "$W/after"
+cmp "$W/before" "$W/after" && echo same
+echo "## raced secrets"
+setpriv --reuid=opsctl --regid=opsctl --clear-groups --pdeathsig=KILL sh -c 'while :; do
+  ln -sf "$0/victim" /etc/opsctl/secrets/RACED; ln -sf "$0/victim" /etc/opsctl/secrets/HOSTING_TOKEN
+  rm -f /etc/opsctl/secrets/RACED; echo x > /etc/opsctl/secrets/RACED
+  rm -f /etc/opsctl/secrets/HOSTING_TOKEN; echo x > /etc/opsctl/secrets/HOSTING_TOKEN
+done' "$W" > /dev/null 2>&1 &
+racer=$!
+for round in 1 2 3 4 5 6; do old_layout; rm -f /etc/opsctl/root-secrets/HOSTING_TOKEN; make install > /dev/null 2>&1; done
+kill "$racer"
+stat -c '%a %U:%G' "$W/victim" /etc/twin
+! grep -rl root-only /etc/opsctl/root-secrets || true
 echo "## broken off"
 mkdir "$W/tmp"
 printf '#!/bin/sh\nkill -TERM 0\n' > "$W/stub/cmp"
@@ -145,7 +183,8 @@ describe("make install on a host, as root", () => {
       "755 root:root /etc/opsctl",
       "600 root:root /etc/opsctl/collect-metrics.env",
       "644 root:root /etc/opsctl/collect-metrics.env.example",
-      "700 opsctl:opsctl /etc/opsctl/secrets",
+      "700 root:root /etc/opsctl/root-secrets",
+      "750 root:opsctl /etc/opsctl/secrets",
       "600 opsctl:opsctl /etc/opsctl/socket-monitor.env",
       "644 root:root /etc/opsctl/socket-monitor.env.example",
       "600 opsctl:opsctl /etc/opsctl/webhook.env",
@@ -181,7 +220,7 @@ describe("make install on a host, as root", () => {
     expect(part("open directory")).toEqual([
       "/etc/opsctl belongs to root now",
       expect.stringContaining(
-        "opsctl: root's shell runs /etc/opsctl/collect-metrics.env, which others may write",
+        "opsctl: root's shell does not run /etc/opsctl/collect-metrics.env, which others may write",
       ),
       "755 root",
       "/etc/opsctl belongs to root now",
@@ -191,10 +230,40 @@ describe("make install on a host, as root", () => {
 
   test("says which directory of another owner is closed to the service user", () => {
     if (!canHaveNamespace) return expectInScript("warn_of_closed_directory /var/log/opsctl -w");
-    const paths = ["/etc/opsctl/secrets", "/var/log/opsctl", "/var/lib/opsctl"];
+    const paths = ["/var/log/opsctl", "/var/lib/opsctl"];
     expect(part("closed directories")).toEqual(
-      paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -R opsctl:opsctl ${path}`),
+      paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -hR opsctl:opsctl ${path}`),
     );
+  });
+
+  test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
+    if (!canHaveNamespace) return expectInScript("secure_secrets() {", "move_root_secret HOSTING_TOKEN");
+    const odd = ["FOLDER", "LINKED", "TWIN"].map(
+      (name) =>
+        `opsctl: /etc/opsctl/secrets/${name} is no plain file of opsctl (a link, a second name, another owner) and was left as it is`,
+    );
+    const [taken, ...rest] = part("old secrets");
+    expect(taken).toBe("/etc/opsctl/secrets belongs to root now, and the files in it to opsctl");
+    expect(rest.slice(0, 3).sort()).toEqual(odd);
+    expect(rest.slice(3)).toEqual([
+      "drwx------ root:root /etc/opsctl/root-secrets",
+      "-rw------- root:root /etc/opsctl/root-secrets/HOSTING_TOKEN",
+      "drwxr-x--- root:opsctl /etc/opsctl/secrets",
+      "-rw------- opsctl:opsctl /etc/opsctl/secrets/DATABASE_URL",
+      expect.stringMatching(/^drwx\S+ root:root \/etc\/opsctl\/secrets\/FOLDER$/),
+      expect.stringMatching(/^lrwx\S+ root:root \/etc\/opsctl\/secrets\/LINKED$/),
+      "-rw------- opsctl:opsctl /etc/opsctl/secrets/MONITORING_TOKEN",
+      "-rw-r----- root:root /etc/opsctl/secrets/TWIN",
+      "HOSTING_TOKEN",
+      "makes nothing",
+      "DATABASE_URL",
+      "same",
+    ]);
+  });
+
+  test("changes no file of root's, whatever the service user does with its old directory meanwhile", () => {
+    if (!canHaveNamespace) return expectInScript('chown root:root "$1"');
+    expect(part("raced secrets")).toEqual(["640 root:root", "640 root:root"]);
   });
 
   test("leaves nothing in the temporary directory when it is told to end", () => {

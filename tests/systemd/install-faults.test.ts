@@ -42,7 +42,7 @@ test("a directory whose installation broke off gets its mode the next time", () 
   const { status } = installWith({ chmod: `case $* in *secrets*) exit 1 ;; *) ${program} "$@" ;; esac` });
   expect(status).not.toBe(0);
   done("install");
-  expect(treeOf(clone.destdir)["etc/opsctl/secrets"]).toBe("d700");
+  expect(treeOf(clone.destdir)["etc/opsctl/secrets"]).toBe("d750");
   expect(Object.keys(treeOf(clone.destdir)).filter((path) => path.endsWith("~"))).toEqual([]);
 });
 

@@ -41,7 +41,8 @@ const TREE = {
   "etc/opsctl": "d755",
   "etc/opsctl/collect-metrics.env": "600",
   "etc/opsctl/collect-metrics.env.example": "644",
-  "etc/opsctl/secrets": "d700",
+  "etc/opsctl/root-secrets": "d700",
+  "etc/opsctl/secrets": "d750",
   "etc/opsctl/socket-monitor.env": "600",
   "etc/opsctl/socket-monitor.env.example": "644",
   "etc/opsctl/webhook.env": "600",
@@ -180,7 +181,8 @@ describe("make install", () => {
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
     for (const name of ["webhook", "weekly", "collect-metrics", "socket-monitor"]) {
       const variables = parseEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8"));
-      expect(variables.get("OPSCTL_SECRETS_DIR")).toBe("/opt/etc/opsctl/secrets");
+      const secrets = name === "collect-metrics" ? "root-secrets" : "secrets";
+      expect(variables.get("OPSCTL_SECRETS_DIR")).toBe(`/opt/etc/opsctl/${secrets}`);
     }
   });
 
