@@ -1,9 +1,21 @@
 /** The cron file as cron reads it; Debian's cron has no check of its own, so its rules stand here. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { COMMAND_FACTS } from "../../lib/doctor/command-facts.ts";
+import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
+import { opsctlBinary } from "../binary.ts";
 import { type Clone, make, makeClone, type Ran, removeClone, run } from "./clone.ts";
 
 type Entry = { fields: string[]; user: string; command: string };
@@ -30,16 +42,20 @@ beforeAll(() => {
   [etc, logs] = [join(clone.folder, "etc"), join(clone.folder, "logs")];
   mkdirSync(logs);
   mkdirSync(join(clone.folder, "stub"));
-  // No account of the service is needed to see what the line asks for.
-  writeFileSync(
-    join(clone.folder, "stub/setpriv"),
-    `#!/bin/sh\n[ "$1 $2 $3" = "--reuid=opsctl --regid=opsctl --clear-groups" ] || exit 9\nshift 3\nexec "$@"\n`,
-    { mode: 0o755 },
+  // Neither the account nor root is needed to see what a line does beside that; the last part of this file has both.
+  stub("setpriv", 'while case $1 in --*) true ;; *) false ;; esac; do shift; done\nexec "$@"');
+  stub(
+    "find",
+    'exec /usr/bin/find "$1" "$2" -maxdepth 0 \\( -type l -o ! -user "$(id -u)" -o -perm /022 \\)',
   );
   expect(make(clone, ["install", `PREFIX=${clone.folder}/usr`, `SYSCONFDIR=${etc}`]).status).toBe(0);
   text = readFileSync(join(etc, "cron.d/opsctl"), "utf8");
 });
 afterAll(() => removeClone(clone));
+
+function stub(name: string, body: string): void {
+  writeFileSync(join(clone.folder, "stub", name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+}
 
 function isField(field: string, [least, greatest]: readonly [number, number]): boolean {
   const [, range, step] = /^(\*|\d+(?:-\d+)?)(?:\/(\d+))?$/.exec(field) ?? [];
@@ -197,6 +213,43 @@ describe.each(LINES)("the line of %s", (command, words, _time, _user, log) => {
   });
 });
 
+describe("root's shell", () => {
+  const env = () => join(etc, "opsctl/collect-metrics.env");
+  const logText = () => readFileSync(join(logs, "collect-metrics.log"), "utf8");
+  const spoiled: [string, () => void][] = [
+    ["that others may write", () => chmodSync(env(), 0o620)],
+    [
+      "that is a link",
+      () => {
+        renameSync(env(), `${env()}.real`);
+        symlinkSync(`${env()}.real`, env());
+      },
+    ],
+    ["in a directory that others may write to", () => chmodSync(join(etc, "opsctl"), 0o775)],
+  ];
+
+  test.each(spoiled)("does not run a file %s, and says so", (_what, spoil) => {
+    rmSync(env(), { force: true });
+    writeFileSync(env(), "echo the file ran\n", { mode: 0o600 });
+    rmSync(join(logs, "collect-metrics.log"), { force: true });
+    try {
+      spoil();
+      runLine("collect-metrics");
+    } finally {
+      chmodSync(join(etc, "opsctl"), 0o755);
+      rmSync(env());
+    }
+    expect(logText()).toBe(`opsctl: ${env()} was not run: it or its directory is not root's alone\n`);
+  });
+
+  test("runs its file again", () => {
+    writeFileSync(env(), "echo the file ran\n", { mode: 0o600 });
+    rmSync(join(logs, "collect-metrics.log"), { force: true });
+    runLine("collect-metrics");
+    expect(logText()).toStartWith("the file ran\n");
+  });
+});
+
 describe("the collector's log", () => {
   test("is opened by the service user: a link in its place does not lead root anywhere", () => {
     const [target, link] = [join(clone.folder, "only-roots"), join(logs, "collect-metrics.log")];
@@ -205,7 +258,7 @@ describe("the collector's log", () => {
     rmSync(link, { force: true });
     symlinkSync(target, link);
     const command = entryOf("collect-metrics").command;
-    expect(command).toMatch(/\} 2>&1 \| setpriv --reuid=opsctl --regid=opsctl --clear-groups tee -a /);
+    expect(command).toMatch(/\} 2>&1 \| setpriv --reuid=opsctl --regid=opsctl --clear-groups .* tee -a /);
     // Only root may become somebody else; for any other account the line itself is what can be judged.
     if (isRoot) {
       const line = command.replaceAll("/var/log/opsctl", logs).replaceAll("id=opsctl", "id=65534");
@@ -216,4 +269,79 @@ describe("the collector's log", () => {
     rmSync(link);
     expect(existsSync(target)).toBe(true);
   });
+});
+
+/** The line with the account's own places, for a machine that has the account. */
+function lineOn(host: AccountHost, command: string): string {
+  return readFileSync(join(clone.clone, "systemd/opsctl.cron"), "utf8")
+    .split("\n")
+    .filter((line) => COMMAND_FACTS[command as "weekly"]?.cronLine?.test(line))
+    .map((line) => line.split(" ").slice(6).join(" "))
+    .join("\n")
+    .replaceAll("/etc/opsctl", host.path("etc"))
+    .replaceAll("/var/log/opsctl", host.path("log"))
+    .replaceAll("/usr/local/bin/opsctl", host.path("clone/dist/opsctl"));
+}
+
+describe(`a line on a host, with the binary${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+  let host: AccountHost;
+  beforeAll(async () => {
+    host = openAccountHost();
+    await opsctlBinary();
+    host.make("etc");
+    host.make("log", 0o750, ACCOUNT.uid);
+  });
+  afterAll(() => host[Symbol.dispose]());
+
+  /** A secret command that writes down what it is, in a file of whoever started it. */
+  function witness(command: string, variables: Record<string, string>, uid = 0): () => string {
+    const out = `${host.make(`${command}-facts`, 0o755, uid)}/facts`;
+    const vault = host.put(`${command}.sh`, `#!/bin/sh\n{ cat /proc/self/status; env; } > ${out}\n`, 0o755);
+    const all = { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none"), ...variables };
+    const lines = Object.entries(all).map(([name, value]) => `${name}='${value}'\n`);
+    host.put(`etc/${command}.env`, lines.join(""), 0o600, uid);
+    return () => readFileSync(out, "utf8");
+  }
+
+  function runAs(account: "root" | "opsctl", command: string): Ran {
+    const become = account === "root" ? [] : ["setpriv", "--reuid=opsctl", "--regid=opsctl", "--init-groups"];
+    const [program = "", ...words] = host.inside([...become, "sh", "-c", lineOn(host, command)]);
+    return run(program, words, { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" } });
+  }
+
+  tried.each(["weekly", "socket-monitor"])("starts %s without a way to a privilege", (command) => {
+    const facts = witness(command, { BUN_OPTIONS: "--print=1", BUN_BE_BUN: "1" }, ACCOUNT.uid);
+    expect(runAs("opsctl", command)).toMatchObject({ stdout: "", stderr: "" });
+    expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
+    expect(facts()).toMatch(/^CapEff:\t0{16}$/m);
+    expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
+  });
+
+  tried(
+    "starts the collector with what it needs of root's capabilities and no more, and that is enough",
+    () => {
+      const other = ACCOUNT.uid + 100;
+      const textfile = host.make("textfile", 0o755, other);
+      host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
+      const facts = witness("collect-metrics", {
+        TEXTFILE_DIR: textfile,
+        OPSCTL_LOG_DIR: host.path("log"),
+        BUN_OPTIONS: "--print=1",
+        BUN_BE_BUN: "1",
+      });
+      expect(runAs("root", "collect-metrics")).toMatchObject({ stdout: "", stderr: "" });
+      expect(facts()).toMatch(/^Uid:\t0\t0\t0\t0$/m);
+      expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
+      // DAC_READ_SEARCH (2), KILL (5), SETGID (6), SETUID (7).
+      for (const set of ["CapBnd", "CapEff", "CapPrm"])
+        expect(facts()).toMatch(new RegExp(`^${set}:\t0{14}e4$`, "m"));
+      expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
+      const metrics = join(textfile, "custom_metrics.prom");
+      expect(lstatSync(metrics).uid).toBe(other);
+      expect(readFileSync(metrics, "utf8")).toMatch(/^weekly_report_last_success_timestamp_seconds \d/m);
+      expect(readFileSync(metrics, "utf8")).toMatch(/^tcp_sockets_total \d/m);
+      expect(lstatSync(host.path("log/collect-metrics.log")).uid).toBe(ACCOUNT.uid);
+    },
+  );
 });
