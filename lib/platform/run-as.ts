@@ -7,8 +7,8 @@ import { firstProgram, type ServiceAccount } from "./service-account.ts";
 export type Start = { program: string; args: string[]; env: Record<string, string> };
 
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
-/** With one of these the compiled program would be Bun itself, or run a file of somebody's choice first. */
-const ENGINE_SWITCHES = new Set(["BUN_OPTIONS", "BUN_BE_BUN"]);
+/** With one of these Bun would run a file of somebody's choice first, or be the interpreter itself. */
+const ENGINE_SWITCH = /^BUN_(?:OPTIONS|BE_BUN)$/;
 
 /** How setpriv ends when it could not do what it was asked for, or could not start the program. */
 export const SETPRIV_FAILED: readonly number[] = [126, 127];
@@ -44,7 +44,7 @@ export function cannotBecome(account: ServiceAccount, reason: string, way: strin
 
 function environmentOf({ name, home }: ServiceAccount, env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !ENGINE_SWITCHES.has(entry[0]),
+    (entry): entry is [string, string] => entry[1] !== undefined && !ENGINE_SWITCH.test(entry[0]),
   );
   return { ...Object.fromEntries(kept), HOME: home, USER: name, LOGNAME: name };
 }

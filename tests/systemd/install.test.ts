@@ -175,7 +175,9 @@ describe("make install", () => {
     expect(texts).toContain("ExecStart=/opt/ops/bin/opsctl webhook serve\n");
     expect(texts).toContain("EnvironmentFile=/opt/etc/opsctl/webhook.env\n");
     const cron = readFileSync(at("opt/etc/cron.d/opsctl"), "utf8");
-    expect(cron).toContain(". /opt/etc/opsctl/weekly.env; set +a; exec /opt/ops/bin/opsctl weekly --json;");
+    expect(cron).toContain(". /opt/etc/opsctl/weekly.env; set +a; exec ");
+    expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json;");
+    expect(cron).toContain("find /opt/etc/opsctl/. /opt/etc/opsctl/collect-metrics.env ");
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
     const monitor = parseEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8"));
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");

@@ -1,0 +1,42 @@
+/**
+ * `bun tools/seal-binary.ts <file>…`: a compiled program that no variable turns into something else.
+ *
+ * With BUN_BE_BUN=1 a program that `bun build --compile` made is Bun itself and runs any script; BUN_OPTIONS hands it
+ * `--preload` and a file. No option of the build takes that away. Both names stand once in the engine, as the texts that
+ * it looks up in the environment: without its first letter a name is empty, and no variable has an empty name.
+ *
+ * Errors: ends with 1 when a name does not stand there exactly once: then this Bun looks it up in another way, and what
+ *         `tests/e2e/sealed-binary.test.ts` says has to be made true in another way too.
+ */
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import process from "node:process";
+
+const NAMES = ["BUN_BE_BUN", "BUN_OPTIONS"];
+const SEALED = 0;
+
+for (const path of process.argv.slice(2)) seal(path);
+
+function seal(path: string): void {
+  const bytes = readFileSync(path);
+  for (const name of NAMES) {
+    const [at, ...others] = placesOf(bytes, name);
+    if (at === undefined || others.length > 0) fail(path, name, at === undefined ? 0 : others.length + 1);
+    bytes[at] = SEALED;
+  }
+  const temporary = `${path}.sealing`;
+  writeFileSync(temporary, bytes);
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, path);
+}
+
+/** Where the name stands as a text of its own: with the byte 0 before and behind it. */
+function placesOf(bytes: Buffer, name: string): number[] {
+  const places: number[] = [];
+  const text = `\0${name}\0`;
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at + 1);
+  return places;
+}
+
+function fail(path: string, name: string, count: number): never {
+  throw new Error(`${path}: ${name} stands in it ${count} times, expected once; see the head of tools/seal-binary.ts`);
+}
