@@ -38,5 +38,7 @@ function placesOf(bytes: Buffer, name: string): number[] {
 }
 
 function fail(path: string, name: string, count: number): never {
-  throw new Error(`${path}: ${name} stands in it ${count} times, expected once; see the head of tools/seal-binary.ts`);
+  throw new Error(
+    `${path}: ${name} stands in it ${count} times, expected once; see the head of tools/seal-binary.ts`,
+  );
 }
