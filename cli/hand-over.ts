@@ -4,6 +4,7 @@ import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "../lib/platfo
 import { selfCommand } from "../lib/platform/self-command.ts";
 import { findServiceAccount, firstProgram, type ServiceAccount } from "../lib/platform/service-account.ts";
 import { EXIT } from "./exit-status.ts";
+import { handedStreams } from "./handed-streams.ts";
 import { isOutputClosed, writeErr } from "./output.ts";
 
 /** What ends a command from outside; each reaches the one that does the work. */
@@ -14,9 +15,9 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  * Runs this very command line once more as the service account, and returns its exit status; null on a host without
  * that account, where the command stays what it is.
  *
- * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard input,
- *            output and error, and a session of its own: whoever else is that account cannot type into root's terminal
- *            through it. Signals are passed on; ended by a signal, this process ends by the same one.
+ * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard streams,
+ *            of a terminal only what writes, and a session of its own: whoever else is that account can neither read
+ *            from root's terminal nor type into it. Signals are passed on; ended by a signal, this process ends so, too.
  * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
  */
 export async function handOver(words: readonly string[]): Promise<number | null> {
@@ -43,7 +44,7 @@ async function runThrough(
   { program, args, env }: Start,
   cwd: string | undefined,
 ): Promise<End> {
-  const child = spawn(program, args, { stdio: "inherit", env, cwd, detached: true });
+  const child = spawn(program, args, { stdio: await handedStreams(), env, cwd, detached: true });
   const stop = forwardSignals(child);
   try {
     return await new Promise<End>((resolve, reject) => {

@@ -39,7 +39,9 @@ function witness(on: AccountHost, name: string): { env: Record<string, string>; 
   const out = `${on.make(`${name}-facts`, 0o1777)}/facts`;
   const command = on.put(
     `${name}.sh`,
-    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; } > ${out}\ncut -d' ' -f7 /proc/$PPID/stat > ${out}-tty\n`,
+    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; } > ${out}\n` +
+      `{ cut -d' ' -f7 /proc/$PPID/stat; for fd in 0 1 2; do readlink /proc/$PPID/fd/$fd; ` +
+      `sed -n 's/^flags:.*\\(.\\)/\\1/p' /proc/$PPID/fdinfo/$fd; done; } > ${out}-tty\n`,
     0o755,
   );
   const env = { OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: on.path("no-secrets") };
@@ -152,23 +154,27 @@ describe.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime)
     await database.stop();
   });
 
-  tried(
-    "has root's terminal for its output and not for its own, so that nothing can be typed into it",
-    async () => {
-      const { env } = witness(host, `terminal-${runtime}`);
-      const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
-      const words = host.inside(["script", "--quiet", "--return", "--command", line, "/dev/null"]);
-      const { exitCode, stdout } = await startProgram(words, {
-        cwd: "/",
-        env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: host.path("deno"), ...env },
-      }).ended;
-      expect(exitCode).toBe(3);
-      // As people read it, not as JSON: the child has seen that a terminal is there.
-      expect(stdout).toContain("Cannot start: 1 setting is missing or invalid");
-      expect(stdout).not.toContain('{"time"');
-      expect(readFileSync(host.path(`terminal-${runtime}-facts/facts-tty`), "utf8")).toBe("0\n");
-    },
-  );
+  tried("has root's terminal for its output alone: it can neither read there nor type", async () => {
+    const { env } = witness(host, `terminal-${runtime}`);
+    const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
+    const words = host.inside(["script", "--quiet", "--return", "--command", line, "/dev/null"]);
+    const { exitCode, stdout } = await startProgram(words, {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: host.path("deno"), ...env },
+    }).ended;
+    expect(exitCode).toBe(3);
+    // As people read it, not as JSON: the child has seen that a terminal is there.
+    expect(stdout).toContain("Cannot start: 1 setting is missing or invalid");
+    expect(stdout).not.toContain('{"time"');
+    const [tty, ...streams] = readFileSync(host.path(`terminal-${runtime}-facts/facts-tty`), "utf8").split(
+      "\n",
+    );
+    expect(tty).toBe("0");
+    // O_WRONLY is 1: nothing that is typed can be read through what the child has.
+    expect(streams[0]).toBe("/dev/null");
+    expect(streams.slice(2, 6)).toEqual([streams[2]!, "1", streams[2]!, "1"]);
+    expect(streams[2]).toStartWith("/dev/pts/");
+  });
 });
 
 describe(`a command whose sources are closed to the account${UNTRIED}`, () => {
