@@ -7,8 +7,8 @@ import { EXIT } from "./exit-status.ts";
 import { handedStreams } from "./handed-streams.ts";
 import { isOutputClosed, writeErr } from "./output.ts";
 
-/** What ends a command from outside; each reaches the one that does the work. */
-const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** What ends a command from outside, or lets it go on; each reaches the one that does the work. */
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
 const TEST = ["/usr/bin/test", "/bin/test"];
 
 /**
@@ -58,11 +58,17 @@ async function runThrough(
   }
 }
 
-function forwardSignals(child: ChildProcess): () => void {
-  const forward = (signal: NodeJS.Signals) => passOn(child.pid, signal);
-  for (const signal of FORWARDED) process.on(signal, forward);
+function forwardSignals({ pid }: ChildProcess): () => void {
+  const forward = (signal: NodeJS.Signals) => passOn(pid, signal);
+  // The terminal stops this process alone, whose child has another session.
+  const stop = () => {
+    passOn(pid, "SIGSTOP");
+    passOn(process.pid, "SIGSTOP");
+  };
+  const handlers = [...FORWARDED.map((signal) => [signal, forward] as const), ["SIGTSTP", stop] as const];
+  for (const [signal, handler] of handlers) process.on(signal, handler);
   return () => {
-    for (const signal of FORWARDED) process.off(signal, forward);
+    for (const [signal, handler] of handlers) process.off(signal, handler);
   };
 }
 

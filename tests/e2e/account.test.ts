@@ -154,6 +154,54 @@ describe.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime)
     await database.stop();
   });
 
+  tried("ends by the signal that ended its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    process.kill(Number(children.split(" ")[0]), "SIGKILL");
+    expect(await running.ended).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+    await database.stop();
+  });
+
+  tried("stops and goes on with its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const pids = [running.pid, Number(children.split(" ")[0])];
+    const states = () => pids.map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0]);
+    running.kill("SIGTSTP");
+    await until("both to stop", () => states().join("") === "TT");
+    running.kill("SIGCONT");
+    await until("both to go on", () => !states().includes("T"));
+    running.kill("SIGTERM");
+    expect((await running.ended).exitCode).toBe(1);
+    await database.stop();
+  });
+
+  tried("says that its result is lost where there is no standard output", async () => {
+    const { exitCode, stdout, stderr } = await run(runtime, ["alert-rules", "export"], {
+      before: "exec >&-",
+    });
+    // Deno has the null device in its place, which nothing tells from one that was handed over.
+    if (runtime === "deno") return expect([exitCode, stdout]).toEqual([0, ""]);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("standard output");
+  });
+
+  tried("knows no account to become where that name is root's own number", async () => {
+    using other = openAccountHost({ account: false });
+    other.put("passwd", `opsctl:x:0:0::/:/bin/sh\n${readFileSync(other.path("passwd"), "utf8")}`, 0o644);
+    const { env, facts } = witness(other, "root-by-name");
+    const { exitCode } = await run(runtime, ["migrate", "--status"], { env, on: other });
+    expect([exitCode, field(facts(), "Uid")]).toEqual([3, "0\t0\t0\t0"]);
+  });
+
   tried("has root's terminal for its output alone: it can neither read there nor type", async () => {
     const { env } = witness(host, `terminal-${runtime}`);
     const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
