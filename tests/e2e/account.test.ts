@@ -50,7 +50,7 @@ function witness(on: AccountHost, name: string): { env: Record<string, string>; 
 
 const field = (facts: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(facts)?.[1];
 
-describe.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime) => {
+describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
   tried("has become the account before it asks for a secret, without a way back", async () => {

@@ -46,7 +46,7 @@ async function doctor(
 const of = ({ json }: Ended, command: string, check: string) =>
   (json.findings as Finding[]).filter((one) => one.command === command && one.check === check);
 
-describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
+describe.concurrent.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
   tried("runs a secret command that the account chose as the account", async () => {
