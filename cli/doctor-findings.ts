@@ -1,23 +1,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
+import type { Check } from "../lib/doctor/check.ts";
+import { checksOf } from "../lib/doctor/checks/all.ts";
 import { COMMAND_FACTS } from "../lib/doctor/command-facts.ts";
 import { type CommandName, type Finding, fail } from "../lib/doctor/finding.ts";
+import { noAnswer, runDoctor } from "../lib/doctor/run.ts";
 import { toldFindings } from "../lib/doctor/told-findings.ts";
 import { isRoot } from "../lib/platform/account.ts";
 import { startAs } from "../lib/platform/run-as.ts";
 import type { Environment } from "../lib/platform/secrets.ts";
 import { selfCommand } from "../lib/platform/self-command.ts";
 import { findServiceAccount, type ServiceAccount } from "../lib/platform/service-account.ts";
+import { LIMIT_MS, openDoctorWorld } from "./doctor-world.ts";
+import { INTERNAL } from "./internal-word.ts";
 
 /** Counted from the start of this process: what a child has not said by then is not waited for. */
-const CHILD_LIMIT_MS = 4_800;
+const CHILD_LIMIT_MS = 4_500;
 const MAX_OUTPUT = 4 * 1_048_576;
 
 /** What is asked for: commands, and where their environment files are. */
 export type Examination = { commands: readonly CommandName[]; env: Environment; envDir: string };
 
 /**
- * The findings about these commands, in their order.
+ * The findings about these commands, in the order of their checks.
  *
  * Behaviour: started by root, the checks of a command run as the account that runs it: those of the service account's
  *            commands in a child that has become it, because they open and execute what that account owns.
@@ -37,43 +42,57 @@ export async function doctorFindings(examination: Examination): Promise<Finding[
 }
 
 async function runHere({ commands, env, envDir }: Examination): Promise<Finding[]> {
-  if (commands.length === 0) return [];
-  const { checksOf } = await import("../lib/doctor/checks/all.ts");
-  const { runDoctor } = await import("../lib/doctor/run.ts");
-  const { openDoctorWorld } = await import("./doctor-world.ts");
-  return await runDoctor(openDoctorWorld({ env, envDir }), commands.flatMap(checksOf));
+  return commands.length === 0
+    ? []
+    : await runDoctor(openDoctorWorld({ env, envDir }), commands.flatMap(checksOf));
 }
 
-/** The findings of a doctor that is the account; for a command of which it says nothing, that it did not. */
+/** What a doctor says that is the account; of a check of which it says nothing, that it did not end in its time. */
 async function runAs(account: ServiceAccount, { commands, env, envDir }: Examination): Promise<Finding[]> {
-  const words = ["doctor", commands.join(","), "--json", "--env-dir", envDir];
-  const start = startAs(account, [...selfCommand(), ...words], { env, endSignal: "KILL" });
-  const child = spawn(start.program, start.args, {
-    ...{ env: start.env, cwd: "/", detached: true },
+  const checks = commands.flatMap(checksOf);
+  const words = [INTERNAL, "doctor", envDir, commands.join(",")];
+  const {
+    program,
+    args,
+    env: ofChild,
+  } = startAs(account, [...selfCommand(), ...words], {
+    env,
+    endSignal: "KILL",
+  });
+  const child = spawn(program, args, {
+    ...{ env: ofChild, cwd: "/", detached: true },
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const told = toldFindings(await firstLine(child)) ?? [];
-  const silent = commands.filter((command) => !told.some((finding) => finding.command === command));
-  return [...told, ...silent.map((command) => unheard(command, account, start.program))];
+  const told = await toldBy(child, checks);
+  if (told.length === 0) return commands.map((command) => unheard(command, account, program));
+  return checks.flatMap((check) => {
+    const found = told.filter((finding) => isOf(finding, check));
+    return found.length > 0 ? found : [{ command: check.command, check: check.name, ...noAnswer(LIMIT_MS) }];
+  });
 }
 
-/** What the child prints until its line ends, it ends or its time does; then it and all that it started is ended. */
-async function firstLine(child: ChildProcess): Promise<string> {
-  let text = "";
-  const done = new Promise<void>((resolve) => {
-    child.stdout?.setEncoding("utf8").on("data", (part: string) => {
-      text += part;
-      if (part.includes("\n") || text.length > MAX_OUTPUT) resolve();
-    });
-    child.once("close", () => resolve());
-    child.once("error", () => resolve());
+/** What the child says until it has spoken of every check, ends, or its time does; then all of it is ended. */
+async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<Finding[]> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, CHILD_LIMIT_MS - performance.now()));
+  const told: Finding[] = [];
+  let [rest, length] = ["", 0];
+  child.stdout?.setEncoding("utf8").on("data", (part: string) => {
+    const lines = `${rest}${part}`.split("\n");
+    rest = lines.pop() ?? "";
+    length += part.length;
+    told.push(...lines.flatMap((line) => toldFindings(line) ?? []));
+    if (length > MAX_OUTPUT || checks.every((check) => told.some((one) => isOf(one, check)))) resolve();
   });
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, Math.max(0, CHILD_LIMIT_MS - performance.now()));
-  await Promise.race([done, timer.promise]);
-  clearTimeout(timeout);
+  child.once("close", resolve).once("error", resolve);
+  await promise;
+  clearTimeout(timer);
   endGroup(child.pid);
-  return text;
+  return told;
+}
+
+function isOf({ command, check }: Finding, { command: of, name }: Check): boolean {
+  return command === of && check === name;
 }
 
 /** The child leads a session, and so a group, of its own. */

@@ -21,7 +21,7 @@ import { instanceNameOf } from "../lib/weekly/whatsapp-delivery.ts";
 import { internalCommand } from "./internal.ts";
 
 /** Time of each check, so that the whole ends within five seconds. */
-const LIMIT_MS = 4_000;
+export const LIMIT_MS = 4_000;
 const SECRET_COMMAND_LIMIT_MS = 3_000;
 const DATABASE_CONNECTIONS = 4;
 

@@ -3,8 +3,12 @@
  *
  * `internal write-metrics <file>`  replaces the metrics file with the text on standard input.
  * `internal count-outbox <file>`   prints what a state file holds, as one line of JSON.
+ * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
+ *                                  findings of each as it ends, a line of JSON.
  */
 import { readFileSync } from "node:fs";
+import process from "node:process";
+import type { CommandName } from "../lib/doctor/finding.ts";
 import { OpsError } from "../lib/platform/errors.ts";
 import { selfCommand } from "../lib/platform/self-command.ts";
 import { EXIT } from "./exit-status.ts";
@@ -21,6 +25,7 @@ type Word = keyof typeof WORDS;
 const WORDS = {
   "write-metrics": writeMetrics,
   "count-outbox": countOutbox,
+  doctor: runChecks,
 } as const;
 
 /** The command that does this in a child; the path comes after it. */
@@ -33,11 +38,11 @@ export function internalCommand(word: Word): InternalCommand {
  *
  * Errors: none thrown; a failure is one line of JSON on standard output, `code`, `message` and `hint`.
  */
-export async function runInternal([word = "", path = ""]: readonly string[]): Promise<number> {
+export async function runInternal([word = "", path = "", more = ""]: readonly string[]): Promise<number> {
   try {
     if (!Object.hasOwn(WORDS, word) || !path.startsWith("/"))
       throw new OpsError({ code: "USAGE_INVALID", message: "opsctl internal is for opsctl itself" });
-    await WORDS[word as Word](path);
+    await WORDS[word as Word](path, more);
     return EXIT.ok;
   } catch (error) {
     const { asOpsError } = await import("./failure.ts");
@@ -57,4 +62,15 @@ async function countOutbox(path: string): Promise<void> {
   const { outboxWatch } = await import("../lib/webhook/sqlite/watch.ts");
   const reading = await readStateFile(path, (db) => outboxWatch(db, Date.now).stats());
   writeOut(`${JSON.stringify(reading)}\n`);
+}
+
+async function runChecks(envDir: string, commands: string): Promise<void> {
+  const { checksOf } = await import("../lib/doctor/checks/all.ts");
+  const { runDoctor } = await import("../lib/doctor/run.ts");
+  const { openDoctorWorld } = await import("./doctor-world.ts");
+  const { redactValues } = await import("../lib/platform/redact.ts");
+  const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
+  await runDoctor(openDoctorWorld({ env: process.env, envDir }), checks, (findings) =>
+    writeOut(`${JSON.stringify(redactValues({ findings }))}\n`),
+  );
 }

@@ -25,13 +25,13 @@ const LINGER_MS = 200;
 export const doctor = defineLeaf({
   meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
   notes:
-    "All commands, or those that are named. Each check has 4 seconds, all of them run at once.\n" +
+    "All commands, or the one that is named. Each check has 4 seconds, all of them run at once.\n" +
     "Run it as root: the checks of a command then run as the account that runs the command.",
   args: {
     command: {
       type: "positional",
       required: false,
-      description: `One of ${DOCTOR_COMMANDS.join(", ")}, or several with commas; all when left out`,
+      description: `One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`,
     },
     "env-dir": {
       type: "string",
@@ -42,8 +42,7 @@ export const doctor = defineLeaf({
     json: { type: "boolean", description: "Print the findings as one line of JSON" },
   },
   checks: {
-    command: (value) =>
-      value.split(",").every(isCommand) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`,
+    command: (value) => (isCommand(value) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`),
     "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
   },
   example: "opsctl doctor weekly",
@@ -51,11 +50,8 @@ export const doctor = defineLeaf({
   async run(args, { env }) {
     const { doctorFindings } = await import("../doctor-findings.ts");
     const { renderFindings } = await import("../../lib/doctor/render.ts");
-    const findings = await doctorFindings({
-      commands: commandsIn(args.command),
-      env,
-      envDir: args["env-dir"],
-    });
+    const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
+    const findings = await doctorFindings({ commands, env, envDir: args["env-dir"] });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return {
@@ -65,12 +61,6 @@ export const doctor = defineLeaf({
     };
   },
 });
-
-/** Those that are named, in the order in which they are shown. */
-function commandsIn(words: string | undefined): CommandName[] {
-  const named = words?.split(",");
-  return DOCTOR_COMMANDS.filter((command) => named?.includes(command) ?? true);
-}
 
 function isCommand(word: string): word is CommandName {
   return (DOCTOR_COMMANDS as readonly string[]).includes(word);

@@ -9,14 +9,23 @@ import type { DoctorWorld } from "./world.ts";
 /**
  * Runs all checks side by side, each within its own time.
  *
- * Shape:  findings in the order of the checks. One that ran out of time or broke off is a `fail` like any other.
+ * Shape:  findings in the order of the checks; `onFound` gets those of each check as soon as it has ended. One that ran
+ *         out of time or broke off is a `fail` like any other.
  * Errors: none thrown.
  */
-export async function runDoctor(world: DoctorWorld, checks: readonly Check[]): Promise<Finding[]> {
+export async function runDoctor(
+  world: DoctorWorld,
+  checks: readonly Check[],
+  onFound: (findings: readonly Finding[]) => void = () => {},
+): Promise<Finding[]> {
   const desk = new Desk(world);
+  const run = async (check: Check) => {
+    const findings = await runCheck(check, desk);
+    onFound(findings);
+    return findings;
+  };
   try {
-    const lists = await Promise.all(checks.map((check) => runCheck(check, desk)));
-    return lists.flat();
+    return (await Promise.all(checks.map(run))).flat();
   } finally {
     await desk.close();
   }
@@ -50,6 +59,7 @@ async function attempt(check: Check, desk: Desk, signal: AbortSignal): Promise<V
   }
 }
 
-function noAnswer(limitMs: number): Verdict {
+/** A check that did not end in its time. */
+export function noAnswer(limitMs: number): Verdict {
   return fail(`no answer within ${limitMs / 1000} s`, "See that the peer runs and answers, then run again");
 }

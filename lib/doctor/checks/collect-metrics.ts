@@ -1,11 +1,15 @@
-import { readFile, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { METRIC } from "../../host/metric-names.ts";
 import { METRICS_FILE } from "../../host/metrics-file.ts";
 import { countSockets } from "../../host/socket-table.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
+import { isRoot, trustedUids } from "../../platform/account.ts";
 import { OpsError } from "../../platform/errors.ts";
+import { readJudged } from "../../platform/regular-file.ts";
 import { notReadByRoot } from "../../platform/secrets.ts";
+import { untrustedStep, wayTo } from "../../platform/trusted-path.ts";
 import { readContainerMemory } from "../../providers/docker.ts";
 import { checkVercelAccess } from "../../providers/vercel-access.ts";
 import { accessOf, directoryLine, octal } from "../access.ts";
@@ -125,22 +129,40 @@ function settingsOf(desk: Desk): Promise<Settings<CollectSettings>> {
 
 async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   try {
-    const [{ mode, mtimeMs }, text] = await Promise.all([stat(path), readFile(path, "utf8")]);
-    const readable =
-      (mode & 0o004) === 0
-        ? fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, `chmod 0644 ${path}`)
-        : pass(`${path} has mode ${octal(mode)}`);
-    return [readable, ageVerdict(text, mtimeMs, nowMs), ...sourceVerdicts(text)];
+    const stats = await lstat(path);
+    if (stats.isDirectory())
+      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
+    const foreign = foreignness(path, stats);
+    if (foreign !== null) return [modeVerdict(path, stats), ageVerdict("", stats, nowMs), notOpened(foreign)];
+    const text = new TextDecoder().decode(readJudged(path, { judge: () => {} }));
+    return [modeVerdict(path, stats), ageVerdict(text, stats, nowMs), ...sourceVerdicts(text)];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
-    if (code === "EISDIR")
-      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
     return [notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`)];
   }
 }
 
-function ageVerdict(text: string, mtimeMs: number, nowMs: number): Verdict {
+/** Why the file is not opened: another account could lead root to any file. */
+function foreignness(path: string, stats: Stats): string | null {
+  if (!stats.isFile()) return `${path} is no regular file`;
+  return isRoot() ? (untrustedStep(wayTo(path).steps, trustedUids())?.why ?? null) : null;
+}
+
+function notOpened(why: string): Verdict {
+  return notChecked(
+    `which sources the last run could read: ${why}`,
+    "opsctl collect-metrics --stdout says it",
+  );
+}
+
+function modeVerdict(path: string, { mode }: Stats): Verdict {
+  return (mode & 0o004) === 0
+    ? fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, `chmod 0644 ${path}`)
+    : pass(`${path} has mode ${octal(mode)}`);
+}
+
+function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {
   const written = new RegExp(`^${METRIC.collectorLastRun} ([0-9.e+]+)$`, "m").exec(text)?.[1];
   const lastMs = written === undefined ? mtimeMs : Number(written) * 1000;
   const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
