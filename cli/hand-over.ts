@@ -16,8 +16,8 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  * that account, where the command stays what it is.
  *
  * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard streams,
- *            of a terminal only what writes, and a session of its own: whoever else is that account can neither read
- *            from root's terminal nor type into it. Signals are passed on; ended by a signal, this process ends so, too.
+ *            of a terminal only what writes, and a session of its own: other processes of that account can neither
+ *            read from root's terminal nor type into it. Signals are passed on; ended by a signal, this process ends so, too.
  * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
  */
 export async function handOver(words: readonly string[]): Promise<number | null> {

@@ -7,8 +7,8 @@ type Stream = "inherit" | "ignore" | number;
 /**
  * Standard input, output and error for a child that is another account.
  *
- * Behaviour: of a terminal it gets a descriptor that only writes, and no input: one that also reads, kept by whoever
- *            else is that account, would see what is typed there later. Files and pipes are handed over as they are.
+ * Behaviour: of a terminal it gets a descriptor that only writes, and no input: with one that also reads, another
+ *            process of that account would see what is typed there later. Files and pipes are handed over as they are.
  */
 export async function handedStreams(): Promise<[Stream, Stream, Stream]> {
   const input = (await isTerminal(0)) ? "ignore" : "inherit";

@@ -9,7 +9,7 @@ const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/)[^\s;&'"#]+/g;
 /**
  * The line that mends a finding; where it would change something through a link, what to look at before.
  *
- * Behaviour: the person who runs it is root, and `chmod` and `install` follow links: whoever could put one there would
+ * Behaviour: the person who runs it is root, and `chmod` and `install` follow links: an account that put one there would
  *            be given a file of root's. A link of root's own on the way is no danger, one at the end is looked at.
  */
 export function safeMend(mend: string): string {

@@ -7,7 +7,7 @@ import { firstProgram, type ServiceAccount } from "./service-account.ts";
 export type Start = { program: string; args: string[]; env: Record<string, string> };
 
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
-/** With one of these Bun would run a file of somebody's choice first, or be the interpreter itself. */
+/** With one of these Bun would run another file first, or be the interpreter itself. */
 const ENGINE_SWITCH = /^BUN_(?:OPTIONS|BE_BUN)$/;
 
 /** How setpriv ends when it could not do what it was asked for, or could not start the program. */

@@ -102,7 +102,7 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     for (const { facts } of [kept, without]) expect(field(facts(), "Uid")).toBe("0\t0\t0\t0");
   });
 
-  tried("says what is wrong with its arguments without becoming anybody", async () => {
+  tried("says what is wrong with its arguments as root, and becomes no account", async () => {
     const before = "mount --bind /dev/null /usr/bin/setpriv";
     const { exitCode, stderr } = await run(runtime, ["weekly", "--dryrun"], { before });
     expect([exitCode, stderr.includes("did you mean --dry-run")]).toEqual([2, true]);

@@ -61,7 +61,7 @@ describe.concurrent.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIE
     expect(new Set(readFileSync(out, "utf8").trim().split("\n"))).toEqual(new Set([String(ACCOUNT.uid)]));
   });
 
-  tried("sends nobody the file of root's to which a secret leads, and gives it to nobody", async () => {
+  tried("neither sends a file of root's to which a secret leads nor gives it away", async () => {
     const gateway = await startGateway({ adminKey: "the-key", instances: {}, tokens: {} });
     const secrets = host.make(`linked-${runtime}`, 0o700, ACCOUNT.uid);
     const target = host.put(`roots-own-${runtime}`, ROOTS_OWN);
@@ -125,6 +125,20 @@ describe.concurrent.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIE
     ]);
     expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
     expect(Object.keys(ended.json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
+  });
+
+  tried("ends although the account stops its own checks", async () => {
+    const stop = host.put(`stop-${runtime}.sh`, "#!/bin/sh\nkill -STOP $PPID\n", 0o755, ACCOUNT.uid);
+    const envDir = settings(`stops-${runtime}`, {
+      weekly: { OPSCTL_SECRETS_COMMAND: stop, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir], runtime);
+    expect(ended.exitCode).toBe(3);
+    const lost = (ended.json.findings as Finding[]).filter(({ check, reason }) =>
+      check === "service account" ? reason.includes("said nothing") : reason === "no answer within 4 s",
+    );
+    expect(lost.length).toBeGreaterThan(0);
+    expect(lost.every(({ status }) => status === "fail")).toBe(true);
   });
 
   tried("ends although a database hangs, with what else was found", async () => {
