@@ -16,7 +16,7 @@ const SOCKET = "opsctl-webhook.socket";
 const BINARY = "/usr/local/bin/opsctl";
 const MOST_EXPOSURE = 2.0;
 
-/** The lines that the exposure comes from. */
+/** The lines that the exposure comes from, and what the engine must not be told. */
 const SANDBOX: [string, string[]][] = [
   ["MemoryDenyWriteExecute", ["no"]],
   ["IPAddressDeny", []],
@@ -34,6 +34,7 @@ const SANDBOX: [string, string[]][] = [
   ["SystemCallArchitectures", ["native"]],
   ["SystemCallFilter", ["@system-service", "~@privileged @resources"]],
   ["SystemCallErrorNumber", ["EPERM"]],
+  ["UnsetEnvironment", ["BUN_OPTIONS BUN_BE_BUN"]],
 ];
 
 const service = read(SERVICE);
