@@ -49,7 +49,7 @@ setup: bun node_modules/.installed ## Install the pinned tools and packages
 build: setup ## Compile dist/opsctl for this machine
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) cli/main.ts --outfile dist/opsctl
-	@$(BUN) tools/seal-binary.ts dist/opsctl
+	@$(BUN) .ci/seal-binary.ts dist/opsctl
 
 # By itself Bun would download the other platform's Bun: here that one is checked, too.
 build-all: setup ## Compile for Linux x64 and arm64
@@ -60,9 +60,9 @@ build-all: setup ## Compile for Linux x64 and arm64
 		cli/main.ts --outfile dist/opsctl-linux-x64
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 --compile-executable-path=$(call bun-of,linux-aarch64) \
 		cli/main.ts --outfile dist/opsctl-linux-arm64
-	@$(BUN) tools/seal-binary.ts dist/opsctl-linux-x64 dist/opsctl-linux-arm64
+	@$(BUN) .ci/seal-binary.ts dist/opsctl-linux-x64 dist/opsctl-linux-arm64
 
-dist/opsctl: $(shell find cli lib sql tools -type f 2>/dev/null) Makefile package.json bun.lock
+dist/opsctl: $(shell find cli lib sql .ci/seal-binary.ts -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
 
 install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)

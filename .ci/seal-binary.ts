@@ -1,5 +1,5 @@
 /**
- * `bun tools/seal-binary.ts <file>…`: a compiled program that no variable turns into something else.
+ * `bun .ci/seal-binary.ts <file>…`: a compiled program that no variable turns into something else.
  *
  * With BUN_BE_BUN=1 a program that `bun build --compile` made is Bun itself and runs any script; BUN_OPTIONS hands it
  * `--preload` and a file. No option of the build takes that away. Both names stand once in the engine, as the texts that
@@ -39,6 +39,6 @@ function placesOf(bytes: Buffer, name: string): number[] {
 
 function fail(path: string, name: string, count: number): never {
   throw new Error(
-    `${path}: ${name} stands in it ${count} times, expected once; see the head of tools/seal-binary.ts`,
+    `${path}: ${name} stands in it ${count} times, expected once; see the head of .ci/seal-binary.ts`,
   );
 }

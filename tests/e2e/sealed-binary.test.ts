@@ -52,9 +52,9 @@ describe("the binary", () => {
   );
 });
 
-describe("tools/seal-binary.ts", () => {
+describe(".ci/seal-binary.ts", () => {
   test("fails the build when it does not find each name exactly once", async () => {
-    const tool = join(import.meta.dirname, "../../tools/seal-binary.ts");
+    const tool = join(import.meta.dirname, "../../.ci/seal-binary.ts");
     const copy = join(folder, "copy");
     copyFileSync(await opsctlBinary(), copy);
     const before = readFileSync(copy);

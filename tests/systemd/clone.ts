@@ -32,8 +32,7 @@ export function makeClone(): Clone {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-install-"));
   chmodSync(folder, 0o755);
   const clone = join(folder, "clone");
-  for (const name of ["cli", "lib", "sql", "tools", "dist"])
-    mkdirSync(join(clone, name), { recursive: true });
+  for (const name of ["cli", "lib", "sql", ".ci", "dist"]) mkdirSync(join(clone, name), { recursive: true });
   cpSync(join(root, "Makefile"), join(clone, "Makefile"));
   cpSync(join(root, "systemd"), join(clone, "systemd"), { recursive: true });
   for (const name of ["package.json", "bun.lock", "cli/main.ts"]) writeFileSync(join(clone, name), "{}\n");
