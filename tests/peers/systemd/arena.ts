@@ -68,7 +68,7 @@ export async function install({ machine, gateway, tracker }: Arena): Promise<voi
     "lib",
     "sql",
     "systemd",
-    "tools",
+    ".ci",
     "dist/opsctl",
   ])
     spawnSync("cp", ["-a", join(CLONE, name), join(clone, name)]);
