@@ -122,9 +122,8 @@ describe("the runtime", () => {
   const using = (pattern: RegExp, sources: Source[]) =>
     sources.filter((source) => pattern.test(code(source))).map(({ path }) => path);
 
-  test("is named in lib/platform/runtime.ts and runtime-server.ts alone", () => {
+  test("is named in lib/platform/runtime.ts alone", () => {
     expect(using(/\b(Bun|Deno)\s*\.|"(Bun|Deno)"|"bun(:[a-z]+)?"|"npm:|"jsr:/, all).sort()).toEqual([
-      "lib/platform/runtime-server.ts",
       "lib/platform/runtime.ts",
     ]);
   });

@@ -1,55 +1,98 @@
 import type { Socket } from "node:net";
 import { clearInterval, setInterval } from "node:timers";
 
-/** How long a connection may stay without a request; longer than proxies keep theirs, so that they close first. */
+/** How long a connection may rest between two requests; longer than proxies keep theirs, so that they close first. */
 export const IDLE_MS = 120_000;
-/** While the server ends: how long a connection that is open already may take to bring its request. */
-const LAST_CHANCE_MS = 250;
-
-/** How often they are looked at in such a time: a timer for each of them would cost more than the requests themselves. */
-const LOOKS = 24;
-
-type Timer = ReturnType<typeof setInterval>;
 
 /**
- * The open connections of a server, and how they end.
+ * What a connection is doing.
  *
- * Shape: a connection rests or carries requests; one that rests too long is closed. `end` resolves when none is left:
- *        those that rest get a moment, because a request may be under way to us, and those at work get `graceMs`.
+ * Shape: `new` has brought no whole head yet; `working` waits for an answer; `idle` was served and rests; `next` has
+ *        begun to bring another request; `closing` has had its last answer.
+ */
+export type Phase = "new" | "working" | "idle" | "next" | "closing";
+
+/** How long a connection may stay in a phase; as long as it likes where nothing is said. */
+export type PhaseLimits = Partial<Record<Phase, number>>;
+
+const LIMITS_MS: PhaseLimits = { new: 10_000, idle: IDLE_MS, next: 10_000, closing: 1_000 };
+/** While the server ends: how long a connection that is open already may take to bring its request. */
+const LAST_CHANCE_MS = 250;
+const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_CHANCE_MS, next: LAST_CHANCE_MS };
+
+/** How often, at most, it is told that there were too many. */
+const TELL_MS = 60_000;
+
+/** What gives way when all places are taken, the first of these first. */
+const GIVES_WAY: readonly Phase[] = ["closing", "new"];
+
+/** How often they are looked at in the shortest limit: a timer for each would cost more than the requests themselves. */
+const LOOKS = 4;
+
+/**
+ * The open connections of a server: how many there may be, how long each may stay in a phase, and how they end.
+ *
+ * Shape: when `most` are open, the oldest that has had its last answer, or else the oldest that has brought no request
+ *        yet, gives way to a new one: silent connections keep nothing out. Where there is none, the new one is
+ *        refused. `end` resolves when no connection is left: those without a request get a moment, because one may be
+ *        under way to us, and those at work get `graceMs`.
  */
 export class Connections {
-  readonly #working = new Map<Socket, number>();
-  /** Since when each rests, by the monotonic clock. */
-  readonly #restingSinceMs = new Map<Socket, number>();
-  #looking: Timer;
+  readonly #most: number;
+  #limitsMs: PhaseLimits;
+  readonly #phaseOf = new Map<Socket, Phase>();
+  /** Since when each is in its phase, by the monotonic clock; the oldest comes first. */
+  readonly #sinceMs: Record<Phase, Map<Socket, number>> = {
+    new: new Map(),
+    working: new Map(),
+    idle: new Map(),
+    next: new Map(),
+    closing: new Map(),
+  };
+  #looking: ReturnType<typeof setInterval> | null = null;
+  #closedForOthers = 0;
+  #toldMs = Number.NEGATIVE_INFINITY;
+  readonly #onCrowded: (closed: number) => void;
   #isEnding = false;
   #onNone: () => void = () => {};
 
-  constructor(idleMs = IDLE_MS) {
-    this.#looking = this.#closeThoseThatRest(idleMs);
+  constructor({
+    most,
+    limitsMs,
+    onCrowded = () => {},
+  }: {
+    most: number;
+    limitsMs?: PhaseLimits;
+    onCrowded?: (closed: number) => void;
+  }) {
+    this.#most = most;
+    this.#limitsMs = { ...LIMITS_MS, ...limitsMs };
+    this.#onCrowded = onCrowded;
   }
 
   get isEnding(): boolean {
     return this.#isEnding;
   }
 
-  add(socket: Socket): void {
+  /** Takes a connection in; false when there is no place for it. */
+  add(socket: Socket): boolean {
+    if (this.#phaseOf.size >= this.#most && !this.#makeRoom()) return false;
     // Whatever breaks a connection ends in "close"; without a listener it would end the process.
     socket.on("error", () => {});
     socket.once("close", () => this.#forget(socket));
-    this.#rest(socket);
+    this.#phaseOf.set(socket, "new");
+    this.enter(socket, "new");
+    return true;
   }
 
-  /** A request has begun on the connection; the answer's end is told to the function that this returns. */
-  began(socket: Socket): () => void {
-    this.#restingSinceMs.delete(socket);
-    this.#working.set(socket, (this.#working.get(socket) ?? 0) + 1);
-    return () => {
-      const left = (this.#working.get(socket) ?? 0) - 1;
-      if (left > 0) this.#working.set(socket, left);
-      else if (this.#working.delete(socket) && !socket.destroyed) this.#rest(socket);
-      this.#tellWhenNone();
-    };
+  /** The connection is in this phase from now on. */
+  enter(socket: Socket, phase: Phase): void {
+    const before = this.#phaseOf.get(socket);
+    if (before === undefined) return;
+    this.#sinceMs[before].delete(socket);
+    this.#phaseOf.set(socket, phase);
+    this.#sinceMs[phase].set(socket, performance.now());
+    this.#watch();
   }
 
   async end(graceMs: number): Promise<void> {
@@ -57,42 +100,78 @@ export class Connections {
     const none = new Promise<void>((resolve) => {
       this.#onNone = resolve;
     });
-    for (const socket of this.#restingSinceMs.keys()) this.#rest(socket);
-    clearInterval(this.#looking);
-    this.#looking = this.#closeThoseThatRest(LAST_CHANCE_MS);
+    this.#shortenLimits();
     const limit = setTimeout(() => this.#destroyAll(), graceMs);
     this.#tellWhenNone();
     await none;
     clearTimeout(limit);
-    clearInterval(this.#looking);
+    this.#unwatch();
   }
 
-  #closeThoseThatRest(limitMs: number): Timer {
-    const look = () => {
-      const now = performance.now();
-      for (const [socket, sinceMs] of this.#restingSinceMs) if (now - sinceMs >= limitMs) socket.destroy();
-    };
-    return setInterval(look, limitMs / LOOKS).unref();
+  #shortenLimits(): void {
+    this.#limitsMs = { ...this.#limitsMs, ...LAST_LIMITS_MS };
+    for (const phase of ["new", "idle", "next"] as const)
+      for (const socket of [...this.#sinceMs[phase].keys()]) this.enter(socket, phase);
+    this.#unwatch();
+    this.#watch();
   }
 
-  #rest(socket: Socket): void {
-    this.#restingSinceMs.set(socket, performance.now());
+  #watch(): void {
+    if (this.#looking !== null || this.#phaseOf.size === 0) return;
+    const shortestMs = Math.min(...Object.values(this.#limitsMs));
+    this.#looking = setInterval(() => this.#look(), shortestMs / LOOKS).unref();
   }
 
-  #forget(socket: Socket): void {
-    this.#restingSinceMs.delete(socket);
-    this.#working.delete(socket);
-    this.#tellWhenNone();
+  #unwatch(): void {
+    if (this.#looking !== null) clearInterval(this.#looking);
+    this.#looking = null;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [phase, limitMs] of Object.entries(this.#limitsMs) as [Phase, number][])
+      for (const [socket, sinceMs] of this.#sinceMs[phase]) {
+        if (now - sinceMs < limitMs) break;
+        socket.destroy();
+      }
+    this.#tellOfCrowd(now);
+    if (this.#phaseOf.size === 0) this.#unwatch();
+  }
+
+  #tellOfCrowd(now: number): void {
+    if (this.#closedForOthers === 0 || now - this.#toldMs < TELL_MS) return;
+    this.#onCrowded(this.#closedForOthers);
+    this.#closedForOthers = 0;
+    this.#toldMs = now;
+  }
+
+  #makeRoom(): boolean {
+    this.#closedForOthers += 1;
+    for (const phase of GIVES_WAY)
+      for (const socket of this.#sinceMs[phase].keys()) {
+        socket.destroy();
+        this.#forget(socket);
+        return true;
+      }
+    return false;
   }
 
   #destroyAll(): void {
-    for (const socket of [...this.#restingSinceMs.keys(), ...this.#working.keys()]) {
+    for (const socket of [...this.#phaseOf.keys()]) {
       socket.destroy();
       this.#forget(socket);
     }
   }
 
+  #forget(socket: Socket): void {
+    const phase = this.#phaseOf.get(socket);
+    if (phase === undefined) return;
+    this.#phaseOf.delete(socket);
+    this.#sinceMs[phase].delete(socket);
+    this.#tellWhenNone();
+  }
+
   #tellWhenNone(): void {
-    if (this.#working.size + this.#restingSinceMs.size === 0) this.#onNone();
+    if (this.#phaseOf.size === 0) this.#onNone();
   }
 }

@@ -8,10 +8,10 @@ const NOT_FETCHED = /^(CONNECT|TRACE|TRACK)$/i;
  *
  * Shape:  the path is exactly the one that was sent: what a URL parser would tidy (`/a/../b`) arrives percent-encoded
  *         and meets no route. A header that was sent twice has both values, joined by a comma. A method that no
- *         `Request` may have arrives as `OPTIONS`.
+ *         `Request` may have arrives as `OPTIONS`. `onBodyWanted` is told before the body is read for the first time.
  * Errors: what the runtime throws for a header that it cannot carry.
  */
-export function webRequest(message: IncomingMessage): Request {
+export function webRequest(message: IncomingMessage, onBodyWanted: () => void = () => {}): Request {
   const method = message.method ?? "GET";
   const init = {
     method: NOT_FETCHED.test(method) ? "OPTIONS" : method,
@@ -19,7 +19,10 @@ export function webRequest(message: IncomingMessage): Request {
     duplex: "half",
   };
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(urlOf(message.url ?? "/"), hasBody ? { ...init, body: bodyOf(message) } : init);
+  return new Request(
+    urlOf(message.url ?? "/"),
+    hasBody ? { ...init, body: bodyOf(message, onBodyWanted) } : init,
+  );
 }
 
 function urlOf(target: string): string {
@@ -37,11 +40,12 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
 }
 
 /** Nothing flows before the first read, and one piece after each; what is not read stays with the message. */
-function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+function bodyOf(message: IncomingMessage, onBodyWanted: () => void): ReadableStream<Uint8Array> {
   let unlisten: (() => void) | null = null;
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
+        if (unlisten === null) onBodyWanted();
         unlisten ??= forward(message, controller);
         message.resume();
       },

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Log } from "../platform/log.ts";
-import { jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import type { Holds, WebhookMetrics } from "./metrics.ts";
 import type { KindStats, State } from "./state.ts";
 
@@ -13,11 +13,14 @@ export type AdminParts = {
   isStopping: () => boolean;
 };
 
+/** Names of this host itself; a page in a browser that had another name point here would send that name. */
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/i;
+
 /** A state that says nothing for so long counts as one that does not answer. */
 const STATE_LIMIT_MS = 5_000;
 
 /**
- * The second port, for the host itself: `/healthz`, `/readyz` and `/metrics`.
+ * The second port, for the host itself: `/healthz`, `/readyz` and `/metrics`; another `Host` than loopback gets 421.
  *
  * Shape: healthy while the state answers, whatever the peers do: a restart would not mend those, so `holds` and queues
  *        are shown and change nothing. Ready when an alert could be accepted now. No answer holds a secret or a text
@@ -26,6 +29,10 @@ const STATE_LIMIT_MS = 5_000;
 export function createAdminApp(parts: AdminParts): Hono {
   const { state, metrics, log, dispatcher } = parts;
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
+  app.use(async ({ req }, next) => {
+    const host = req.header("host");
+    return host === undefined || LOOPBACK.test(host) ? await next() : notThisHost();
+  });
   app.get("/healthz", async () => jsonAnswer(200, await health(parts)));
   app.get("/readyz", async () => await readiness(parts));
   app.get("/metrics", async () => {
@@ -41,6 +48,11 @@ export function createAdminApp(parts: AdminParts): Hono {
     return jsonAnswer(503, { status: "state_unavailable" });
   });
   return app;
+}
+
+function notThisHost(): Response {
+  const message = "This port answers for localhost, 127.0.0.1 and [::1] alone";
+  return errorAnswer(421, { code: "host_not_loopback", message });
 }
 
 async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {

@@ -39,6 +39,8 @@ export type ServeWorld = {
 };
 
 const ADMIN_HOST = "127.0.0.1";
+/** They come from this host alone; those of the alerts leave that many descriptors free. */
+const ADMIN_CONNECTIONS = 64;
 const MESSAGE_PLACES = 4;
 const MESSAGE_BURST = 10;
 const ISSUE_PLACES = 4;
@@ -111,7 +113,15 @@ function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake
     log,
     isStopping: () => interrupt.aborted,
   });
-  return listen({ host, port, fd: world.sockets.get("webhook"), fetch: app.fetch });
+  const onCrowded = (closed: number) =>
+    log.warn("There were too many connections: some were closed for others", { closed });
+  return listen({
+    host,
+    port,
+    fd: world.sockets.get("webhook"),
+    fetch: app.fetch,
+    limits: { onCrowded },
+  });
 }
 
 function listenForAdmin(
@@ -121,5 +131,11 @@ function listenForAdmin(
 ): Promise<Listener> {
   const { state, metrics, log, interrupt } = world;
   const app = createAdminApp({ state, metrics, log, dispatcher, isStopping: () => interrupt.aborted });
-  return listen({ host: ADMIN_HOST, port: adminPort, fd: world.sockets.get("admin"), fetch: app.fetch });
+  return listen({
+    host: ADMIN_HOST,
+    port: adminPort,
+    fd: world.sockets.get("admin"),
+    fetch: app.fetch,
+    limits: { connections: ADMIN_CONNECTIONS },
+  });
 }

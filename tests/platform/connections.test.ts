@@ -22,7 +22,9 @@ afterEach(() => {
 
 /** Connections of a real server; `open` answers our end and the server's, when the server has it. */
 async function start(connections: Connections) {
-  const server = createServer((socket) => connections.add(socket.resume()));
+  const server = createServer((socket) => {
+    if (!connections.add(socket.resume())) socket.destroy();
+  });
   servers.push(server);
   await once(server.listen(0, HOST), "listening");
   const { port } = server.address() as { port: number };
@@ -37,62 +39,115 @@ async function start(connections: Connections) {
 
 const closed = (socket: Socket) => until("the connection is closed", () => socket.closed);
 
+const MANY = 1_000;
+
 describe("Connections", () => {
-  test("closes what rests too long, also behind half a head, and lets work go on", async () => {
-    const connections = new Connections(100);
+  test("closes what brings no head, what rests and what lingers, each in its time, and lets work go on", async () => {
+    const limitsMs = { new: 60, idle: 60, next: 60, closing: 60 };
+    const connections = new Connections({ most: MANY, limitsMs });
     const open = await start(connections);
-    const [silent, half, working] = [await open(), await open(), await open()];
-    const ended = connections.began(working.theirs);
-    half.ours.write("POST /webhook HTTP/1.1\r\nHo");
-    await Promise.all([closed(silent.ours), closed(half.ours)]);
+    const working = await open();
+    connections.enter(working.theirs, "working");
+    const pairs: { ours: Socket }[] = [];
+    for (const phase of ["new", "idle", "next", "closing"] as const) {
+      const pair = await open();
+      connections.enter(pair.theirs, phase);
+      pairs.push(pair);
+    }
+    await Promise.all(pairs.map(({ ours }) => closed(ours)));
     expect(working.theirs.destroyed).toBe(false);
-    ended();
+    connections.enter(working.theirs, "idle");
     await closed(working.ours);
     await connections.end(NEVER_MS);
   });
 
-  test("counts two requests on a connection as work until both are answered", async () => {
-    const connections = new Connections(50);
+  test("counts the time of a phase anew with each entry", async () => {
+    const connections = new Connections({ most: MANY, limitsMs: { new: 80, idle: 80, closing: 80 } });
     const open = await start(connections);
-    const working = await open();
-    const ends = [connections.began(working.theirs), connections.began(working.theirs)];
-    ends[0]!();
+    const [silent, served] = [await open(), await open()];
+    connections.enter(served.theirs, "working");
+    await closed(silent.ours);
+    connections.enter(served.theirs, "idle");
     await closed((await open()).ours);
-    expect(working.theirs.destroyed).toBe(false);
-    ends[1]!();
-    await closed(working.ours);
+    await closed(served.ours);
     await connections.end(NEVER_MS);
+  });
+
+  test("gives a new one the place of the oldest that lingers, then of the oldest that is silent", async () => {
+    const connections = new Connections({ most: 4 });
+    const open = await start(connections);
+    const [older, working, younger, lingering] = [await open(), await open(), await open(), await open()];
+    connections.enter(working.theirs, "working");
+    connections.enter(lingering.theirs, "closing");
+    await open();
+    await closed(lingering.ours);
+    expect([older, working, younger].map(({ theirs }) => theirs.destroyed)).toEqual([false, false, false]);
+    await open();
+    await closed(older.ours);
+    expect([working, younger].map(({ theirs }) => theirs.destroyed)).toEqual([false, false]);
+    await connections.end(0);
+  });
+
+  test("refuses a new one when all are at work or were served, and takes one again when one has gone", async () => {
+    const connections = new Connections({ most: 3 });
+    const open = await start(connections);
+    const served = [await open(), await open(), await open()];
+    for (const [at, phase] of (["working", "idle", "next"] as const).entries())
+      connections.enter(served[at]!.theirs, phase);
+    await closed((await open()).ours);
+    expect(served.map(({ theirs }) => theirs.destroyed)).toEqual([false, false, false]);
+    served[1]!.ours.destroy();
+    await closed(served[1]!.theirs);
+    const { theirs } = await open();
+    expect(theirs.destroyed).toBe(false);
+    await connections.end(0);
+  });
+
+  test("tells once of many that were closed for others", async () => {
+    const told: number[] = [];
+    const connections = new Connections({
+      most: 1,
+      limitsMs: { closing: 20 },
+      onCrowded: (count) => told.push(count),
+    });
+    const open = await start(connections);
+    await open();
+    const others = [await open(), await open(), await open()];
+    await until("it was told", () => told.length > 0);
+    await closed(others[1]!.ours);
+    await closed((await open()).ours.destroy());
+    await connections.end(0);
+    expect(told).toEqual([3]);
   });
 
   test("ends at once when there is none", async () => {
-    await new Connections().end(NEVER_MS);
+    await new Connections({ most: MANY }).end(NEVER_MS);
   });
 
   test("ends when those that rest have had their last chance and those at work have finished", async () => {
-    const connections = new Connections();
+    const connections = new Connections({ most: MANY });
     const open = await start(connections);
-    const [silent, working] = [await open(), await open()];
-    const ended = connections.began(working.theirs);
+    const [resting, working] = [await open(), await open()];
+    connections.enter(working.theirs, "working");
     let hasEnded = false;
     const end = connections.end(NEVER_MS).then(() => {
       hasEnded = true;
     });
-    expect(silent.theirs.destroyed).toBe(false);
-    await closed(silent.ours);
+    await closed(resting.ours);
     expect([working.theirs.destroyed, hasEnded]).toEqual([false, false]);
-    ended();
+    connections.enter(working.theirs, "idle");
     await end;
     await closed(working.ours);
   });
 
-  test("ends when the grace is over, whatever is still at work", async () => {
-    const connections = new Connections();
+  test("end with what is left when their grace is over", async () => {
+    const connections = new Connections({ most: MANY });
     const open = await start(connections);
     const working = await open();
-    const ended = connections.began(working.theirs);
+    connections.enter(working.theirs, "working");
     await connections.end(20);
     expect(working.theirs.destroyed).toBe(true);
-    ended();
+    connections.enter(working.theirs, "idle");
   });
 
   test("remembers none of a thousand that went in every way", async () => {

@@ -1,42 +1,18 @@
-/** Every row of the answer table over raw sockets, on Bun here and on Deno beside it. */
+/** Every row of the answer table over raw sockets, on Bun here and on Deno beside it, in both ways of listening. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { type Listener, listen } from "../../lib/platform/server.ts";
 import { MAX_BODY_BYTES } from "../../lib/webhook/read-body.ts";
-import { denoBinary } from "../deno-binary.ts";
-import { holdSocket } from "../platform/held-socket.ts";
 import { request, speak } from "../platform/raw-http.ts";
-import { PROBE_SECRET, probeApp } from "./app-probe.ts";
+import { PROBE_SECRET } from "./app-probe.ts";
+import { startProbes, WAYS } from "./probe-ways.ts";
 
-const root = join(import.meta.dir, "../..");
-const ports = { Bun: 0, "Bun, at a socket that was handed over": 0, Deno: 0 };
-const runtimes = Object.keys(ports) as (keyof typeof ports)[];
-let listeners: Listener[];
-let deno: ChildProcess;
+let probes: Awaited<ReturnType<typeof startProbes>>;
 
 beforeAll(async () => {
-  const { fetch } = probeApp({ request() {}, rejected() {} });
-  const own = await listen({ host: "127.0.0.1", port: 0, fetch });
-  const handedOver = await listen({ host: "127.0.0.1", port: 0, fd: holdSocket().fd, fetch });
-  listeners = [own, handedOver];
-  ports.Bun = own.port;
-  ports["Bun, at a socket that was handed over"] = handedOver.port;
-  const args = ["run", "-A", "--no-lock", join(import.meta.dir, "app-probe.ts")];
-  deno = spawn(denoBinary(), args, {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  ports.Deno = Number(String((await once(deno.stdout!, "data"))[0]));
+  probes = await startProbes();
 });
 
-afterAll(async () => {
-  const ended = once(deno, "exit");
-  deno.kill("SIGTERM");
-  await Promise.all([ended, ...listeners.map((listener) => listener.stop(1_000))]);
-});
+afterAll(() => probes.stop());
 
 const OWN = `X-Webhook-Secret: ${PROBE_SECRET}`;
 const JSON_TYPE = "Content-Type: application/json";
@@ -134,8 +110,8 @@ const table: [string, Buffer, number, string?][] = [
 /** Bun takes a missing last parameter for a callback. */
 const rows = table.map(([what, bytes, status, code]) => ({ what, bytes, status, code }));
 
-describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
-  const say = (bytes: Buffer) => speak(ports[runtime], [bytes]);
+describe.each(WAYS)("the webhook's answers on %s", (way) => {
+  const say = (bytes: Buffer) => speak(probes.ports[way], [bytes]);
 
   test.concurrent.each(rows)("$what: $status", async ({ bytes, status, code }) => {
     const { status: seen, head, body, ended } = await say(bytes);
@@ -213,7 +189,7 @@ describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
 
   test("answers a wrong secret before its body has come", async () => {
     const waiting = await speak(
-      ports[runtime],
+      probes.ports[way],
       [request("POST /webhook", ["Content-Length: 900"])],
       isAnswered,
     );
@@ -223,7 +199,9 @@ describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
 
   test("answers a body that is announced as too large before it has come", async () => {
     const headers = [...GOOD, `Content-Length: ${MAX_BODY_BYTES + 1}`];
-    expect((await speak(ports[runtime], [request("POST /webhook", headers)], isAnswered)).status).toBe(413);
+    expect((await speak(probes.ports[way], [request("POST /webhook", headers)], isAnswered)).status).toBe(
+      413,
+    );
   });
 
   test.concurrent.each([
@@ -238,7 +216,7 @@ describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
         yield part;
       }
     };
-    const answer = await speak(ports[runtime], counted());
+    const answer = await speak(probes.ports[way], counted());
     expect(answer.status).toBe(status);
     expect(taken).toBeLessThan(64 * 1_048_576);
   });
@@ -258,9 +236,9 @@ describe.each(runtimes)("the webhook's answers on %s", (runtime) => {
         fast += 1;
       }
     };
-    expect((await speak(ports[runtime], slowly())).status).toBe(200);
+    expect((await speak(probes.ports[way], slowly())).status).toBe(200);
     expect(fast).toBe(body.length);
-    const leaver = connect({ port: ports[runtime], host: "127.0.0.1" });
+    const leaver = connect({ port: probes.ports[way], host: "127.0.0.1" });
     const half = request("POST /webhook", [...GOOD, "Content-Length: 9000"], "{");
     await new Promise((resolve) => leaver.write(half, resolve));
     leaver.destroy();

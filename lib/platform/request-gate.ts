@@ -1,0 +1,167 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+import type { Allowance } from "./allowance.ts";
+import type { Phase } from "./connections.ts";
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+/** What may come before a request without being one: the parser limits heads, and not the blank lines before them. */
+const MOST_BEFORE_REQUEST_BYTES = 32_768;
+/** How much is still taken in behind the last answer, so that its sender gets to see the answer. */
+const LINGER_BYTES = 1_048_576;
+
+/**
+ * What the gates of a server may take together.
+ *
+ * Shape: `unreadBytes` of requests whose turn has not come; `waitingClosers`: connections whose sender goes on sending
+ *        behind the last answer, and that are left open, unread, until their time is over. Others are closed at once.
+ */
+export type GateAllowances = { unreadBytes: Allowance; waitingClosers: Allowance };
+
+/**
+ * A connection as the HTTP parser sees it: its bytes, no further than the request that is being answered.
+ *
+ * Shape: what has arrived is handed on in pieces, cut where a head may end, because the parser begins every request
+ *        that it is given. While a request is answered nothing is handed on but its body, and of that only what is
+ *        asked for; the rest waits, one piece here and the others in the kernel. Behind the last answer the connection
+ *        is closed for writing at once, and what still comes is thrown away unseen: closed with unread bytes, it
+ *        would be reset, and the sender would not see the answer.
+ */
+export class RequestGate extends Duplex {
+  readonly #raw: Socket;
+  readonly #allowances: GateAllowances;
+  readonly #enter: (phase: Phase) => void;
+  /** What has arrived and has not been handed on. */
+  #held: Buffer | null = null;
+  #hasSenderEnded = false;
+  #isIdle = false;
+  #beforeRequestBytes = 0;
+  #heldCounted = 0;
+  #lingerBytes = 0;
+  #isWaitingCloser = false;
+  readonly #requests = new Set<IncomingMessage>();
+
+  /** Takes `raw` over, which has brought `first`, and says which phase it is in. */
+  constructor(raw: Socket, first: Buffer, allowances: GateAllowances, enter: (phase: Phase) => void) {
+    super({ allowHalfOpen: true });
+    this.#raw = raw;
+    this.#held = first;
+    this.#allowances = allowances;
+    this.#enter = enter;
+    raw.on("data", (chunk: Buffer) => this.#take(chunk));
+    raw.on("end", () => this.#takeEnd());
+    raw.on("close", () => this.destroy());
+    this.on("resume", () => this.#handOn());
+    // After its first read, what is pushed while the parser is not paused is parsed before `push` returns.
+    this.read(0);
+  }
+
+  /** A request of this connection has begun. */
+  began(message: IncomingMessage, answer: ServerResponse): void {
+    this.#requests.add(message);
+    this.#beforeRequestBytes = 0;
+    this.#enter("working");
+    message.on("resume", () => this.#handOn());
+    answer.once("close", () => {
+      this.#requests.delete(message);
+      this.#rest();
+      this.#handOn();
+    });
+  }
+
+  /** Deno sets a time limit behind each answer; here `Connections` keeps it. */
+  setTimeout(): this {
+    return this;
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
+    this.#raw.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#held = null;
+    this.#countHeld();
+    this.#enter("closing");
+    this.#raw.end(done);
+    this.#raw.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#held = null;
+    this.#countHeld();
+    if (this.#isWaitingCloser) this.#allowances.waitingClosers.giveBack(1);
+    this.#raw.destroy();
+    done(error);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.writableEnded) this.#throwAway(chunk.byteLength);
+    else {
+      this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
+      if (this.#isIdle) this.#enter("next");
+      this.#isIdle = false;
+      this.#handOn();
+    }
+  }
+
+  #throwAway(bytes: number): void {
+    this.#lingerBytes += bytes;
+    if (this.#lingerBytes <= LINGER_BYTES) return;
+    this.#isWaitingCloser ||= this.#allowances.waitingClosers.take(1);
+    if (this.#isWaitingCloser) this.#raw.pause();
+    else this.destroy();
+  }
+
+  #takeEnd(): void {
+    this.#hasSenderEnded = true;
+    this.#handOn();
+  }
+
+  #handOn(): void {
+    while (this.#held !== null && this.#isReading() && this.#isWanted()) this.#handOnPiece(this.#held);
+    if (this.writableEnded || this.destroyed) return;
+    if (!this.#countHeld()) this.destroy();
+    else if (this.#held !== null) this.#raw.pause();
+    else if (!this.#hasSenderEnded) this.#raw.resume();
+    else if (this.#isReading() && this.#isWanted()) this.push(null);
+  }
+
+  /** False when all connections together keep too much. */
+  #countHeld(): boolean {
+    const more = (this.#held?.byteLength ?? 0) - this.#heldCounted;
+    if (more > 0 && !this.#allowances.unreadBytes.take(more)) return false;
+    if (more < 0) this.#allowances.unreadBytes.giveBack(-more);
+    this.#heldCounted += more;
+    return true;
+  }
+
+  #isReading(): boolean {
+    const isOpen = !this.readableEnded && !this.writableEnded && !this.destroyed;
+    return isOpen && this.readableFlowing === true && this.readableLength === 0;
+  }
+
+  /** Between requests everything is wanted; of a request, its body while somebody reads it. */
+  #isWanted(): boolean {
+    const [current] = this.#requests;
+    if (current === undefined) return true;
+    return !current.complete && current.readableFlowing === true && current.readableLength === 0;
+  }
+
+  #handOnPiece(held: Buffer): void {
+    const at = held.indexOf(HEAD_END);
+    const end = at === -1 ? held.byteLength : at + HEAD_END.byteLength;
+    this.#held = end === held.byteLength ? null : held.subarray(end);
+    this.#beforeRequestBytes += end;
+    this.push(held.subarray(0, end));
+    if (this.#requests.size === 0 && this.#beforeRequestBytes > MOST_BEFORE_REQUEST_BYTES) this.destroy();
+  }
+
+  #rest(): void {
+    if (this.#requests.size > 0 || this.writableEnded) return;
+    this.#isIdle = this.#held === null;
+    this.#enter(this.#isIdle ? "idle" : "next");
+  }
+}
