@@ -24,6 +24,10 @@ export type StartOptions = {
   cwd?: string;
   /** Where standard output goes instead of a pipe that is read: a descriptor of this process. */
   stdout?: number | "pipe";
+  /** A command that becomes the one behind it, such as a shell with `exec "$@"`. */
+  through?: readonly string[];
+  /** A descriptor of this process that the new one has as its fourth, 3. */
+  handedOver?: number | undefined;
 };
 
 /** How a process ended; `json` is the object of its one line, `lines` its log. */
@@ -62,10 +66,10 @@ async function commandOf(runtime: RuntimeName): Promise<string[]> {
 
 /** Starts `opsctl` with these arguments. */
 export async function startOpsctl(args: string[], options: StartOptions = {}): Promise<Running> {
-  const { runtime = "binary", env } = options;
+  const { runtime = "binary", through = [], env } = options;
   const ofRuntime =
     runtime === "binary" ? {} : { HOME: home, DENO_NO_UPDATE_CHECK: "1", PATH: process.env.PATH };
-  return startProgram([...(await commandOf(runtime)), ...args], {
+  return startProgram([...through, ...(await commandOf(runtime)), ...args], {
     ...options,
     env: { ...ofRuntime, ...env },
   });
@@ -74,9 +78,10 @@ export async function startOpsctl(args: string[], options: StartOptions = {}): P
 /** Starts a program that is, or becomes, `opsctl`. */
 export function startProgram(
   [program, ...args]: string[],
-  { env = {}, cwd = empty, stdout = "pipe" }: StartOptions = {},
+  { env = {}, cwd = empty, stdout = "pipe", handedOver }: StartOptions = {},
 ): Running {
-  const child = spawn(program!, args, { cwd, env, stdio: ["ignore", stdout, "pipe"] });
+  const more = handedOver === undefined ? [] : [handedOver];
+  const child = spawn(program!, args, { cwd, env, stdio: ["ignore", stdout, "pipe", ...more] });
   return { pid: child.pid!, child, kill: (signal) => void child.kill(signal), ended: endOf(child) };
 }
 

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
+import type { HeldSocket } from "../platform/held-socket.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { startTracker, type Tracker } from "../standins/tracker.ts";
 import { unitEnvironment } from "../unit-environment.ts";
@@ -21,8 +22,17 @@ export type WebhookArena = {
   tracker: Tracker;
   directory: string;
   env: Record<string, string>;
-  start(options?: { runtime?: RuntimeName; args?: string[]; env?: Record<string, string> }): Promise<Serving>;
+  start(options?: ServeOptions): Promise<Serving>;
   [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** How a service is started: listening by itself unless a socket is handed over, with so many descriptors. */
+export type ServeOptions = {
+  runtime?: RuntimeName;
+  args?: string[];
+  env?: Record<string, string>;
+  held?: HeldSocket;
+  descriptors?: number;
 };
 
 /** A service that listens. */
@@ -50,8 +60,8 @@ export async function openWebhookArena(): Promise<WebhookArena> {
     tracker,
     directory,
     env,
-    async start({ runtime = "binary", args = [], env: more = {} } = {}) {
-      const serving = await startServing(runtime, args, { ...env, ...more });
+    async start(options = {}) {
+      const serving = await startServing(env, options);
       services.push(serving);
       return serving;
     },
@@ -64,24 +74,18 @@ export async function openWebhookArena(): Promise<WebhookArena> {
   };
 }
 
-async function startServing(
-  runtime: RuntimeName,
-  args: string[],
-  env: Record<string, string>,
-): Promise<Serving> {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const words = [
-    "webhook",
-    "serve",
-    "--host",
-    "127.0.0.1",
-    "--port",
-    `${port}`,
-    "--admin-port",
-    `${adminPort}`,
-  ];
+async function startServing(arena: Record<string, string>, options: ServeOptions): Promise<Serving> {
+  const { runtime = "binary", args = [], env = {}, held, descriptors } = options;
+  const [port, adminPort] = [held?.port ?? (await freePort()), await freePort()];
+  const place = ["--host", "127.0.0.1", "--port", `${port}`, "--admin-port", `${adminPort}`];
   const ownEnv = runtime === "binary" ? unitEnvironment() : {};
-  const running = await startOpsctl([...words, ...args], { runtime, env: { ...ownEnv, ...env } });
+  const handedOver = { LISTEN_FDS: "1", LISTEN_FDNAMES: "webhook" };
+  const running = await startOpsctl(["webhook", "serve", ...place, ...args], {
+    runtime,
+    env: { ...ownEnv, ...arena, ...(held === undefined ? {} : handedOver), ...env },
+    through: held === undefined && descriptors === undefined ? [] : shell(descriptors),
+    handedOver: held?.fd,
+  });
   let log = "";
   running.child.stderr!.on("data", (text: string) => {
     log += text;
@@ -98,6 +102,12 @@ async function startServing(
     adminUrl: `http://127.0.0.1:${adminPort}`,
     log: () => log,
   };
+}
+
+/** Becomes the command behind it, which takes descriptors for its own by the process id, as systemd says it. */
+function shell(descriptors?: number): string[] {
+  const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
+  return ["/bin/sh", "-c", `${limit}LISTEN_PID=$$ exec "$@"`, "sh"];
 }
 
 /** A port of loopback that was free a moment ago. */
