@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
+import { request, speak } from "../platform/raw-http.ts";
 import { type Ended, opsctl, RUNTIMES } from "./opsctl.ts";
 import {
   KEY,
@@ -44,6 +45,10 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     expect(metrics).toMatch(/^opsctl_webhook_alerts_accepted_total 1$/m);
     expect((await fetch(`${service.adminUrl}/healthz`)).status).toBe(200);
     expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+    const elsewhere = request("GET /metrics", ["Host: alerts.example.com"])
+      .toString()
+      .replace("Host: localhost\r\n", "");
+    expect((await speak(Number(new URL(service.adminUrl).port), [elsewhere])).status).toBe(421);
     expect((await fetch(service.url.replace("/webhook", "/metrics"))).status).toBe(404);
 
     service.kill("SIGTERM");

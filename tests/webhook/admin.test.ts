@@ -21,8 +21,8 @@ function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolea
     log: silentLog,
     isStopping: () => more.isStopping ?? false,
   });
-  return async (path: string, method = "GET") =>
-    await app.fetch(new Request(`http://localhost${path}`, { method }));
+  return async (path: string, method = "GET", headers: Record<string, string> = {}) =>
+    await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
 }
 
 const broken = async () => {
@@ -52,6 +52,36 @@ describe("createAdminApp()", () => {
       expect([response.status, await response.text()]).toEqual([503, '{"status":"state_unavailable"}']);
     },
   );
+
+  test.each(["localhost", "LocalHost:9301", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:9301"])(
+    "answers as %s",
+    async (host) => {
+      expect((await admin()("/healthz", "GET", { host })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ...[
+      "alerts.example.com",
+      "alerts.example.com:9301",
+      "192.0.2.1",
+      "[2001:db8::1]",
+      "",
+      "localhost.example.com",
+    ],
+    ...[
+      "127.0.0.1.example.com",
+      "localhost:9301@example.com",
+      "localhost, example.com",
+      "example.com:localhost",
+    ],
+  ])("refuses to answer as %p, whatever is asked for", async (host) => {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/nothing"]) {
+      const response = await admin()(path, "GET", { host });
+      expect(response.status).toBe(421);
+      expect(await response.json()).toMatchObject({ error: { code: "host_not_loopback" } });
+    }
+  });
 
   test("is ready while alerts could be accepted, and not while it stops", async () => {
     expect((await admin()("/readyz")).status).toBe(200);
