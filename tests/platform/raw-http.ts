@@ -4,14 +4,18 @@ import { connect } from "node:net";
 /** What came back on a connection; `ended` when the server closed it within the time. */
 export type RawAnswer = { status: number; head: string; body: string; text: string; ended: boolean };
 
-/** Sends `pieces`, one after the other, and reads until the server closes or `until` is satisfied. */
+/**
+ * Sends `pieces`, one after the other, and reads until the server closes or `until` is satisfied; with `half`, our side
+ * ends behind them.
+ */
 export async function speak(
   port: number,
   pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   until: (text: string) => boolean = () => false,
   host = "127.0.0.1",
+  half = false,
 ): Promise<RawAnswer> {
-  const socket = connect({ port, host });
+  const socket = connect({ port, host, allowHalfOpen: half });
   const bytes: Uint8Array[] = [];
   let ended = false;
   let isOver = false;
@@ -36,6 +40,7 @@ export async function speak(
     if (!socket.write(piece))
       await Promise.race([over, new Promise((resolve) => socket.once("drain", resolve))]);
   }
+  if (half && !isOver) socket.end();
   await over;
   socket.destroy();
   const text = Buffer.concat(bytes).toString("latin1");
