@@ -22,8 +22,8 @@ export type GateAllowances = { unreadBytes: Allowance; waitingClosers: Allowance
 /**
  * A connection as the HTTP parser sees it: its bytes, no further than the request that is being answered.
  *
- * Shape: what has arrived is handed on in pieces, cut where a head may end, because the parser begins every request
- *        that it is given. While a request is answered nothing is handed on but its body, and of that only what is
+ * Shape: what has arrived is handed on in pieces, cut where a head or a body may end, because the parser begins every
+ *        request that it is given. While a request is answered nothing is handed on but its body, and of that only what is
  *        asked for; the rest waits, one piece here and the others in the kernel. Behind the last answer the connection
  *        is closed for writing at once, and what still comes is thrown away unseen: closed with unread bytes, it
  *        would be reset, and the sender would not see the answer.
@@ -37,6 +37,10 @@ export class RequestGate extends Duplex {
   #hasSenderEnded = false;
   #isIdle = false;
   #beforeRequestBytes = 0;
+  /** What is still to come of the request's body; null where its length was not said. */
+  #bodyLeftBytes: number | null = null;
+  /** Whether the last piece ended where a request ends, as far as can be told without parsing. */
+  #isBetweenRequests = false;
   #heldCounted = 0;
   #lingerBytes = 0;
   #isWaitingCloser = false;
@@ -61,6 +65,8 @@ export class RequestGate extends Duplex {
   began(message: IncomingMessage, answer: ServerResponse): void {
     this.#requests.add(message);
     this.#beforeRequestBytes = 0;
+    const length = message.headers["content-length"];
+    this.#bodyLeftBytes = length === undefined ? null : Number(length);
     this.#enter("working");
     message.on("resume", () => this.#handOn());
     answer.once("close", () => {
@@ -147,21 +153,33 @@ export class RequestGate extends Duplex {
   #isWanted(): boolean {
     const [current] = this.#requests;
     if (current === undefined) return true;
+    if (this.#bodyLeftBytes === 0) return false;
     return !current.complete && current.readableFlowing === true && current.readableLength === 0;
   }
 
   #handOnPiece(held: Buffer): void {
-    const at = held.indexOf(HEAD_END);
-    const end = at === -1 ? held.byteLength : at + HEAD_END.byteLength;
+    const end = this.#cutOf(held);
     this.#held = end === held.byteLength ? null : held.subarray(end);
     this.#beforeRequestBytes += end;
     this.push(held.subarray(0, end));
     if (this.#requests.size === 0 && this.#beforeRequestBytes > MOST_BEFORE_REQUEST_BYTES) this.destroy();
   }
 
+  #cutOf(held: Buffer): number {
+    if (this.#requests.size > 0 && this.#bodyLeftBytes !== null) {
+      const end = Math.min(held.byteLength, this.#bodyLeftBytes);
+      this.#bodyLeftBytes -= end;
+      this.#isBetweenRequests = this.#bodyLeftBytes === 0;
+      return end;
+    }
+    const at = held.indexOf(HEAD_END);
+    this.#isBetweenRequests = at !== -1;
+    return at === -1 ? held.byteLength : at + HEAD_END.byteLength;
+  }
+
   #rest(): void {
     if (this.#requests.size > 0 || this.writableEnded) return;
-    this.#isIdle = this.#held === null;
+    this.#isIdle = this.#held === null && this.#isBetweenRequests;
     this.#enter(this.#isIdle ? "idle" : "next");
   }
 }

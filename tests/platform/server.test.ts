@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { connect } from "node:net";
-import { type Fetch, type Listener, listen } from "../../lib/platform/server.ts";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type Fetch, type Listener, listen, type ServerLimits } from "../../lib/platform/server.ts";
+import { until } from "../chaos/until.ts";
 import { holdSocket } from "./held-socket.ts";
 import { request, speak } from "./raw-http.ts";
 
@@ -18,8 +20,9 @@ afterEach(async () => {
 async function start(
   fetch: Fetch,
   door: { host: string; port: number; fd?: number } = doors["an address"](),
+  limits: Partial<ServerLimits> = {},
 ) {
-  const listener = await listen({ ...door, fetch });
+  const listener = await listen({ ...door, fetch, limits });
   listeners.push(listener);
   return listener;
 }
@@ -115,6 +118,103 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
     }, door());
     expect((await speak(port, [get])).text).toBe("");
     expect((await speak(port, [get])).body).toBe("fine");
+  });
+
+  test("begins one request of a connection at a time, and leaves the others with their sender", async () => {
+    const { fetch, asked, tell } = held();
+    let begun = 0;
+    const counted: Fetch = async (request) => {
+      begun += 1;
+      return await fetch(request);
+    };
+    const { port } = await start(counted, door());
+    const one = request("GET /", ["Connection: keep-alive"]);
+    const piece = Buffer.concat(Array(1_000).fill(one));
+    const socket = connect({ port, host: HOST });
+    let answers = 0;
+    socket.on("data", (chunk: Buffer) => {
+      answers += chunk.toString().split("HTTP/1.1 200").length - 1;
+    });
+    for (let sent = 0; sent < 20; sent += 1) socket.write(piece);
+    await asked;
+    // Others are served meanwhile, so that whatever was read has also been parsed.
+    for (let turn = 0; turn < 5; turn += 1) await speak(port, ["garbage\r\n\r\n"]);
+    expect([begun, answers]).toEqual([1, 0]);
+    tell();
+    await until("all are answered", () => answers === 20_000);
+    expect(begun).toBe(20_000);
+    socket.destroy();
+  });
+
+  test("limits the time of every head on a connection, not the rest between them", async () => {
+    const { port } = await start(echo, door(), { phasesMs: { new: 100, next: 100 } });
+    const half = kept.subarray(0, 10);
+    expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
+    const resting = connect({ port, host: HOST });
+    resting.write(kept);
+    const late = async function* () {
+      yield kept;
+      yield half;
+    };
+    const { text, ended } = await speak(port, late());
+    expect([text.split("\r\n\r\nabc").length - 1, ended]).toEqual([1, true]);
+    expect([resting.closed, resting.readableEnded]).toEqual([false, false]);
+    resting.destroy();
+  });
+
+  test("does not let a head trickle in", async () => {
+    const { port } = await start(echo, door(), { phasesMs: { new: 200 } });
+    const trickle = async function* () {
+      yield "POST / HTTP/1.1\r\n";
+      for (;;) {
+        yield "x";
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    expect((await speak(port, trickle())).status).toBe(0);
+  });
+
+  test("closes the oldest silent connection for a new one, and answers that", async () => {
+    const { port } = await start(echo, door(), { connections: 3 });
+    const silent: Socket[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      silent.push(connect({ port, host: HOST }).resume());
+      await once(silent[at]!, "connect");
+    }
+    expect((await speak(port, [request("POST /", [], "abc")])).body).toBe("abc");
+    await until("the oldest is closed", () => silent[0]!.closed);
+    expect(silent.map(({ closed }) => closed)).toEqual([true, false, false]);
+    for (const socket of silent) socket.destroy();
+  });
+
+  test("closes a new connection at once when all others are at work", async () => {
+    const { fetch, asked, tell } = held();
+    const { port } = await start(fetch, door(), { connections: 1 });
+    const working = speak(port, [get]);
+    await asked;
+    expect((await speak(port, [get])).text).toBe("");
+    tell();
+    expect((await working).body).toBe("done");
+    expect((await speak(port, [get])).body).toBe("done");
+  });
+
+  test("closes the connection whose unread bytes are more than all may keep", async () => {
+    const { fetch, asked, tell } = held();
+    const { port } = await start(fetch, door(), { unreadBytes: 1_000 });
+    const few = speak(port, [kept, kept.subarray(0, 90)], (text) => text.includes("done"));
+    await asked;
+    expect((await speak(port, [Buffer.concat(Array(50).fill(kept))])).text).toBe("");
+    tell();
+    expect((await few).status).toBe(200);
+    expect((await speak(port, [get])).body).toBe("done");
+  });
+
+  test("closes a connection that sends blank lines in place of a request", async () => {
+    const { port } = await start(echo, door());
+    const blanks = async function* () {
+      for (;;) yield "\r\n".repeat(1_000);
+    };
+    expect(await speak(port, blanks())).toMatchObject({ status: 0 });
   });
 });
 
