@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `collector`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `burst`, `collector`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -11,6 +11,7 @@ import { collectorFigures } from "./collector.ts";
 import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";
 import { startupFigures } from "./startup.ts";
+import { burstFigures } from "./webhook-burst.ts";
 import { webhookFigures, webhookMinuteFigures } from "./webhook-speed.ts";
 import { memoryFigures } from "./weekly-memory.ts";
 import { countRoundTrips, roundTripFigure, speedFigures } from "./weekly-speed.ts";
@@ -28,6 +29,7 @@ const PARTS: Record<string, Part> = {
   memory: memoryFigures,
   webhook: webhookFigures,
   minute: webhookMinuteFigures,
+  burst: burstFigures,
   collector: collectorFigures,
 };
 
@@ -39,7 +41,9 @@ if (unknown.length > 0) {
 }
 
 console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
-const needsDatabase = chosen.some((name) => !["startup", "webhook", "minute", "collector"].includes(name));
+const needsDatabase = chosen.some(
+  (name) => !["startup", "webhook", "minute", "burst", "collector"].includes(name),
+);
 const server = needsDatabase ? await startPostgres() : null;
 const stop = async (status: number) => {
   await server?.stop();
