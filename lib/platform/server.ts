@@ -12,13 +12,8 @@ import { Connections, IDLE_MS, type Phase, type PhaseLimits } from "./connection
 import { descriptorLimit } from "./descriptor-limit.ts";
 import { OpsError } from "./errors.ts";
 import { type ListenAddress, openListeningSocket } from "./listening-socket.ts";
-import { webRequest } from "./node-request.ts";
-import { sendResponse } from "./node-response.ts";
-import { protocolProblem } from "./protocol-problem.ts";
 import { type GateAllowances, RequestGate } from "./request-gate.ts";
-
-/** What answers requests. */
-export type Fetch = (request: Request) => Response | Promise<Response>;
+import { type Exchange, type Fetch, serveRequest } from "./serve-request.ts";
 
 /**
  * A server that listens.
@@ -103,7 +98,8 @@ function parserServer(fetch: Fetch, connections: Connections): HttpServer {
   });
   const on = (event: string, more: (answer: ServerResponse) => Partial<Exchange> = () => ({})) =>
     server.on(event, (message: IncomingMessage, answer: ServerResponse) => {
-      void serve({ fetch, connections, message, answer, onBodyWanted() {}, ...more(answer) });
+      const isEnding = () => connections.isEnding;
+      void serveRequest({ fetch, message, answer, isEnding, onBodyWanted() {}, ...more(answer) });
     });
   on("request");
   on("checkContinue", (answer) => ({ onBodyWanted: () => answer.writeContinue() }));
@@ -129,49 +125,6 @@ function accept(
     const enter = (phase: Phase) => connections.enter(socket, phase);
     parser.emit("connection", new RequestGate(socket, first, allowances, enter));
   });
-}
-
-type Exchange = {
-  fetch: Fetch;
-  connections: Connections;
-  message: IncomingMessage;
-  answer: ServerResponse;
-  onBodyWanted: () => void;
-};
-
-async function serve({ fetch, connections, message, answer, onBodyWanted }: Exchange): Promise<void> {
-  (message.socket as unknown as RequestGate).began(message, answer);
-  // A sender that goes away is no failure of ours; without a listener it would end the process.
-  message.on("error", () => {});
-  answer.on("error", () => {});
-  try {
-    const response = refusal(message) ?? (await fetchOr400(fetch, message, onBodyWanted));
-    await sendResponse(response, message, answer, connections.isEnding);
-  } catch {
-    message.socket.destroy();
-  }
-}
-
-function refusal(message: IncomingMessage): Response | null {
-  const status = protocolProblem(message);
-  return status === null ? null : new Response(null, { status });
-}
-
-async function fetchOr400(
-  fetch: Fetch,
-  message: IncomingMessage,
-  onBodyWanted: () => void,
-): Promise<Response> {
-  const request = requestOf(message, onBodyWanted);
-  return request === null ? new Response(null, { status: 400 }) : await fetch(request);
-}
-
-function requestOf(message: IncomingMessage, onBodyWanted: () => void): Request | null {
-  try {
-    return webRequest(message, onBodyWanted);
-  } catch {
-    return null;
-  }
 }
 
 /** What the parser cannot read is refused, and its connection closed as behind every refusal. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { type Fetch, type Listener, listen, type ServerLimits } from "../../lib/platform/server.ts";
+import type { Fetch } from "../../lib/platform/serve-request.ts";
+import { type Listener, listen, type ServerLimits } from "../../lib/platform/server.ts";
 import { until } from "../chaos/until.ts";
 import { holdSocket } from "./held-socket.ts";
 import { request, speak } from "./raw-http.ts";
