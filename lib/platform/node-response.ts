@@ -15,10 +15,13 @@ export async function sendResponse(
 ): Promise<void> {
   const body = await response.text();
   const headers = Object.fromEntries(response.headers);
+  const { socket } = message;
+  socket.cork();
   answer.writeHead(response.status, {
     ...headers,
     "content-length": String(Buffer.byteLength(body)),
     ...(isLast || !response.ok || !message.complete ? { connection: "close" } : {}),
   });
   answer.end(body);
+  socket.uncork();
 }

@@ -87,6 +87,11 @@ export class RequestGate extends Duplex {
     this.#raw.write(chunk, done);
   }
 
+  /** Head and body of an answer in one packet. */
+  override _writev(chunks: { chunk: Uint8Array }[], done: (error?: Error | null) => void): void {
+    this.#raw.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
   override _final(done: () => void): void {
     this.#held = null;
     this.#countHeld();
