@@ -48,12 +48,14 @@ export class Lane {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #hold: string | null = null;
-  #heldAtMs = Number.NEGATIVE_INFINITY;
+  /** When the 24 hours of every row began anew: at the start of this process, or when it was last held. */
+  #countsFromMs: number;
   #pumping: Promise<void> | null = null;
   #pumpAgain = false;
 
   constructor(world: LaneWorld) {
     this.#world = world;
+    this.#countsFromMs = world.monotonicMs();
   }
 
   /** The code for which everything waits, or null. */
@@ -170,7 +172,7 @@ export class Lane {
       if (this.#hold !== result.code)
         log.error("The peer refuses us: its alerts wait", holdFacts(kind, result));
       this.#hold = result.code;
-      this.#heldAtMs = monotonicMs();
+      this.#countsFromMs = monotonicMs();
     } else if (!result.peerDown) this.#hold = null;
     if (!result.holds && !result.peerDown && result.retryAfterMs === null) return;
     this.#failures += 1;
@@ -191,10 +193,13 @@ export class Lane {
     return { as: "retry", delayMs, code: result.code };
   }
 
-  /** Whether a row has had its time; what it spent held, or waiting for its first attempt, was not its own. */
+  /**
+   * Older than 24 hours, not counting the time on hold, nor that before the first attempt or the start of this process:
+   * nothing tells how much of it was a hold.
+   */
   #isOver({ attempts }: DueRow, ageMs: number): boolean {
-    const sinceHoldMs = this.#world.monotonicMs() - this.#heldAtMs;
-    return attempts > 0 && Math.min(ageMs, sinceHoldMs) >= GIVE_UP_MS;
+    const triedMs = this.#world.monotonicMs() - this.#countsFromMs;
+    return attempts > 0 && Math.min(ageMs, triedMs) >= GIVE_UP_MS;
   }
 
   /** Whether the result is on disk; tries until it is, or until the service gives up. */

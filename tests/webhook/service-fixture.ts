@@ -37,6 +37,8 @@ export type Service = {
   directory: string;
   /** The clock of the state; moves by itself, and by hand. */
   advance(ms: number): void;
+  /** As `advance`, and the service's own clock as well. */
+  pass(ms: number): void;
   post(body: unknown): Promise<{ status: number; body: Answer }>;
   /** Ends the service as a signal does and starts it anew on the same state. */
   restart(options?: Partial<ServeOptions>): Promise<void>;
@@ -57,7 +59,10 @@ export async function startService(options: Partial<ServeOptions> = {}): Promise
   const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
   let ahead = 0;
   const nowMs = () => Date.now() + ahead;
-  let running = await run({ directory, gateway, tracker, nowMs, options });
+  let passed = 0;
+  const monotonicMs = () => performance.now() * HASTE + passed;
+  const parts = { directory, gateway, tracker, nowMs, monotonicMs };
+  let running = await run({ ...parts, options });
 
   return {
     gateway,
@@ -75,6 +80,10 @@ export async function startService(options: Partial<ServeOptions> = {}): Promise
     advance(ms) {
       ahead += ms;
     },
+    pass(ms) {
+      ahead += ms;
+      passed += ms;
+    },
     async post(body) {
       const response = await fetch(running.url, {
         method: "POST",
@@ -85,7 +94,7 @@ export async function startService(options: Partial<ServeOptions> = {}): Promise
     },
     async restart(changed = {}) {
       await running.stop();
-      running = await run({ directory, gateway, tracker, nowMs, options: { ...options, ...changed } });
+      running = await run({ ...parts, options: { ...options, ...changed } });
     },
     async stop() {
       await running.stop();
@@ -100,10 +109,11 @@ type Parts = {
   gateway: Gateway;
   tracker: Tracker;
   nowMs: () => number;
+  monotonicMs: () => number;
   options: Partial<ServeOptions>;
 };
 
-async function run({ directory, gateway, tracker, nowMs, options }: Parts) {
+async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }: Parts) {
   const state = await openSqliteState({ directory, nowMs, log: silentLog });
   const client = evolutionClient({
     baseUrl: new URL(gateway.url),
@@ -134,7 +144,7 @@ async function run({ directory, gateway, tracker, nowMs, options }: Parts) {
     sockets: new Map(),
     onReady: ready.resolve,
     interrupt: ending.signal,
-    monotonicMs: () => performance.now() * HASTE,
+    monotonicMs,
     random: () => 0,
     sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),
   };

@@ -182,7 +182,7 @@ describe("a gateway in trouble", () => {
     service.gateway.routes.send.script = () => refusal;
     for (let i = 0; i < 5; i += 1) await service.post({ alerts: [alertOf()] });
     await until("the key was refused several times", async () => {
-      service.advance(3_600_000);
+      service.pass(3_600_000);
       return service.gateway.routes.send.calls.length >= 12;
     });
     expect((await service.state.stats()).message).toMatchObject({ queued: 5, dead: 0 });
@@ -196,7 +196,7 @@ describe("a gateway in trouble", () => {
     service.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
     await service.post({ alerts: [alertOf({ status: "resolved" })] });
     await until("it is dead", async () => {
-      service.advance(3_600_000);
+      service.pass(3_600_000);
       return (await service.state.stats()).message.dead === 1;
     });
     const [row] = await service.state.listDead();
