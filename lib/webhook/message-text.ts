@@ -13,6 +13,9 @@ import { leftOutWording, stateWording, troubleWording } from "./alert-wording.ts
 const MAX_UNITS = 4000;
 const MAX_SEVERITY_UNITS = 60;
 
+/** Encoding its formatting marks makes a link up to three times as long. */
+const MAX_LINK_UNITS = 1000;
+
 /** What a text is never shortened below; four of these, the links and our own words always fit together. */
 const MIN_UNITS = 300;
 
@@ -79,7 +82,8 @@ function brazilTime(instant: string | null): string | null {
 
 function link(url: string | null): string | null {
   const href = webLink(url);
-  return href === null ? null : whatsappLink(href);
+  const shown = href === null ? null : whatsappLink(href);
+  return shown !== null && shown.length <= MAX_LINK_UNITS ? shown : null;
 }
 
 function plain(text: string): string {

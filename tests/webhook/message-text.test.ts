@@ -175,6 +175,17 @@ describe("renderMessage() of long texts", () => {
     expect(two.split("sssssssss").length - 1).toBeGreaterThan(300);
   });
 
+  test("leaves a link out that its encoding makes too long", () => {
+    const ruleUrl = `https://example.com/${"*".repeat(980)}`;
+    const all = long("a", 9000);
+    const text = message({ summary: all, description: all, value: all, name: all, ruleUrl }, ruleUrl);
+    expect(text.length).toBeLessThanOrEqual(4000);
+    expect(lineOf(text, "Regra")).toBeNull();
+    const edge = `https://example.com/${"*".repeat(326)}xx`;
+    expect(lineOf(message({ ruleUrl: edge }), "Regra")).toHaveLength("Regra: ".length + 1000);
+    expect(lineOf(message({ ruleUrl: `${edge}x` }), "Regra")).toBeNull();
+  });
+
   test("drops a description that is cut between two lines, not its mark", () => {
     for (let units = 0; units < 12; units++) {
       const text = message({ summary: "s".repeat(units), description: "x\n".repeat(5000) });
