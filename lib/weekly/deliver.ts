@@ -14,12 +14,14 @@ export type Prepared =
   | ({ ready: false; code: string } & Background);
 
 /**
- * What belongs to a failure before the send: `stopsChannel` when it concerns every delivery, `timedOut` when the provider
- * was asked and said nothing, `cause` what is behind its code where several things lead to that.
+ * What belongs to a failure of what was not sent: `stopsChannel` when it concerns every delivery, `timedOut` when the
+ * provider was asked and said nothing, `throttled` when it asked for patience to the last, `cause` what is behind its code
+ * where several things lead to that.
  */
 type Background = {
   stopsChannel?: boolean | undefined;
   timedOut?: boolean | undefined;
+  throttled?: boolean | undefined;
   cause?: string | undefined;
 };
 
@@ -32,8 +34,8 @@ export type DeliveryChannel = {
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
   /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
   halt: Halt;
-  /** How many deliveries in a row ended in doubt, or with nothing said in time before they began. */
-  silencesInARow: number;
+  /** How many deliveries in a row ended in doubt, with nothing said in time before they began, or throttled to the last. */
+  fruitlessInARow: number;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
   pace: Pace;
@@ -59,10 +61,10 @@ const THROTTLED_REPEATS = 3;
 /** A provider that asks for more patience than this gets no further message in this run. */
 const LONGEST_PATIENCE_MS = 30 * 60_000;
 /**
- * Each doubt is a delivery that a person has to look up, and each silence costs the whole time limit: a provider that
- * hangs must not make thousands of them.
+ * Each doubt is a delivery that a person has to look up, each silence costs the whole time limit, and each throttled
+ * delivery all of its repeats, for which the owner's other channel waits too: there must not be thousands of them.
  */
-const SILENCES_BEFORE_HALT = 100;
+const FRUITLESS_BEFORE_HALT = 100;
 const CLAIM_MS = 20_000;
 /** Codes of messages that were sent and of which the ledger knows nothing: their ids have to be in the summary. */
 const UNRECORDED: ReadonlySet<string> = new Set(["delivery_not_recorded", "delivery_claim_lost"]);
@@ -161,17 +163,25 @@ async function deliverOnce(
   return null;
 }
 
-/** A channel that refuses us, or is silent again and again, gets no further message: the next run sends the rest. */
+/** A channel that refuses us, or brings nothing again and again, gets no further message: the next run sends the rest. */
 function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, outcome: FinalOutcome): void {
-  const saidNothing = outcome.status === "unknown" || (outcome.status === "failed" && outcome.timedOut);
-  channel.silencesInARow = saidNothing ? channel.silencesInARow + 1 : 0;
-  const isSilent = channel.silencesInARow >= SILENCES_BEFORE_HALT;
-  const reason = refusalIn(outcome) ?? (isSilent ? { code: `${channel.name}_not_answering` } : null);
+  const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);
   if (channel.halt.reason() !== null || reason === null) return;
   channel.halt.because(reason);
   // What a failed delivery met is in the summary already, with that delivery.
-  if (outcome.status !== "failed" || isSilent) tally.failFirst({ step: channel.name, ...reason });
+  if (outcome.status !== "failed" || outcome.code !== reason.code)
+    tally.failFirst({ step: channel.name, ...reason });
   log.error("A channel was stopped for the rest of the run", { channel: channel.name, ...reason });
+}
+
+/** Counts deliveries that brought nothing; the reason to stop when there were too many in a row, else null. */
+function fruitlessFor(channel: DeliveryChannel, outcome: FinalOutcome): HaltReason | null {
+  const { status } = outcome;
+  const throttled = status === "failed" && outcome.throttled;
+  const fruitless = status === "unknown" || throttled || (status === "failed" && outcome.timedOut);
+  channel.fruitlessInARow = fruitless ? channel.fruitlessInARow + 1 : 0;
+  if (channel.fruitlessInARow < FRUITLESS_BEFORE_HALT) return null;
+  return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
 }
 
 /** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
@@ -234,14 +244,8 @@ async function attempt(
   const ids = { channel: channel.name, deliveryId: delivery.id };
   const failed = (
     code: string,
-    { stopsChannel = false, timedOut, cause }: Background = {},
-  ): FinalOutcome => ({
-    status: "failed",
-    code,
-    stopsChannel,
-    timedOut,
-    cause,
-  });
+    { stopsChannel = false, timedOut, throttled, cause }: Background = {},
+  ): FinalOutcome => ({ status: "failed", code, stopsChannel, timedOut, throttled, cause });
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
     .catch((error: unknown): Prepared => {
@@ -265,13 +269,14 @@ async function attempt(
       release?.();
       const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
       if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, { stopsChannel: true });
-      if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs) return failed(outcome.code);
+      if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs)
+        return failed(outcome.code, { throttled: true });
       const { signal } = channel.halt;
       await world.sleep(outcome.retryAfterMs, signal).catch(() => {});
       // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
       const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);
       release = await channel.pace.turn(AbortSignal.any([signal, patience])).catch(() => null);
-      if (release === null && patience.aborted) return failed(outcome.code);
+      if (release === null && patience.aborted) return failed(outcome.code, { throttled: true });
     }
   } finally {
     release?.();

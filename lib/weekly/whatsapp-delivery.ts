@@ -39,7 +39,7 @@ export function whatsappChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
     halt: createHalt(),
-    silencesInARow: 0,
+    fruitlessInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,

@@ -59,3 +59,28 @@ test("a gateway that hangs when it is asked for its instance stops WhatsApp: eac
   expect(second.whatsapp.sent).toBe(140);
   expect(weekly.gateway.accepted).toHaveLength(140);
 });
+
+test("an account that Meta limits for the whole run stops WhatsApp: each owner's e-mail would wait for its repeats", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const limited = { message: "(#80007) no", type: "OAuthException", code: 80_007, fbtrace_id: "A" };
+  weekly.gateway.routes.send.script = () => ({ status: 201, json: limited });
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number) => void waitsMs.push(ms);
+
+  const first = await weekly.run({ concurrency: 8 }, { sleep });
+
+  expect(first.email.sent).toBe(140);
+  const { failed, skipped } = first.whatsapp;
+  expect(first.whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  expect(failed + skipped).toBe(140);
+  expect(failed).toBeGreaterThanOrEqual(100);
+  expect(failed).toBeLessThanOrEqual(100 + 7);
+  expect(waitsMs.filter((ms) => ms === 30_000).length).toBeLessThanOrEqual(107 * 3);
+  expect(new Set(first.failures.map(({ code }) => code))).toEqual(new Set(["meta_80007"]));
+
+  weekly.gateway.routes.send.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.whatsapp.sent).toBe(140);
+  expect(weekly.gateway.accepted).toHaveLength(140);
+});
