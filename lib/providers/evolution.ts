@@ -79,8 +79,13 @@ function leavesStateOpen({ answer }: CallResult, outcome: SendOutcome): boolean 
   return outcome.status === "unknown" && !outcome.channel && SAYS_NOTHING.has(answer?.status);
 }
 
+/** A socket that WhatsApp closes is made anew within seconds, and the state is `connecting` meanwhile. */
+const PASSING = "instance_connecting";
+
 function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
-  return check.open || !check.isProved ? {} : { channel: { code: check.code, cause: check.cause } };
+  if (check.open || !check.isProved) return {};
+  const { code, cause } = check;
+  return { channel: cause === PASSING ? { code, cause, isPassing: true } : { code, cause } };
 }
 
 // The rows hold each instance's own token: nothing but the names leaves this function.

@@ -14,8 +14,12 @@ export type SendOutcome =
   | { status: "throttled"; code: string; retryAfterMs: number }
   | { status: "unknown"; code: string; channel?: ChannelFault };
 
-/** Why a channel can send nothing now: the public code, and what is behind it where that is another. */
-export type ChannelFault = { code: string; cause?: string | undefined };
+/**
+ * Why a channel can send nothing now.
+ *
+ * Shape: the public code, and what is behind it where that is another; `isPassing` when it may be over in a moment.
+ */
+export type ChannelFault = { code: string; cause?: string | undefined; isPassing?: true };
 
 const PROBLEM_CODES: Record<CallProblem, string> = {
   unreachable: "unreachable",

@@ -165,6 +165,8 @@ async function deliverOnce(
 
 /** A channel that refuses us, or brings nothing again and again, gets no further message: the next run sends the rest. */
 function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, outcome: FinalOutcome): void {
+  const passing = passingFaultIn(outcome);
+  if (passing !== null) tally.fail({ step: channel.name, ...passing });
   const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);
   if (channel.halt.reason() !== null || reason === null) return;
   channel.halt.because(reason);
@@ -184,9 +186,16 @@ function fruitlessFor(channel: DeliveryChannel, outcome: FinalOutcome): HaltReas
   return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
 }
 
+/** What stops nothing: each delivery looks at its sender before it begins, and a lost moment must not cost the whole run. */
+function passingFaultIn(outcome: FinalOutcome): HaltReason | null {
+  if (outcome.status !== "unknown" || !outcome.channel?.isPassing) return null;
+  const { code, cause } = outcome.channel;
+  return { code, cause };
+}
+
 /** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
 function refusalIn(outcome: FinalOutcome): HaltReason | null {
-  if (outcome.status === "unknown") return outcome.channel ?? null;
+  if (outcome.status === "unknown") return outcome.channel?.isPassing ? null : (outcome.channel ?? null);
   if (outcome.status !== "failed" || !outcome.stopsChannel) return null;
   return { code: outcome.code, cause: outcome.cause };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Secret } from "../../lib/platform/secret.ts";
 import { type EvolutionClient, evolutionClient } from "../../lib/providers/evolution.ts";
+import type { ChannelFault } from "../../lib/providers/send-outcome.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 import type { Scripted } from "../standins/standin.ts";
@@ -28,7 +29,7 @@ function clientOf(url: string, key = KEY) {
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 const unknown = (code: string) => ({ status: "unknown" as const, code });
-const doubt = (code: string, channel: { code: string; cause?: string }) => ({ ...unknown(code), channel });
+const doubt = (code: string, channel: ChannelFault) => ({ ...unknown(code), channel });
 const refusal = (status: number, text: unknown, error = "Bad Request"): Scripted => ({
   status,
   json: { status, error, response: { message: text } },
@@ -293,7 +294,9 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
     [null, "instance_not_loaded"],
   ] as const)("%p: the message stays in doubt, the channel is named", async (state, cause) => {
     gateway.instances.set("ops", state);
-    expect(await client.sendText(message)).toEqual(doubt("gateway_http_500", notOpen(cause)));
+    const passing = state === "connecting" ? { isPassing: true as const } : {};
+    const fault = { ...notOpen(cause), ...passing };
+    expect(await client.sendText(message)).toEqual(doubt("gateway_http_500", fault));
     expect(gateway.ledger.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /gw/message/sendText/ops",
       "GET /gw/instance/connectionState/ops",
