@@ -125,6 +125,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "gateway_unauthorized: the service holds its messages",
+      mend: /^Correct MESSAGING_API_KEY, then restart the service$/,
       spoil: (host) => {
         host.service.health.holds = { message: "gateway_unauthorized", issue: null };
       },

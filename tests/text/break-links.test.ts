@@ -33,6 +33,7 @@ describe("breakLinks() breaks", () => {
       "evil[。]com evil[．]com evil[｡]com evil[․]com evil[﹒]com",
     ],
     ["evil.ｃｏｍ evil.cо evil.c\u200Dom", "evil[.]ｃｏｍ evil[.]cо evil[.]c\u200Dom"],
+    ["evil.\u200Dcom evil.\uFE0Fcom evil.例", "evil[.]\u200Dcom evil[.]\uFE0Fcom evil[.]例"],
     ["💩.la ∗x∗.com =.com $.com a@.com", "💩[.]la ∗x∗[.]com =[.]com $[.]com a@[.]com"],
     [
       "a@b.example root@localhost getty@tty1.service",
