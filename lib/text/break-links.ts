@@ -19,7 +19,8 @@ const LINKING = new RegExp(
     // From the third dot of an IPv4 address on.
     String.raw`(?<=(?<!\d)\d{1,3}${DOT}\d{1,3}${DOT}\d{1,3})${DOT}(?=\d)`,
     String.raw`@(?=[^\s\p{P}]|[*_-]|[^\0-\x7F])`,
-    String.raw`:?\/\/(?=\S)`,
+    // At a text's end too: what is put there after a cut, the "…", may be part of a host.
+    String.raw`:\/\/|\/\/(?=\S)`,
     String.raw`(?<=\b(?:mailto|tel|sms|whatsapp|intent|javascript)):(?=\S)`,
     // What is in brackets already gets a second pair, so that no two texts become one.
     String.raw`\[(?:${DOT}|@|:|:?\/\/)\]`,

@@ -41,6 +41,7 @@ describe("breakLinks() breaks", () => {
     ],
     ["mailto:a@b tel:+5511 javascript:alert(1)", "mailto[:]a[@]b tel[:]+5511 javascript[:]alert(1)"],
     ["10.0.0.5:9100 203.0.113.7/login", "10.0.0[.]5:9100 203.0.113[.]7/login"],
+    ["https:// evil, ou http://", "https[://] evil, ou http[://]"],
     ["//evil.example/x ftp://x file:///etc", "[//]evil[.]example/x ftp[://]x file[://]/etc"],
     ["3.com x.zip run.sh main.rs", "3[.]com x[.]zip run[.]sh main[.]rs"],
     ["disco.Verifique", "disco[.]Verifique"],

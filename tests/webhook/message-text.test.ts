@@ -135,6 +135,15 @@ describe("renderMessage() of texts with links", () => {
       }
   });
 
+  test("makes none by a cut: the … is no host", () => {
+    for (let units = 0; units < 12; units++) {
+      const description = `${"a".repeat(units)}${" https://".repeat(1000)}`;
+      const text = message({ description, ruleUrl: null });
+      expect(text).toContain("[://]…\n");
+      expect(linksIn(text)).toEqual([]);
+    }
+  });
+
   test("keeps alerts apart that differ in nothing else", () => {
     expect(message({ summary: "evil.com" })).not.toBe(message({ summary: "evil[.]com" }));
   });
