@@ -68,14 +68,14 @@ export function evolutionClient(options: {
       const definitive = (answer: PeerAnswer) => gatewayRefusal(answer) !== null;
       const result = await callPeer({ ...common(), method: "POST", url, body, signal, definitive });
       const outcome = outcomeOf(result);
-      if (!leavesStateOpen(result, outcome)) return outcome;
+      if (!asksForState(result, outcome)) return outcome;
       const limitMs = Math.min(timeoutMs, EVOLUTION_STATE_TIMEOUT_MS);
       return { ...outcome, ...channelFault(await askState(instanceName, limitMs, signal)) };
     },
   };
 }
 
-function leavesStateOpen({ answer }: CallResult, outcome: SendOutcome): boolean {
+function asksForState({ answer }: CallResult, outcome: SendOutcome): boolean {
   return outcome.status === "unknown" && !outcome.channel && SAYS_NOTHING.has(answer?.status);
 }
 

@@ -5,7 +5,7 @@ export type HaltReason = { code: string; cause?: string | undefined };
 export type Halt = {
   /** Why the channel was stopped, or null. */
   reason(): HaltReason | null;
-  /** Aborted when the channel or the run stops, so that whoever waits for a turn is woken. */
+  /** Aborted when the channel or the run stops: what waits for a turn is woken. */
   signal: AbortSignal;
   because(reason: HaltReason): void;
   /** Wakes the waiting when the run stops as well; the run's own reason is then the one that counts. */
