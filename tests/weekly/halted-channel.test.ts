@@ -84,3 +84,12 @@ test("an account that Meta limits for the whole run stops WhatsApp: each owner's
   expect(second.whatsapp.sent).toBe(140);
   expect(weekly.gateway.accepted).toHaveLength(140);
 });
+
+test("doubts with a message sent between them stop nothing", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 160; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const { send } = weekly.gateway.routes;
+  send.script = () => (send.calls.length % 50 === 0 ? undefined : { status: 502, text: "Bad Gateway" });
+  const { whatsapp } = await weekly.run({ concurrency: 8 });
+  expect(whatsapp).toMatchObject({ sent: 3, unknown: 157, failed: 0, skipped: 0 });
+});
