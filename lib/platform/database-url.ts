@@ -44,7 +44,8 @@ const NOT_SUPPORTED = ["sslcert", "sslkey", "sslpassword", "sslcrl", "hostaddr",
  *
  * Shape: `sslmode` as in libpq: `require` encrypts without asking who answers (with `sslrootcert` it checks the
  *        certificate too), `verify-full` also checks the name. Without it a database on another host is `verify-full`,
- *        one on loopback or behind a socket `disable`.
+ *        one on loopback `disable`. A Unix socket is never encrypted. `channel_binding=require` asks for a server that
+ *        proves who it is, so the certificate is checked.
  *        Percent-encoding is undone in every part. Unknown parameters go to the server as settings.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress | string {
@@ -52,14 +53,14 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const parts = url && decodedParts(url);
   if (url === undefined || parts === undefined) return "is not a valid postgres:// URL";
-  if (parts.host.includes(",")) return "names several hosts, where one is supported";
   const query = Object.fromEntries([...url.searchParams].filter(([, value]) => value !== ""));
   const unsupported = NOT_SUPPORTED.find((name) => name in query);
   if (unsupported !== undefined) return `has the parameter ${unsupported}, which is not supported`;
   const host = query.host ?? (parts.host || "localhost");
+  if (host.includes(",")) return "names several hosts, where one is supported";
   const port = Number(url.port || 5432);
   const socketPath = host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : undefined;
-  const tls = tlsMode(query, socketPath !== undefined || isLoopback(host));
+  const tls = tlsMode(query, { host, socketPath });
   if (tls === undefined) return "has an sslmode that is not known";
   return {
     host,
@@ -87,7 +88,17 @@ function decodedParts(url: URL) {
   }
 }
 
-function tlsMode(query: Record<string, string>, isLocal: boolean): TlsMode | undefined {
+type Place = Pick<DatabaseAddress, "host" | "socketPath">;
+
+function tlsMode(query: Record<string, string>, { host, socketPath }: Place): TlsMode | undefined {
+  const mode = modeAsked(query, isLoopback(host));
+  if (mode === undefined) return undefined;
+  if (socketPath !== undefined) return "disable";
+  // The driver cannot bind a login to its channel: the certificate has to prove who answers.
+  return query.channel_binding === "require" && mode !== "verify-ca" ? "verify-full" : mode;
+}
+
+function modeAsked(query: Record<string, string>, isLocal: boolean): TlsMode | undefined {
   const hasRoot = query.sslrootcert !== undefined;
   if (query.sslrootcert === "system") return "verify-full";
   switch (query.sslmode ?? (query.ssl === "true" ? "require" : "")) {

@@ -135,6 +135,7 @@ describe("a real PostgreSQL that takes passwords in clear text only", () => {
     const expected: [url: string, outcome: string][] = [
       [at("127.0.0.1", ""), "logged in"],
       [at(encodeURIComponent(folder), ""), "logged in"],
+      [at(encodeURIComponent(folder), "sslmode=verify-full"), "logged in"],
       [at("127.0.0.1", "sslmode=require"), "logged in"],
     ];
     if (elsewhere !== undefined)

@@ -44,7 +44,10 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://127.0.0.1/d", "disable"],
     ["postgres://localhost/d", "disable"],
     ["postgres://[::1]/d", "disable"],
+    ["postgres://[::ffff:127.0.0.1]/d", "disable"],
     ["postgres:///d?host=/tmp", "disable"],
+    ["postgres:///d?host=/tmp&sslmode=require", "disable"],
+    ["postgres:///d?host=/tmp&sslmode=verify-full&sslrootcert=/ca.pem", "disable"],
     ["postgres://localhost/d?sslmode=require", "require"],
     ["postgres://db/d?sslmode=disable", "disable"],
     ["postgres://db/d?sslmode=allow", "prefer"],
@@ -53,6 +56,11 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://db/d?sslmode=require&sslrootcert=/ca.pem", "verify-ca"],
     ["postgres://db/d?sslrootcert=system", "verify-full"],
     ["postgres://db/d?ssl=true", "require"],
+    ["postgres://db/d?sslmode=require&channel_binding=require", "verify-full"],
+    ["postgres://db/d?sslmode=disable&channel_binding=require", "verify-full"],
+    ["postgres://db/d?sslmode=verify-ca&channel_binding=require", "verify-ca"],
+    ["postgres://db/d?sslmode=require&sslrootcert=/ca.pem&channel_binding=require", "verify-ca"],
+    ["postgres://db/d?sslmode=require&channel_binding=prefer", "require"],
   ] as const)("%s is %s", (text, tls) => {
     expect(parsed(text).tls).toBe(tls);
   });
@@ -69,6 +77,7 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://u:canary@h:port/d", "is not a valid postgres:// URL"],
     ["postgres://u:canary%zz@h/d", "is not a valid postgres:// URL"],
     ["postgres://u:canary@h1,h2/d", "names several hosts, where one is supported"],
+    ["postgres://u:canary@h/d?host=h1,h2", "names several hosts, where one is supported"],
     ["postgres://u:canary@h/d?sslmode=canary", "has an sslmode that is not known"],
     ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
   ])("says what is wrong with %s without quoting it", (text, problem) => {
