@@ -1,3 +1,6 @@
+import type { Stats } from "node:fs";
+import { readJudged } from "./regular-file.ts";
+
 /** The word with which a URL asks for the certificates that the host itself trusts. */
 const HOSTS_OWN = "system";
 
@@ -7,7 +10,7 @@ const HOSTS_OWN = "system";
  * Shape:  `system`, as in libpq, is the host's own store; anything else is the path of a file of one or more. Nothing
  *         else is trusted then. Each certificate is read here: Deno waits for ever on a connection with a broken one.
  * Errors: an `Error` about `sslrootcert`: its code is ROOT_CERTIFICATES_MISSING when there is none,
- *         ROOT_CERTIFICATES_INVALID for a broken one, or the file system's.
+ *         ROOT_CERTIFICATES_INVALID for a broken one and for what is not a file, or the file system's.
  */
 export async function rootCertificates(name: string | undefined): Promise<string[] | undefined> {
   if (name === undefined) return undefined;
@@ -23,18 +26,27 @@ async function hostsOwn(): Promise<string[]> {
 }
 
 async function certificatesOf(path: string): Promise<string[]> {
-  const { readFile } = await import("node:fs/promises");
   const { X509Certificate } = await import("node:crypto");
-  const text = await readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
-    throw failure(code ?? "ROOT_CERTIFICATES_INVALID");
-  });
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const blocks = textOf(path).match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   try {
     for (const block of blocks) new X509Certificate(block);
   } catch {
     throw failure("ROOT_CERTIFICATES_INVALID");
   }
   return blocks;
+}
+
+function textOf(path: string): string {
+  try {
+    return Buffer.from(readJudged(path, { judge: requireFile })).toString("utf8");
+  } catch (error) {
+    throw failure((error as NodeJS.ErrnoException).code ?? "ROOT_CERTIFICATES_INVALID");
+  }
+}
+
+// A named pipe would be waited for, longer than any limit on connecting.
+function requireFile(stats: Stats): void {
+  if (!stats.isFile()) throw failure("ROOT_CERTIFICATES_INVALID");
 }
 
 function failure(code: string): Error {
