@@ -20,6 +20,12 @@ const OUT_OF_DATE: ConnectionFault = {
     "Renew the certificate on the server, or set this host's clock; sslmode=require in DATABASE_URL encrypts without " +
     "asking who answers, and sslrootcert does not help here",
 };
+const OTHER_USE: ConnectionFault = {
+  why: "the server's certificate is not one for servers, or what signed it is no authority",
+  hint:
+    "Give the server a certificate for servers, signed by an authority; sslmode=require in DATABASE_URL encrypts " +
+    "without asking who answers, and sslrootcert does not help here",
+};
 const ROOT_UNUSABLE: ConnectionFault = {
   why: "the certificates that sslrootcert names cannot be used",
   hint:
@@ -38,6 +44,9 @@ const FAULTS: Readonly<Record<string, ConnectionFault>> = {
   HOSTNAME_MISMATCH: OTHER_NAME,
   CERT_HAS_EXPIRED: OUT_OF_DATE,
   CERT_NOT_YET_VALID: OUT_OF_DATE,
+  INVALID_CA: OTHER_USE,
+  INVALID_PURPOSE: OTHER_USE,
+  PATH_LENGTH_EXCEEDED: OTHER_USE,
   TLS_REFUSED: {
     why: "the server does not offer TLS",
     hint:
@@ -56,7 +65,7 @@ const FAULTS: Readonly<Record<string, ConnectionFault>> = {
  * What a failed connection means where the URL's `sslmode` and `sslrootcert` decide; undefined elsewhere.
  *
  * Source: OpenSSL's names of verification results, as Bun 1.4.5 and Deno 2.9.6 give them; Deno calls a certificate that
- *         is out of date UNABLE_TO_VERIFY_LEAF_SIGNATURE too.
+ *         is out of date or for another use UNABLE_TO_VERIFY_LEAF_SIGNATURE too.
  */
 export function connectionFault(code: string, about: string | undefined): ConnectionFault | undefined {
   if (about === "sslrootcert") return ROOT_UNUSABLE;

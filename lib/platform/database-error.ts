@@ -130,6 +130,9 @@ const UNREACHABLE = new Set([
   "ENOTFOUND",
   "EPERM",
   "ETIMEDOUT",
+  "INVALID_CA",
+  "INVALID_PURPOSE",
+  "PATH_LENGTH_EXCEEDED",
 ]);
 
 /** Classes whose primary message names objects of the schema or rules of ours, never a value of a row. */

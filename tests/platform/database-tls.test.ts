@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,6 +22,7 @@ beforeAll(async () => {
     "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
   );
   writeFileSync(join(tls.folder, "empty.pem"), "");
+  execFileSync("mkfifo", [join(tls.folder, "pipe.pem")]);
 });
 afterAll(() => tls.stop());
 
@@ -60,9 +61,13 @@ const CASES: Partial<Record<keyof typeof CERTIFICATES, [host: string, query: str
     ["localhost", "sslmode=verify-full&sslrootcert=/nonexistent", "DATABASE_UNREACHABLE ENOENT"],
     ["localhost", "sslrootcert=FOLDER/garbage.pem", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_INVALID"],
     ["localhost", "sslrootcert=FOLDER/empty.pem", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_MISSING"],
+    ["localhost", "sslrootcert=FOLDER/pipe.pem", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_INVALID"],
+    ["localhost", "sslrootcert=FOLDER", "DATABASE_UNREACHABLE ROOT_CERTIFICATES_INVALID"],
+    ["[::ffff:127.0.0.1]", "", "plain"],
     ["0.0.0.0", "", UNTRUSTED],
     ["0.0.0.0", ROOT, OTHER_NAME],
     ["0.0.0.0", "sslmode=require", "encrypted"],
+    ["0.0.0.0", "sslmode=require&channel_binding=require", UNTRUSTED],
     ["0.0.0.0", "sslmode=disable", "plain"],
   ],
   loopback: [["127.0.0.1", `sslmode=verify-full&${ROOT}`, "encrypted"]],
@@ -106,6 +111,20 @@ test("a certificate that is out of date is refused, under Deno by a less exact n
   const urls = [urlAt("localhost", `sslmode=verify-full&${ROOT}`)];
   expect(await sessionsOf(urls)).toEqual(["DATABASE_UNREACHABLE CERT_HAS_EXPIRED"]);
   expect(await sessionsUnderDeno(urls)).toEqual([UNTRUSTED]);
+});
+
+test("a certificate that another server signed is refused, under Deno by a less exact name", async () => {
+  await tls.show("bySomeServer");
+  const urls = ["verify-full", "verify-ca"].map((mode) => urlAt("localhost", `sslmode=${mode}&${ROOT}`));
+  const refused = "DATABASE_UNREACHABLE INVALID_PURPOSE";
+  expect(await sessionsOf(urls)).toEqual([refused, refused]);
+  expect(await sessionsUnderDeno(urls)).toEqual([UNTRUSTED, UNTRUSTED]);
+  const opening = openDatabase(new Secret(urls[0]!), { max: 1, applicationName: "opsctl test" });
+  const error = await opening.catch((thrown: unknown) => thrown);
+  expect((error as OpsError).message).toBe(
+    "Cannot connect to the database: the connection failed with INVALID_PURPOSE because the server's certificate is " +
+      "not one for servers, or what signed it is no authority",
+  );
 });
 
 test("the compiled binary verifies by default, says what to write, and takes what it was told", async () => {

@@ -50,10 +50,7 @@ c28z5UK2obvA2Yfe/Xk=
 -----END CERTIFICATE-----
 `;
 
-/** One certificate, with its chain where it has one, for each thing that can be right or wrong with it. */
-export const CERTIFICATES = {
-  /** For the name `localhost`. */
-  localhost: `-----BEGIN CERTIFICATE-----
+const LOCALHOST = `-----BEGIN CERTIFICATE-----
 MIIBgTCCASegAwIBAgIBAjAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBBvcHNjdGwg
 dGVzdCByb290MCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAPMQ0w
 CwYDVQQDDARuYW1lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE4A5TLYz6rMN5
@@ -64,7 +61,24 @@ HQYDVR0OBBYEFB9HP4g9koaKxJ3fE1rgoUs3RaSwMB8GA1UdIwQYMBaAFCWaJ2fL
 3ygJqhLszJpqqOtpkIVI7XZp8gIgPGjzEICEqdLxA8c1ywJres0rHHEsFQh6XY0c
 wl52Quk=
 -----END CERTIFICATE-----
-`,
+`;
+
+const SIGNED_BY_LOCALHOST = `-----BEGIN CERTIFICATE-----
+MIIBYjCCAQigAwIBAgIBCTAKBggqhkjOPQQDAjAPMQ0wCwYDVQQDDARuYW1lMCAX
+DTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAdMRswGQYDVQQDDBJzaWdu
+ZWQgYnkgYSBzZXJ2ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATgDlMtjPqs
+w3n/vrInCNgmk+2Q59GjC91oFDR8E/GSW1hblyXaK+PWfacbGFOohhLlgjGyKqYL
+ACWG3CtVtoX5o0UwQzAMBgNVHRMBAf8EAjAAMBQGA1UdEQQNMAuCCWxvY2FsaG9z
+dDAdBgNVHQ4EFgQUH0c/iD2ShorEnd8TWuChSzdFpLAwCgYIKoZIzj0EAwIDSAAw
+RQIhANQqtC+cvOLPlnJYYnIsKBObSvfUXPg3lCnU955svBfmAiBUoYv6ZFmllTAz
+Cr2i3i6mdY+ULRILZBlaCZT60qdiLw==
+-----END CERTIFICATE-----
+`;
+
+/** One certificate, with its chain where it has one, for each thing that can be right or wrong with it. */
+export const CERTIFICATES = {
+  /** For the name `localhost`. */
+  localhost: LOCALHOST,
   /** For the address 127.0.0.1. */
   loopback: `-----BEGIN CERTIFICATE-----
 MIIBfjCCASWgAwIBAgIBAzAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBBvcHNjdGwg
@@ -134,4 +148,6 @@ Hm4mvNYCIQC+snnh6WWHnCJ/obpNfS+GIyx5Yu0pEhKCoTOEaCBUHA==
   chain: `${BY_INTERMEDIATE}${INTERMEDIATE}`,
   /** The same without the intermediate authority that a client needs. */
   brokenChain: BY_INTERMEDIATE,
+  /** For the name `localhost`, signed by a server, which is no authority. */
+  bySomeServer: `${SIGNED_BY_LOCALHOST}${LOCALHOST}`,
 } as const;
