@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { connect, isIP, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { clearTextAnswer } from "./clear-text-password.ts";
 import type { DatabaseAddress } from "./database-url.ts";
@@ -192,9 +192,8 @@ async function tlsOptions({ host, tls, rootCertificate }: DatabaseAddress): Prom
   const checksName = tls === "verify-full" || ca === undefined;
   const checksCertificate = tls === "verify-ca" || tls === "verify-full";
   return {
-    // Without a host, Deno checks the certificate for the name localhost.
+    // Both runtimes tell the server this name. Without it, Deno checks the certificate for the name localhost.
     host,
-    ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca === undefined ? {} : { ca }),
     // Said in both cases: the environment has a variable that turns it off.
     rejectUnauthorized: checksCertificate,

@@ -202,6 +202,19 @@ describe("a server without TLS", () => {
     expect(Buffer.concat(seen).toString("hex")).toBe("0000000804d2162f".repeat(2));
   });
 
+  test("that adds something to its answer about TLS is refused: what comes before TLS proves nothing", async () => {
+    for (const answer of ["SE", "NE"]) {
+      await using stuffing = await listen((socket) => {
+        socket.once("data", () => socket.write(answer));
+      });
+      const urls = ["require", "prefer"].map(
+        (mode) => `postgres://u@127.0.0.1:${stuffing.port}/d?sslmode=${mode}`,
+      );
+      expect(await sessionsOf(urls)).toEqual([REFUSED, REFUSED]);
+      expect(await sessionsUnderDeno(urls)).toEqual([REFUSED, REFUSED]);
+    }
+  });
+
   test("that offers TLS and then breaks the connection ends nothing but the attempt, and at once", async () => {
     await using rude = await listen((socket) => {
       socket.once("data", () => socket.write("S", () => socket.resetAndDestroy()));
@@ -211,6 +224,26 @@ describe("a server without TLS", () => {
       for (const outcome of await sessionsOf(Array.from({ length: 8 }, () => url)))
         expect(outcome).toMatch(/^DATABASE_UNREACHABLE (CONNECTION_CLOSED|ECONNRESET)$/);
   });
+});
+
+test("a server is told by which name it is asked for, as hosted ones need it, and no address", async () => {
+  const hellos: string[] = [];
+  await using server = await listen((socket) => {
+    socket.once("data", () => {
+      socket.write("S");
+      socket.once("data", (hello: Buffer) => {
+        hellos.push(hello.toString("latin1"));
+        socket.destroy();
+      });
+    });
+  });
+  const urls = ["localhost", "127.0.0.1"].map(
+    (host) => `postgres://u@${host}:${server.port}/d?sslmode=require`,
+  );
+  for (const sessions of [sessionsOf, sessionsUnderDeno])
+    for (const url of urls) expect(await sessions([url])).toEqual([expect.stringContaining("UNREACHABLE")]);
+  expect(hellos.map((hello) => hello.includes("localhost"))).toEqual([true, false, true, false]);
+  expect(hellos.filter((hello) => hello.includes("127.0.0.1"))).toEqual([]);
 });
 
 test("openDatabase() names sslmode and sslrootcert wherever they decide", async () => {
