@@ -1,7 +1,8 @@
 -- Pages read fewer columns, reconciliations record the login, and functions ignore what a caller's session defines.
 
 -- The columns that a page needs. Token, lease, attempts, evidence and error code are the worker's own.
-revoke all on table public.weekly_performance_reports from authenticated;
+revoke all on table public.weekly_performance_reports from public, anon, authenticated, service_role;
+grant select on table public.weekly_performance_reports to service_role;
 grant select
   (id, tenant_id, user_id, window_start, window_end, schema_version, status, payload, coverage_status, completed_at)
   on table public.weekly_performance_reports to authenticated;

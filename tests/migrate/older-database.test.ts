@@ -5,6 +5,7 @@ import { applyMigrations } from "../../lib/migrate/run.ts";
 import { openDatabase } from "../../lib/platform/database.ts";
 import { Secret } from "../../lib/platform/secret.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
+import { readPageAccess } from "../../lib/schema/page-access.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { opsctl } from "../e2e/opsctl.ts";
 import { HOSTED_DEFAULT_PRIVILEGES, sharedPostgres, type TestDatabase } from "../postgres.ts";
@@ -51,6 +52,19 @@ for (const major of MAJORS) {
     });
   });
 }
+
+test("loses what a platform has granted on the reports in between, to any role", async () => {
+  await withOlder(undefined, async ({ sql }) => {
+    await sql`grant all on weekly_performance_reports to public, anon, authenticated, service_role`;
+    await applyMigrations({ sql });
+    const granted = await sql`
+      select coalesce(r.rolname, 'PUBLIC') || ' ' || a.privilege_type as granted
+      from pg_class as c cross join aclexplode(c.relacl) as a left join pg_roles as r on r.oid = a.grantee
+      where c.oid = 'public.weekly_performance_reports'::regclass and a.grantee <> c.relowner`;
+    expect(granted.map((row) => row.granted)).toEqual(["service_role SELECT"]);
+    expect(await readPageAccess(sql)).toEqual({ tooMuch: [], tooLittle: [] });
+  });
+});
 
 test("is not ready before, by its record or, where the files were applied by hand, by what is missing", async () => {
   await withOlder(undefined, async ({ sql, url }) => {
