@@ -28,18 +28,18 @@ export function migrationProblems(
     ...catalog.missingFunctions.map((name) => `function public.${name}`),
     ...catalog.missingTables.filter((m) => m.origin === "opsctl").map((m) => `table public.${m.table}`),
   ];
-  // With a record of the migrations the pending one says more than its column.
-  if (missing.length === 0 && migrations.length === 0) missing.push(...missingOwnColumns(catalog));
   const everything = catalog.missingFunctions.length === FUNCTION_REQUIREMENTS.length;
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map((migration) => migration.name);
+  const pending = named("pending");
+  // A pending migration says more than its column.
+  if (missing.length === 0 && pending.length === 0) missing.push(...missingOwnColumns(catalog));
 
   if (missing.length > 0)
     add(
       `Cannot use the database: ${everything ? "opsctl's tables and functions are missing" : `missing ${missing.join(", ")}`}`,
       "Run opsctl migrate as the owner",
     );
-  const pending = named("pending");
   if (missing.length === 0 && pending.length > 0)
     add(`Cannot use the database: not migrated to ${pending.join(", ")}`, "Run opsctl migrate as the owner");
   const edited = named("edited");

@@ -66,7 +66,7 @@ test("loses what a platform has granted on the reports in between, to any role",
   });
 });
 
-test("is not ready before, by its record or, where the files were applied by hand, by what is missing", async () => {
+test("is not ready before, by its record, nor without what the files bring, whatever the record says", async () => {
   await withOlder(undefined, async ({ sql, url }) => {
     const problems = async () => (await checkReadiness(sql)).map(({ code, message }) => [code, message]);
     expect(await problems()).toEqual([
@@ -84,12 +84,16 @@ test("is not ready before, by its record or, where the files were applied by han
       reason: "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges",
       mend: "Run opsctl migrate as the owner",
     });
-    await sql`drop table opsctl_migrations`;
-    expect(await problems()).toEqual([
+    const withoutColumn = [
       [
         "DATABASE_NOT_MIGRATED",
         "Cannot use the database: missing column public.weekly_performance_reconciliations.session_user_name",
       ],
-    ]);
+    ];
+    await applyMigrations({ sql });
+    await sql`alter table weekly_performance_reconciliations drop column session_user_name`;
+    expect(await problems()).toEqual(withoutColumn);
+    await sql`drop table opsctl_migrations`;
+    expect(await problems()).toEqual(withoutColumn);
   });
 });
