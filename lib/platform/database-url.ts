@@ -37,7 +37,12 @@ const FOR_OTHER_CLIENTS = new Set([
   "uselibpqcompat",
 ]);
 const UNDERSTOOD = new Set(["host", "user", "password", "ssl", "sslmode", "sslrootcert"]);
-const NOT_SUPPORTED = ["sslcert", "sslkey", "sslpassword", "sslcrl", "hostaddr", "service", "passfile"];
+/** What libpq would obey: a server or pooler may ignore it, and a demand or a secret would be lost on the way. */
+const NOT_SUPPORTED = [
+  ...["sslcert", "sslkey", "sslpassword", "sslcertmode", "sslcrl", "sslcrldir"],
+  ...["ssl_min_protocol_version", "ssl_max_protocol_version", "requiressl", "requirepeer", "require_auth"],
+  ...["scram_client_key", "scram_server_key", "oauth_client_secret", "hostaddr", "service", "passfile"],
+];
 
 /**
  * The parts of a `postgres://` URL, or one line saying why it cannot be used; the line never quotes the URL.
