@@ -81,7 +81,10 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://u:canary@h/d?sslmode=canary", "has an sslmode that is not known"],
     ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
     ["postgres://u@h/d?require_auth=scram-sha-256", "has the parameter require_auth, which is not supported"],
-    ["postgres://u@h/d?scram_client_key=canary", "has the parameter scram_client_key, which is not supported"],
+    [
+      "postgres://u@h/d?scram_client_key=canary",
+      "has the parameter scram_client_key, which is not supported",
+    ],
   ])("says what is wrong with %s without quoting it", (text, problem) => {
     expect(parseDatabaseUrl(text)).toBe(problem);
   });
