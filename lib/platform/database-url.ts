@@ -22,7 +22,6 @@ export type DatabaseAddress = {
 /** Parameters that speak to other clients; a server would refuse to start a session with them. */
 const FOR_OTHER_CLIENTS = new Set([
   "application_name",
-  "channel_binding",
   "connect_timeout",
   "connection_limit",
   "gssencmode",
@@ -36,7 +35,7 @@ const FOR_OTHER_CLIENTS = new Set([
   "target_session_attrs",
   "uselibpqcompat",
 ]);
-const UNDERSTOOD = new Set(["host", "user", "password", "ssl", "sslmode", "sslrootcert"]);
+const UNDERSTOOD = new Set(["channel_binding", "host", "user", "password", "ssl", "sslmode", "sslrootcert"]);
 /** What libpq would obey: a server or pooler may ignore it, and a demand or a secret would be lost on the way. */
 const NOT_SUPPORTED = [
   ...["sslcert", "sslkey", "sslpassword", "sslcertmode", "sslcrl", "sslcrldir"],

@@ -66,7 +66,8 @@ describe("parseDatabaseUrl()", () => {
   });
 
   test("keeps parameters of other clients to itself and hands settings to the server", () => {
-    const query = "pgbouncer=true&connect_timeout=5&application_name=x&options=-c%20a%3Db&search_path=app";
+    const query =
+      "pgbouncer=true&channel_binding=prefer&connect_timeout=5&application_name=x&options=-c%20a%3Db&search_path=app";
     expect(parsed(`postgres://db/d?${query}`).startup).toEqual({ options: "-c a=b", search_path: "app" });
   });
 
