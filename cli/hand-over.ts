@@ -9,6 +9,8 @@ import { isOutputClosed, writeErr } from "./output.ts";
 
 /** What ends a command from outside, or lets it go on; each reaches the one that does the work. */
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
+/** How long a child has after the same signal came a second time. */
+const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
 
 /**
@@ -17,7 +19,8 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  *
  * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard streams,
  *            of a terminal only what writes, and a session of its own: other processes of that account can neither
- *            read from root's terminal nor type into it. Signals are passed on; ended by a signal, this process ends so, too.
+ *            read from root's terminal nor type into it. Signals are passed on, and one that comes twice ends a child that
+ *            does not end by itself; ended by a signal, this process ends so, too.
  * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
  */
 export async function handOver(words: readonly string[]): Promise<number | null> {
@@ -29,8 +32,7 @@ export async function handOver(words: readonly string[]): Promise<number | null>
   // Who decides, where a record wants a name, is still the one who started the command.
   const env = { ...process.env, OPSCTL_STARTED_BY: "root" };
   const start = startAs(account, [...command, ...words], { env, endSignal: "TERM" });
-  // Deno starts no program from a directory that it may not enter, such as root's own; the binary does.
-  const { status, signal } = await runThrough(account, start, command.length > 1 ? "/" : undefined);
+  const { status, signal } = await runThrough(account, start);
   if (signal !== null) return await endBy(signal);
   if (status === null || SETPRIV_FAILED.includes(status))
     throw cannotBecome(account, `setpriv ended with ${status}`, "See what it says above");
@@ -39,12 +41,9 @@ export async function handOver(words: readonly string[]): Promise<number | null>
 
 type End = { status: number | null; signal: NodeJS.Signals | null };
 
-async function runThrough(
-  account: ServiceAccount,
-  { program, args, env }: Start,
-  cwd: string | undefined,
-): Promise<End> {
-  const child = spawn(program, args, { stdio: await handedStreams(), env, cwd, detached: true });
+async function runThrough(account: ServiceAccount, { program, args, env }: Start): Promise<End> {
+  // Not in root's directory: from there the account reads what only a closed directory above keeps from it.
+  const child = spawn(program, args, { stdio: await handedStreams(), env, cwd: "/", detached: true });
   const stop = forwardSignals(child);
   try {
     return await new Promise<End>((resolve, reject) => {
@@ -59,7 +58,16 @@ async function runThrough(
 }
 
 function forwardSignals({ pid }: ChildProcess): () => void {
-  const forward = (signal: NodeJS.Signals) => passOn(pid, signal);
+  const seen = new Set<NodeJS.Signals>();
+  let killer: ReturnType<typeof setTimeout> | undefined;
+  const forward = (signal: NodeJS.Signals) => {
+    passOn(pid, signal);
+    if (signal === "SIGCONT") return;
+    // Another process of the account may have stopped the child, and root would wait for it for ever.
+    passOn(pid, "SIGCONT");
+    if (seen.has(signal)) killer ??= setTimeout(passOn, KILL_AFTER_MS, pid, "SIGKILL");
+    seen.add(signal);
+  };
   // The terminal stops this process alone, whose child has another session.
   const stop = () => {
     passOn(pid, "SIGSTOP");
@@ -68,6 +76,7 @@ function forwardSignals({ pid }: ChildProcess): () => void {
   const handlers = [...FORWARDED.map((signal) => [signal, forward] as const), ["SIGTSTP", stop] as const];
   for (const [signal, handler] of handlers) process.on(signal, handler);
   return () => {
+    clearTimeout(killer);
     for (const [signal, handler] of handlers) process.off(signal, handler);
   };
 }

@@ -1,5 +1,6 @@
 import { asAccount } from "./account.ts";
 import { OpsError } from "./errors.ts";
+import { ROOT_SECRETS } from "./secret-file.ts";
 import type { Environment } from "./secrets.ts";
 import { firstProgram, type ServiceAccount } from "./service-account.ts";
 
@@ -18,7 +19,8 @@ export const SETPRIV_FAILED: readonly number[] = [126, 127];
  *
  * Behaviour: as `asAccount` has it, and `setpriv` is looked for where only root puts programs, not in PATH. The child
  *            gets `endSignal` when the process that started it ends, however that ended.
- * Shape:     `env` without what would turn this program into an interpreter, with the account's own home and name.
+ * Shape:     `env` without what would turn this program into an interpreter and without root's own secrets, which the
+ *            account could read there, with the account's own home and name.
  * Errors:    ACCOUNT_UNAVAILABLE where this host has no setpriv.
  * Source:    setpriv(1), util-linux 2.38.
  */
@@ -44,7 +46,11 @@ export function cannotBecome(account: ServiceAccount, reason: string, way: strin
 
 function environmentOf({ name, home }: ServiceAccount, env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !ENGINE_SWITCH.test(entry[0]),
+    (entry): entry is [string, string] => entry[1] !== undefined && isForAccount(entry[0]),
   );
   return { ...Object.fromEntries(kept), HOME: home, USER: name, LOGNAME: name };
+}
+
+function isForAccount(name: string): boolean {
+  return !ENGINE_SWITCH.test(name) && !ROOT_SECRETS.includes(name);
 }

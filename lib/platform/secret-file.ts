@@ -5,6 +5,9 @@ import { readClosedFile } from "./closed-file.ts";
 /** Where root looks for the secrets that it uses itself: a directory that no other account can enter. */
 export const ROOT_SECRETS_DIR = "/etc/opsctl/root-secrets";
 
+/** The secrets that root alone uses. */
+export const ROOT_SECRETS: readonly string[] = ["HOSTING_TOKEN"];
+
 /** The longest secret. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 

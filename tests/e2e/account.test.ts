@@ -39,7 +39,7 @@ function witness(on: AccountHost, name: string): { env: Record<string, string>; 
   const out = `${on.make(`${name}-facts`, 0o1777)}/facts`;
   const command = on.put(
     `${name}.sh`,
-    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; } > ${out}\n` +
+    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; echo "Cwd: $(readlink /proc/self/cwd)"; } > ${out}\n` +
       `{ cut -d' ' -f7 /proc/$PPID/stat; for fd in 0 1 2; do readlink /proc/$PPID/fd/$fd; ` +
       `sed -n 's/^flags:.*\\(.\\)/\\1/p' /proc/$PPID/fdinfo/$fd; done; } > ${out}-tty\n`,
     0o755,
@@ -56,7 +56,8 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
   tried("has become the account before it asks for a secret, without a way back", async () => {
     const { env, facts } = witness(host, `become-${runtime}`);
     const { exitCode, json } = await run(runtime, ["migrate", "--status", "--json"], {
-      env: { ...env, BUN_OPTIONS: "", OF_ROOT: "passed on" },
+      env: { ...env, BUN_OPTIONS: "", OF_ROOT: "passed on", HOSTING_TOKEN: "roots-own-token" },
+      before: 'cd "$0"',
     });
     expect([exitCode, (json.error as { code: string }).code]).toEqual([3, "CONFIG_INVALID"]);
     const { uid, gid, extraGid } = ACCOUNT;
@@ -68,7 +69,8 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(field(facts(), "NoNewPrivs")).toBe("1");
     expect(facts()).toContain("\nHOME=/var/lib/opsctl\n");
     expect(facts()).toContain("\nOF_ROOT=passed on\n");
-    expect(facts()).not.toContain("BUN_OPTIONS");
+    expect(facts()).not.toMatch(/BUN_OPTIONS|roots-own-token/);
+    expect(field(facts(), "Cwd")).toBe("/");
   });
 
   tried("leaves a file alone to which the account has led a name of the state", async () => {
@@ -180,6 +182,22 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     running.kill("SIGCONT");
     await until("both to go on", () => !states().includes("T"));
     running.kill("SIGTERM");
+    expect((await running.ended).exitCode).toBe(1);
+    await database.stop();
+  });
+
+  tried("ends when it is told so, although the account stopped its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const child = Number(children.split(" ")[0]);
+    process.kill(child, "SIGSTOP");
+    await until("the stop", () => readFileSync(`/proc/${child}/stat`, "utf8").includes(") T"));
+    running.kill("SIGINT");
+    await until("the end", () => !existsSync(`/proc/${child}`));
     expect((await running.ended).exitCode).toBe(1);
     await database.stop();
   });
