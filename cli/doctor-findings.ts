@@ -5,7 +5,8 @@ import { checksOf } from "../lib/doctor/checks/all.ts";
 import { COMMAND_FACTS } from "../lib/doctor/command-facts.ts";
 import { type CommandName, type Finding, fail } from "../lib/doctor/finding.ts";
 import { noAnswer, runDoctor } from "../lib/doctor/run.ts";
-import { toldFindings } from "../lib/doctor/told-findings.ts";
+import { type ToldCheck, toldFindings } from "../lib/doctor/told-findings.ts";
+import { type ToldBy, toldMend } from "../lib/doctor/told-mend.ts";
 import { isRoot } from "../lib/platform/account.ts";
 import { startAs } from "../lib/platform/run-as.ts";
 import type { Environment } from "../lib/platform/secrets.ts";
@@ -17,6 +18,9 @@ import { INTERNAL } from "./internal-word.ts";
 /** Counted from the start of this process: what a child has not said by then is not waited for. */
 const CHILD_LIMIT_MS = 4_500;
 const MAX_OUTPUT = 4 * 1_048_576;
+
+/** Where `make install` puts what the account uses. */
+const ACCOUNTS_PLACES = ["/etc/opsctl", "/var/lib/opsctl", "/var/log/opsctl"];
 
 /** What is asked for: commands, and where their environment files are. */
 export type Examination = { commands: readonly CommandName[]; env: Environment; envDir: string };
@@ -65,17 +69,24 @@ async function runAs(account: ServiceAccount, { commands, env, envDir }: Examina
   });
   const told = await toldBy(child, checks);
   if (told.length === 0) return commands.map((command) => unheard(command, account, program));
-  return checks.flatMap((check) => {
-    const found = told.filter((finding) => isOf(finding, check));
-    return found.length > 0 ? found : [{ command: check.command, check: check.name, ...noAnswer(LIMIT_MS) }];
-  });
+  const by = { ...account, places: [...ACCOUNTS_PLACES, envDir] };
+  return checks.flatMap(
+    (check) =>
+      told.find((one) => isOf(one, check))?.findings.map((finding) => withToldMend(finding, by)) ?? [
+        { command: check.command, check: check.name, ...noAnswer(LIMIT_MS) },
+      ],
+  );
+}
+
+function withToldMend(finding: Finding, by: ToldBy): Finding {
+  return { ...finding, mend: finding.mend === null ? null : toldMend(finding.mend, by) };
 }
 
 /** What the child says until it has spoken of every check, ends, or its time does; then all of it is ended. */
-async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<Finding[]> {
+async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<ToldCheck[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.max(0, CHILD_LIMIT_MS - performance.now()));
-  const told: Finding[] = [];
+  const told: ToldCheck[] = [];
   let [rest, length] = ["", 0];
   child.stdout?.setEncoding("utf8").on("data", (part: string) => {
     const lines = `${rest}${part}`.split("\n");
@@ -91,7 +102,7 @@ async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<Fi
   return told;
 }
 
-function isOf({ command, check }: Finding, { command: of, name }: Check): boolean {
+function isOf({ command, check }: ToldCheck, { command: of, name }: Check): boolean {
   return command === of && check === name;
 }
 

@@ -70,7 +70,7 @@ async function runChecks(envDir: string, commands: string): Promise<void> {
   const { openDoctorWorld } = await import("./doctor-world.ts");
   const { redactValues } = await import("../lib/platform/redact.ts");
   const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
-  await runDoctor(openDoctorWorld({ env: process.env, envDir }), checks, (findings) =>
-    writeOut(`${JSON.stringify(redactValues({ findings }))}\n`),
+  await runDoctor(openDoctorWorld({ env: process.env, envDir }), checks, ({ command, name }, findings) =>
+    writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
   );
 }

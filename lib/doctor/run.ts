@@ -9,19 +9,19 @@ import type { DoctorWorld } from "./world.ts";
 /**
  * Runs all checks side by side, each within its own time.
  *
- * Shape:  findings in the order of the checks; `onFound` gets those of each check as soon as it has ended. One that ran
+ * Shape:  findings in the order of the checks; `onFound` gets those of each check, which may be none, as soon as it has ended. One that ran
  *         out of time or broke off is a `fail` like any other.
  * Errors: none thrown.
  */
 export async function runDoctor(
   world: DoctorWorld,
   checks: readonly Check[],
-  onFound: (findings: readonly Finding[]) => void = () => {},
+  onFound: (check: Check, findings: readonly Finding[]) => void = () => {},
 ): Promise<Finding[]> {
   const desk = new Desk(world);
   const run = async (check: Check) => {
     const findings = await runCheck(check, desk);
-    onFound(findings);
+    onFound(check, findings);
     return findings;
   };
   try {

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { type Step, wayTo } from "../platform/trusted-path.ts";
 
-/** A line that changes owner, mode or place of what it names. */
-const CHANGES = /^(?:chown|chmod|install|mv)\b/;
-/** But for the devices: /dev/stdin is the system's own link. */
-const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/)[^\s;&'"#]+/g;
+/** A line that changes owner, mode or place of what it names, or removes it. */
+export const CHANGES = /^(?:chown|chmod|install|mv|rmdir)\b/;
+/** But for the two that a line reads from: /dev/stdin is the system's own link. */
+const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/(?:stdin|null)(?:\s|$))[^\s;&'"#]+/g;
 
 /**
  * The line that mends a finding; where it would change something through a link, what to look at before.
@@ -14,8 +14,15 @@ const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/)[^\s;&'"#]+/g;
  */
 export function safeMend(mend: string): string {
   if (!CHANGES.test(mend)) return mend;
-  const link = (mend.match(ABSOLUTE_PATH) ?? []).map(linkIn).find((found) => found !== null);
+  const link = pathsIn(mend)
+    .map(linkIn)
+    .find((found) => found !== null);
   return link ? `Look at it first: ls -l ${link.path}: a link is there; remove it unless you made it` : mend;
+}
+
+/** The paths that a line names. */
+export function pathsIn(mend: string): string[] {
+  return mend.match(ABSOLUTE_PATH) ?? [];
 }
 
 function linkIn(path: string): Step | null {

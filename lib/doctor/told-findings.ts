@@ -5,18 +5,23 @@ import { DOCTOR_COMMANDS, type Finding } from "./finding.ts";
 const STATUSES: readonly string[] = ["pass", "warn", "fail"];
 const MAX_LENGTH = 2_000;
 
+/** What another doctor says of one check that has ended; a check may have found nothing to say. */
+export type ToldCheck = { command: string; check: string; findings: Finding[] };
+
 /**
- * The findings in the line of JSON that another doctor printed; null when it is no such line.
+ * The check and its findings in the line of JSON that another doctor printed; null when it is no such line.
  *
- * Behaviour: it ran as an account that root does not rely on: whatever is no finding is left out, and no text of it
- *            moves a terminal's cursor.
+ * Behaviour: it ran as an account that root does not rely on: whatever is no finding of that check is left out, and no
+ *            text of it moves a terminal's cursor. Its lines that mend are for `toldMend`.
  */
-export function toldFindings(line: string): Finding[] | null {
-  const { findings } = parsed(line);
-  return Array.isArray(findings) ? findings.flatMap(findingIn) : null;
+export function toldFindings(line: string): ToldCheck | null {
+  const { command, check, findings } = parsed(line);
+  if (typeof command !== "string" || typeof check !== "string" || !Array.isArray(findings)) return null;
+  const own = findings.flatMap(findingIn).filter((one) => one.command === command && one.check === check);
+  return { command, check, findings: own };
 }
 
-function parsed(line: string): { findings?: unknown } {
+function parsed(line: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(line));
   } catch {

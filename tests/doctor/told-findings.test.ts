@@ -8,7 +8,8 @@ const finding = {
   reason: "SECRET_MALFORMED: x",
   mend: null,
 };
-const told = (findings: unknown) => toldFindings(JSON.stringify({ findings }));
+const told = (findings: unknown) =>
+  toldFindings(JSON.stringify({ command: "weekly", check: "secrets", findings }))?.findings;
 
 describe("toldFindings()", () => {
   test("takes findings as they are", () => {
@@ -18,12 +19,22 @@ describe("toldFindings()", () => {
     ] as never);
   });
 
-  test.each(["", "no JSON", "[]", "null", "3", '{"findings":{}}', '{"error":null}'])(
-    "takes nothing of %p",
-    (line) => expect(toldFindings(line)).toBeNull(),
-  );
+  test.each([
+    "",
+    "no JSON",
+    "[]",
+    "null",
+    "3",
+    '{"findings":[]}',
+    '{"command":"weekly","check":"secrets","findings":{}}',
+    '{"error":null}',
+  ])("takes nothing of %p", (line) => expect(toldFindings(line)).toBeNull());
 
-  test("leaves out what is no finding", () => {
+  test("takes a check that has nothing to say", () => {
+    expect(told([])).toEqual([]);
+  });
+
+  test("leaves out what is no finding of the check", () => {
     const none = [
       null,
       3,
@@ -31,6 +42,8 @@ describe("toldFindings()", () => {
       { ...finding, command: "rm" },
       { ...finding, status: "fine" },
       { ...finding, check: 1 },
+      { ...finding, check: "database" },
+      { ...finding, command: "webhook" },
     ];
     expect(told([...none, { ...finding, reason: undefined }])).toEqual([]);
   });

@@ -114,6 +114,31 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
 
+  tried("fails no check that has nothing to say, and shows the account no secret of root's", async () => {
+    const out = `${host.make(`nothing-${runtime}`, 0o1777)}/env`;
+    const vault = host.put(`empty-${runtime}.sh`, `#!/bin/sh\nenv > ${out}\n`, 0o755, ACCOUNT.uid);
+    const envDir = settings(`empty-${runtime}`, {
+      webhook: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const words = ["webhook", "--json", "--env-dir", envDir];
+    const ended = await doctor(words, runtime, { HOSTING_TOKEN: "roots-own-token" });
+    expect(of(ended, "webhook", "secrets")).toEqual([]);
+    expect(ended.stdout).not.toContain("no answer within");
+    expect(readFileSync(out, "utf8")).not.toContain("roots-own-token");
+  });
+
+  tried("does not advise root to give away what the account's settings name", async () => {
+    const victim = host.put(`given-${runtime}`, "of root\n");
+    const envDir = settings(`giving-${runtime}`, {
+      "socket-monitor": { OPSCTL_WEBHOOK_ENV_FILE: victim, OPSCTL_LOG_DIR: "/etc/not-there.d" },
+    });
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
+      { status: "fail", mend: expect.stringContaining(`Correct the setting: ${victim} is not for opsctl`) },
+    ]);
+    expect(ended.stdout).not.toMatch(/(chown|chmod|install)[^"]*(given|not-there)/);
+  });
+
   tried("says of every command, in their order, what the account's file mode lets it see", async () => {
     const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
     host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
