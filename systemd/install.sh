@@ -146,21 +146,29 @@ complain() {
 	echo "opsctl: $1" >&2
 }
 
-# What root may repair there: a regular file without a second name elsewhere, of root or of the service user.
-is_plain_secret='-type f -links 1 ( -user root -o -user opsctl )'
+# What root may repair there: a regular file without a second name elsewhere, of root or of the service user, and not
+# what root alone reads.
+is_plain_secret='-type f -links 1 ( -user root -o -user opsctl ) ! -name HOSTING_TOKEN'
 
 # The service user owned this directory once. While it can still put a link or another name there, root changes nothing
-# in it: the directory is taken away first, its files are given over then, and last it is opened to the user's group.
+# in it: the directory is taken away first, root's secret leaves it and its files are given over then, and last it is
+# opened to the user's group.
 secure_secrets() { # directory
 	if [ -L "$1" ]; then
 		complain "$1 is a link and was left as it is: what it leads to has to be root's, group opsctl, mode 0750"
 		return
 	fi
+	is_taken=no
 	# shellcheck disable=SC2086 # words of find
 	if [ "$(stat -c '%U:%G %a' "$1")" != "root:opsctl 750" ] ||
 		[ -n "$(find "$1" -mindepth 1 -maxdepth 1 $is_plain_secret ! \( -user opsctl -group opsctl -perm 600 \))" ]; then
+		is_taken=yes
 		chown root:root "$1"
 		chmod 0700 "$1"
+	fi
+	move_root_secret HOSTING_TOKEN
+	if [ $is_taken = yes ]; then
+		# shellcheck disable=SC2086
 		find "$1" -mindepth 1 -maxdepth 1 $is_plain_secret -exec chown -h opsctl:opsctl {} + -exec chmod 0600 {} +
 		chown root:opsctl "$1"
 		chmod 0750 "$1"
@@ -222,9 +230,8 @@ install_all() {
 	make_directory 0750 root:opsctl "$settings/secrets"
 	make_directory 0700 root "$settings/root-secrets"
 	if [ "$IS_HOST" = yes ]; then
-		secure_secrets "$settings/secrets"
 		secure_root_secrets "$settings/root-secrets"
-		move_root_secret HOSTING_TOKEN
+		secure_secrets "$settings/secrets"
 		warn_of_foreign_file "$settings/collect-metrics.env"
 	fi
 	environments | while read -r command owner; do

@@ -133,6 +133,21 @@ for round in 1 2 3 4 5 6; do old_layout; rm -f /etc/opsctl/root-secrets/HOSTING_
 kill "$racer"
 stat -c '%a %U:%G' "$W/victim" /etc/twin
 ! grep -rl root-only /etc/opsctl/root-secrets || true
+echo "## token of root's"
+printf '#!/bin/sh\necho "$*" >> "$W/chowned"\nexec /usr/bin/chown "$@"\n' > "$W/stub/chown"
+chmod 755 "$W/stub/chown"
+rm -rf "$secrets"/* /etc/opsctl/root-secrets/*
+for token in first second; do
+  old_layout
+  echo "$token" > "$secrets/HOSTING_TOKEN"
+  chmod 0600 "$secrets/HOSTING_TOKEN"
+  : > "$W/chowned"
+  make install 2>&1 | grep 'not used any more'
+  grep 'opsctl:opsctl.*HOSTING_TOKEN' "$W/chowned"
+  stat -c '%a %U' "$secrets/HOSTING_TOKEN" 2> /dev/null
+  cat /etc/opsctl/root-secrets/HOSTING_TOKEN
+done || true
+rm "$W/stub/chown"
 echo "## broken off"
 mkdir "$W/tmp"
 printf '#!/bin/sh\nkill -TERM 0\n' > "$W/stub/cmp"
@@ -234,6 +249,16 @@ describe("make install on a host, as root", () => {
     expect(part("closed directories")).toEqual(
       paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -hR opsctl:opsctl ${path}`),
     );
+  });
+
+  test("never gives the service user a token of root's that stands among its secrets", () => {
+    if (!canHaveNamespace) return expectInScript("! -name HOSTING_TOKEN");
+    expect(part("token of root's")).toEqual([
+      "first",
+      "opsctl: /etc/opsctl/root-secrets/HOSTING_TOKEN is there: /etc/opsctl/secrets/HOSTING_TOKEN is not used any more, remove it",
+      "600 root",
+      "first",
+    ]);
   });
 
   test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
