@@ -91,8 +91,10 @@ render() {
 
 make_directory() { # mode owner path; one that is there stays as it is, so a new one gets its name when it is done
 	[ ! -d "$3" ] || return 0
-	install -d "$3.new~"
-	chmod "$1" "$3.new~"
+	# In /var/log, which a group may write to on Ubuntu, a link of this name would lead chmod elsewhere.
+	rm -df "$3.new~"
+	mkdir -p "$(dirname "$3")"
+	mkdir -m "$1" "$3.new~"
 	give "$2" "$3.new~"
 	mv -T "$3.new~" "$3"
 }
