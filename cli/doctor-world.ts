@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadAlertRulesConfig } from "../lib/alert-rules/config.ts";
@@ -85,9 +86,16 @@ const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
 
 /** In a child, because SQLite lets nothing else run in this process, not even its time limit. */
 async function countOutbox(path: string, signal: AbortSignal): Promise<FileReading | null> {
-  const { command } = internalCommand("count-outbox");
-  const ended = await runProgram("/bin/sh", ["-c", WITH_LIMIT, "sh", ...command, path], signal);
+  const [program = "", ...words] = internalCommand("count-outbox").command;
+  const child = [openProgram(program), ...words, path];
+  const ended = await runProgram("/bin/sh", ["-c", WITH_LIMIT, "sh", ...child], signal);
   return ended?.status === 0 ? (JSON.parse(ended.stdout) as FileReading) : null;
+}
+
+/** By this link it starts also where the account may not enter its directory, as before an update in root's clone. */
+function openProgram(path: string): string {
+  const link = `/proc/${process.pid}/exe`;
+  return existsSync(link) ? link : path;
 }
 
 function runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd> {

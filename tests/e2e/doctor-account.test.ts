@@ -191,6 +191,34 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
   });
 });
 
+describe(`opsctl doctor started by root before an update, in a clone that is closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)("looks at everything, the outbox too", async () => {
+    const [binary = ""] = await host.opsctl("binary", []);
+    const envDir = settings("closed", {
+      webhook: {
+        WEBHOOK_SECRET: "a-secret-of-the-webhook-0123456789",
+        MESSAGING_API_URL: "http://127.0.0.1:9",
+        MESSAGING_API_KEY: "messaging-key",
+        MESSAGING_PHONE: "5511999999999",
+        ISSUE_TRACKER_TOKEN: "tracker-token",
+        ISSUE_TRACKER_TEAM_ID: "4f0a0f6e-5f3e-4a8e-9f5a-0123456789ab",
+        ISSUE_TRACKER_URL: "http://127.0.0.1:9/graphql",
+        OPSCTL_SECRETS_DIR: host.path("none"),
+        OPSCTL_STATE_DIR: host.path("no-state"),
+      },
+    });
+    const closed = host.make("closed-clone", 0o700);
+    const words = [`${closed}/opsctl`, "doctor", "webhook", "--json", "--env-dir", envDir];
+    const ended = await startProgram(host.inside(words, `cp "${binary}" ${closed}/opsctl`), {
+      env: { PATH: "/usr/bin:/bin" },
+    }).ended;
+    expect(of(ended, "webhook", "outbox")).toMatchObject([
+      { status: "warn", reason: expect.stringContaining("does not exist yet") },
+    ]);
+    rmSync(closed, { recursive: true });
+  });
+});
+
 describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
   test.skipIf(!canHaveAccount)("fails every command of it, and names the way to look", async () => {
     mkdirSync(host.path("nothing"), { recursive: true });
