@@ -1,6 +1,6 @@
 # opsctl: `make` lists the targets. Bun comes from npm into .tools; nothing else is needed.
 BUN_VERSION := 1.4.5
-# SHA-256 of bin/bun in the npm packages @oven/bun-<platform> of this version. Any other Bun is refused before it runs.
+# SHA-256 of bin/bun in the npm packages @oven/bun-<platform> of this version. No other builds or tests; see .ci/bun.sh.
 BUN_SHA256_linux-x64          := f05d28a3862f4b84395c7fa32480b835dd47482e80b7e7a49a115227f0c06083
 BUN_SHA256_linux-aarch64      := 04778f1f42399a69d086853e9c7af4acf574b2f21a43d0dc673853d8b84a2923
 BUN_SHA256_linux-x64-musl     := cf5d285ddbe256785a5121a3c113191a6b577504976374c7cfd5aedca609b720
@@ -11,7 +11,7 @@ PLATFORM    := $(shell uname -s | tr A-Z a-z)-$(subst x86_64,x64,$(subst arm64,a
 PLATFORM    := $(PLATFORM)$(if $(wildcard /etc/alpine-release),-musl)
 bun-of       = .tools/bun-$(BUN_VERSION)/$1/bun
 get-bun      = sh .ci/bun.sh $(BUN_VERSION) $1 "$(BUN_SHA256_$1)" $(call bun-of,$1)
-BUN         := $(CURDIR)/$(call bun-of,$(PLATFORM))
+BUN         := $(call bun-of,$(PLATFORM))
 
 COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 DIRTY       := $(shell git diff --quiet HEAD 2>/dev/null || echo +changes)
@@ -24,7 +24,7 @@ PREFIX      ?= /usr/local
 SYSCONFDIR  ?= /etc
 # What root builds in somebody's clone stays theirs, also what the build keeps for the next time.
 AS_OWNER     = $(shell [ "$$(id -u)" != 0 ] || [ "$$(stat -c %u .)" = 0 ] || echo setpriv --reuid=$$(stat -c %u .) \
-	--regid=$$(stat -c %g .) --clear-groups env HOME=$(CURDIR)/.tools)
+	--regid=$$(stat -c %g .) --clear-groups env "HOME='$(CURDIR)/.tools'")
 install uninstall: export DESTDIR := $(DESTDIR)
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bun.sh version platform sha256 target: puts exactly this Bun at the target. One that is there already is checked again.
-# Nothing of a Bun runs here before its checksum was found right, and no script of its package runs at all.
+# Nothing that was fetched runs here, no script of its package either. Where there is no npm, the Bun of PATH, whatever its
+# version, downloads; it is not used for anything else unless its own checksum is right.
 set -eu
 version=$1 platform=$2 expected=$3 target=$4
 package=@oven/bun-$platform
@@ -20,10 +21,11 @@ is_right() {
 
 fetch() { # into $work/package/bin/bun, as the registry has it
 	if command -v npm >/dev/null; then
-		npm pack --silent --pack-destination "$work" "$package@$version" >/dev/null
+		npm pack --loglevel=error --pack-destination "$work" "$package@$version" >/dev/null || return
 		tar -xzf "$work"/*.tgz -C "$work"
 	elif [ -n "$present" ]; then
-		(cd "$work" && echo '{}' >package.json && "$present" add --silent --exact --ignore-scripts --os='*' --cpu='*' "$package@$version")
+		(cd "$work" && echo '{}' >package.json && "$present" add --silent --exact --ignore-scripts --os='*' --cpu='*' "$package@$version") ||
+			return
 		mv "$work/node_modules/$package" "$work/package"
 	else
 		fail "neither npm nor bun found; install Node.js with npm, or Bun, then run make again"

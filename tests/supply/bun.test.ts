@@ -27,13 +27,17 @@ cat > "$2/of/package/bin/bun" <<'END'
 ${binary}END
 tar -czf "$2/bun.tgz" -C "$2/of" package
 `;
-const NO_NPM = "#!/bin/sh\necho the registry is away >&2\nexit 1\n";
+/** An npm without a registry, which tells why as npm does: not when it is to be silent. */
+const NO_NPM = `#!/bin/sh
+case " $* " in *" --silent "*) ;; *) echo the registry is away >&2 ;; esac
+exit 1
+`;
 
 type Place = { folder: string; target: string; mark: string; env: Record<string, string> };
 
 /** A folder whose PATH has these programs and what a shell needs. */
-function arrange(programs: Record<string, string>): Place {
-  const place = mkdtempSync(join(folder, "place-"));
+function arrange(programs: Record<string, string>, name = "place-"): Place {
+  const place = mkdtempSync(join(folder, name));
   const bin = join(place, "bin");
   mkdirSync(bin);
   const found = spawnSync("sh", [
@@ -105,6 +109,7 @@ describe(".ci/bun.sh", () => {
     const { status, stderr } = getBun(place);
     expect(status).toBe(1);
     expect(stderr).toContain(message);
+    expect(stderr).not.toContain("tar");
     expect(spawnSync("find", [dirname(place.target), "-mindepth", "1"], { encoding: "utf8" }).stdout).toBe(
       "",
     );
@@ -118,20 +123,30 @@ describe(".ci/bun.sh", () => {
 });
 
 describe("the Makefile", () => {
+  /** Runs a target in a copy of what `make setup` reads. */
+  function makeIn({ folder, env }: Place, ...words: string[]): { status: number | null; stderr: string } {
+    for (const name of ["Makefile", "package.json", "bun.lock", ".ci"])
+      cpSync(join(root, name), join(folder, name), { recursive: true });
+    const make = spawnSync("sh", ["-c", "command -v make"], { encoding: "utf8" }).stdout.trim();
+    return spawnSync(make, words, { cwd: folder, env, encoding: "utf8" });
+  }
+
   test("runs no bun of PATH before it was checked, whatever version that says it is", () => {
     const place = arrange({ npm: NO_NPM, bun: MARKED });
-    for (const name of ["Makefile", "package.json", "bun.lock", ".ci"])
-      if (existsSync(join(root, name)))
-        cpSync(join(root, name), join(place.folder, name), { recursive: true });
-    const make = spawnSync("sh", ["-c", "command -v make"], { encoding: "utf8" }).stdout.trim();
-    const { status, stderr } = spawnSync(make, ["setup"], {
-      cwd: place.folder,
-      env: place.env,
-      encoding: "utf8",
-    });
+    const { status, stderr } = makeIn(place, "setup");
     expect(status).not.toBe(0);
     expect(stderr).toContain("could not be fetched");
     expect(existsSync(place.mark)).toBe(false);
+  });
+
+  test("works in a folder with blanks in its name", () => {
+    const place = arrange({ npm: npmWith(GENUINE) }, "with blanks ");
+    const checksums = ["x64", "aarch64"].flatMap((kind) =>
+      ["linux", "darwin"].map((system) => `BUN_SHA256_${system}-${kind}=${sha256(GENUINE)}`),
+    );
+    mkdirSync(join(place.folder, "node_modules"));
+    expect(makeIn(place, "setup", ...checksums)).toMatchObject({ status: 0, stderr: "" });
+    expect(existsSync(join(place.folder, "node_modules/.installed"))).toBe(true);
   });
 
   test("knows the Bun that runs this test, and one checksum for each platform", () => {
