@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -64,9 +64,25 @@ async function debootstrap(makers: string, packages: string[], target: string): 
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (text) => lines.push(...String(text).trim().split("\n")));
+  const interruption = endWhenInterrupted(child);
   const status = await once(child, "close").then(
     ([code]) => code,
     () => null,
   );
+  if (interruption.hasCome()) return "interrupted";
   return status === 0 ? null : lines.slice(-3).join(" / ");
+}
+
+/** So that the caller takes away what there is of the root, instead of leaving half of one behind. */
+function endWhenInterrupted(child: ChildProcess): { hasCome(): boolean } {
+  let isInterrupted = false;
+  const end = () => {
+    isInterrupted = true;
+    child.kill("SIGKILL");
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, end);
+    child.once("close", () => process.off(signal, end));
+  }
+  return { hasCome: () => isInterrupted };
 }

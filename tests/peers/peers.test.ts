@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -72,23 +72,28 @@ describe("make peers", () => {
     expect(runAll(arrange("none", {})).status).toBe(2);
   });
 
-  test("asks a running peer to clear up when it is interrupted, and starts no other", async () => {
-    const mark = join(folder, "cleared");
+  // A terminal interrupts every process of its group, and hangs up on them.
+  test.each([
+    ["SIGTERM", "the run alone", 143],
+    ["SIGINT", "its whole group", 130],
+    ["SIGHUP", "its whole group", 129],
+  ] as const)("asks a running peer to clear up at %s to %s, and starts no other", async (name, whom, end) => {
     const place = arrange("interrupted", {
-      a: `process.on("SIGTERM", () => { require("fs").writeFileSync(${JSON.stringify(mark)}, "yes"); process.exit(1) });
+      a: `process.on("SIGTERM", () => { require("fs").writeFileSync(__dirname + "/cleared", ""); process.exit(1) });
         console.log("a runs"); setInterval(() => {}, 1000);`,
       b: SAYS("b ran", 0),
     });
     const child = spawn(process.execPath, [join(place, "peers.ts")], {
       stdio: ["ignore", "pipe", "inherit"],
+      detached: true,
     });
     let output = "";
     child.stdout.on("data", (text) => (output += text));
     await until("the first peer runs", () => output.includes("a runs"));
-    child.kill("SIGTERM");
+    process.kill(whom === "the run alone" ? child.pid! : -child.pid!, name);
     const [status] = await once(child, "close");
-    expect(status).toBe(143);
-    expect(readFileSync(mark, "utf8")).toBe("yes");
+    expect(status).toBe(end);
+    expect(existsSync(join(place, "cleared"))).toBe(true);
     expect(output).not.toContain("b ran");
     expect(output).toMatch(/^Summary: 0 held, 1 failed, 0 not tried, 1 left out: interrupted/m);
   });

@@ -26,6 +26,7 @@ const interrupted = new AbortController();
 const startedMs = performance.now();
 let exitStatus = 0;
 for (const [name, status] of [
+  ["SIGHUP", 129],
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const) {

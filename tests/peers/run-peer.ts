@@ -34,11 +34,12 @@ export function peerName(path: string): string {
 /**
  * Runs the file of one peer as a process of this runtime.
  *
- * Behaviour: exit status 0 is `held`, 77 with a last line is `not tried`, anything else `failed`.
+ * Behaviour: exit status 0 is `held`, 77 with a last line is `not tried`, anything else `failed`. The process has a
+ *            session of its own: a terminal interrupts this run, and this run asks the peer to clear up.
  */
 export async function runPeer(path: string, options: PeerOptions): Promise<PeerResult> {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [path], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [path], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const lastLine = printLines(child, options.print);
   const isOverdue = endInTime(child, options);
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];

@@ -276,6 +276,7 @@ async function runSteps(arena: Arena): Promise<boolean> {
     try {
       console.log(`${step.name}: ${(await step(arena)).replaceAll("\n", ", ")}`);
     } catch (error) {
+      if (closing !== undefined) return false;
       console.log(`${step.name} FAILED`, error);
       const journal = ["journalctl", "-b", "-n", "40", "--no-pager", "-o", "short"];
       console.log((await arena.machine.run(journal)).output);
