@@ -3,17 +3,25 @@
  * no root and changes nothing on the machine.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { debianPackages } from "./debian-packages.ts";
+import { debianPackages, TOOLS } from "./debian-packages.ts";
 
-/** A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share. */
-export type DebianTool = { program: string; packageName: string; readsShare?: boolean };
+/**
+ * A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share,
+ * `versionWord` when it does not know `--version`.
+ */
+export type DebianTool = {
+  program: string;
+  packageName: string;
+  readsShare?: boolean;
+  versionWord?: string;
+};
 
 const found = new Map<string, string | null>();
 
-/** The path of the program, once it has answered `--version`; null where there is none and none can be had. */
+/** The path of the program, once it has told its version; null where there is none and none can be had. */
 export function findDebianTool(tool: DebianTool): string | null {
   const known = found.get(tool.program);
   if (known !== undefined) return known;
@@ -22,13 +30,24 @@ export function findDebianTool(tool: DebianTool): string | null {
     () => unpacked(tool, "alone"),
     () => unpacked(tool, "with dependencies"),
   ];
-  const path = places.find((place) => runs(place()))?.() ?? null;
+  const path = places.find((place) => runs(place(), tool))?.() ?? null;
   found.set(tool.program, path);
   return path;
 }
 
-function runs(path: string | null): boolean {
-  return path !== null && spawnSync(path, ["--version"]).status === 0;
+/** Whether the program can be started by its name alone, from now on also by what this process starts. */
+export function putOnPath(tool: DebianTool): boolean {
+  const path = findDebianTool(tool);
+  if (path === null || path === tool.program) return path !== null;
+  const folder = join(TOOLS, "debian/on-path");
+  mkdirSync(folder, { recursive: true });
+  if (put(join(folder, tool.program), `#!/bin/sh\nexec ${quoted(path)} "$@"\n`) === null) return false;
+  if (!process.env.PATH?.split(":").includes(folder)) process.env.PATH = `${process.env.PATH}:${folder}`;
+  return true;
+}
+
+function runs(path: string | null, { versionWord = "--version" }: DebianTool): boolean {
+  return path !== null && spawnSync(path, [versionWord]).status === 0;
 }
 
 /** The starter of the program, beside its package and, if wanted, the packages it needs and this machine lacks. */

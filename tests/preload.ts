@@ -2,6 +2,8 @@ import { afterAll } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { plugin } from "bun";
 import { runAtEnd } from "./at-end.ts";
+import { putOnPath } from "./debian-tool.ts";
+import { IPROUTE2 } from "./iproute2.ts";
 import { stopSharedPostgres } from "./postgres.ts";
 
 const TEST_LIMIT_MS = 120_000;
@@ -11,6 +13,9 @@ process.env.TZ ??= "Pacific/Kiritimati";
 
 // opsctl refuses directories that a group may write to, and some hosts make every directory so.
 process.umask(0o022);
+
+// A minimal Debian has neither `ss`, which the collector starts, nor `ip`.
+for (const tool of IPROUTE2) putOnPath(tool);
 
 // Starting a database takes its time on a busy machine. Bun sets its limit of five seconds anew for each test file,
 // and knows neither a setting for it nor a call that lasts, so every file begins with the call; on its first line,

@@ -1,15 +1,18 @@
 /** A booted Debian with the installed units: see `systemd/scenario.ts`. It needs root, and nothing of it stays. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 import { opsctlBinary } from "../binary.ts";
+import { putOnPath } from "../debian-tool.ts";
+import { IPROUTE2 } from "../iproute2.ts";
 import { debianRoot } from "./debian-root.ts";
 import { notTried } from "./not-tried.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
 if (process.getuid?.() !== 0) notTried("a booted systemd needs root: sudo make peers");
-if (spawnSync("ip", ["-V"]).status !== 0) notTried("a booted systemd needs ip, of the package iproute2");
+if (!IPROUTE2.every(putOnPath))
+  notTried("a booted systemd needs ip, of the package iproute2, which cannot be had");
 if (!canBoot()) notTried("a booted systemd needs the right to mounts, network namespaces and cgroup v2");
 const root = await debianRoot({ packages: MACHINE_PACKAGES });
 if ("missing" in root) notTried(root.missing);
@@ -20,7 +23,9 @@ const scenario = [process.execPath, join(import.meta.dirname, "systemd/scenario.
 const child = spawn("setpriv", ["--pdeathsig", "TERM", "unshare", "--net", ...scenario], {
   env: { ...process.env, NO_PROXY: "*" },
   stdio: "inherit",
+  // A terminal's interrupt reaches this process alone, which asks that one to clear up.
+  detached: true,
 });
-process.on("SIGTERM", () => child.kill("SIGTERM"));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGTERM"));
 const [status] = (await once(child, "close")) as [number | null];
 process.exit(status ?? 1);

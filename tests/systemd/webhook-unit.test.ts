@@ -72,7 +72,9 @@ function exposureOf(path: string): { exposure: number; isBelowThreshold: boolean
 
 describe("the webhook's units", () => {
   const here =
-    analyze === null ? "NOT TRIED HERE, there is no systemd-analyze, only the lines were read: " : "";
+    analyze === null
+      ? "NOT TRIED HERE, there is no systemd-analyze that works, only the lines were read: "
+      : "";
 
   test(`${here}systemd-analyze verify finds nothing to say about them`, () => {
     expect(service).toContain(`ExecStart=${BINARY} webhook serve\n`);
