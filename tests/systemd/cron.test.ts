@@ -14,6 +14,8 @@ import {
 import { join } from "node:path";
 import process from "node:process";
 import { COMMAND_FACTS } from "../../lib/doctor/command-facts.ts";
+import { findTextDirectory } from "../../lib/host/text-directory.ts";
+import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
 import { opsctlBinary } from "../binary.ts";
 import { WITHOUT_SS } from "../iproute2.ts";
@@ -324,6 +326,8 @@ describe(`a line on a host, with the binary${UNTRIED}`, () => {
     () => {
       const other = ACCOUNT.uid + 100;
       const textfile = host.make("textfile", 0o755, other);
+      using left = new DisposableStack();
+      left.defer(() => rmSync(lockPathOf(findTextDirectory(textfile)), { force: true }));
       host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
       const facts = witness("collect-metrics", {
         TEXTFILE_DIR: textfile,
