@@ -8,7 +8,8 @@ export const TOOLS = join(dirname(fileURLToPath(import.meta.url)), "../.tools");
 
 /**
  * The folder `.tools/<name>` with the files of Debian packages as they would lie below `/`; unpacked once, without
- * root, and nothing of them is installed. Null where they cannot be had.
+ * root, and nothing of them is installed. Null where they cannot be had. `packages` is called again once the lists
+ * of packages are renewed: it may take its names from them.
  */
 export function debianPackages(name: string, packages: () => string[]): string | null {
   const target = join(TOOLS, name);
@@ -16,7 +17,7 @@ export function debianPackages(name: string, packages: () => string[]): string |
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(`${target}-new-`);
   try {
-    if (!takeOut(packages(), folder)) return null;
+    if (!takeOut(packages, folder)) return null;
     moveUnlessThere(join(folder, "all"), target);
     return target;
   } finally {
@@ -25,8 +26,11 @@ export function debianPackages(name: string, packages: () => string[]): string |
 }
 
 /** Downloads packages into a folder and unpacks them below `all` in it; whether all of that could be done. */
-function takeOut(packages: readonly string[], folder: string): boolean {
-  const attempt = () => packages.length > 0 && run("apt-get", ["download", ...packages], folder);
+function takeOut(packages: () => string[], folder: string): boolean {
+  const attempt = () => {
+    const names = packages();
+    return names.length > 0 && run("apt-get", ["download", ...names], folder);
+  };
   // A fresh machine has no lists of packages yet; only root may fetch them.
   if (!attempt() && !(run("apt-get", ["update"], folder) && attempt())) return false;
   const archives = readdirSync(folder).filter((file) => file.endsWith(".deb"));

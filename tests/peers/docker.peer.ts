@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { until } from "../chaos/until.ts";
 import { type RealEngine, startRealEngine } from "./docker/real-engine.ts";
-import { NOT_TRIED } from "./run-peer.ts";
+import { notTried } from "./not-tried.ts";
 
 const OPSCTL = join(import.meta.dirname, "../../dist/opsctl");
 /** A container keeps the pages of a file that it has written in memory, which `docker stats` takes off. */
@@ -28,10 +28,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.exit(1);
   });
 const engine = await starting;
-if ("missing" in engine) {
-  console.log(engine.missing);
-  process.exit(NOT_TRIED);
-}
+if ("missing" in engine) notTried(engine.missing);
 try {
   await compare(engine);
 } finally {

@@ -3,14 +3,13 @@
  * out of its packages into `.tools/go`, which needs no root.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { alertRules } from "../../lib/alert-rules/rules.ts";
 import { VALUE_CASES, withValue } from "../alert-rules/value-cases.ts";
-
-const TOOLS = join(import.meta.dir, "../../.tools");
-const NOT_TRIED = 77;
+import { debianPackages, TOOLS } from "../debian-packages.ts";
+import { notTried } from "./not-tried.ts";
 
 type Job = { text: string; sample: string | null };
 
@@ -18,27 +17,17 @@ type Job = { text: string; sample: string | null };
 function findGo(): string | null {
   const installed = spawnSync("go", ["env", "GOROOT"], { encoding: "utf8" });
   if (installed.status === 0) return installed.stdout.trim();
-  const target = join(TOOLS, "go");
-  if (!existsSync(target) && !unpackGo(target)) return null;
-  const [version] = readdirSync(join(target, "usr/lib")).filter((name) => name.startsWith("go-"));
-  return version === undefined ? null : join(target, "usr/lib", version);
+  const folder = debianPackages("go", goPackages);
+  if (folder === null) return null;
+  const version = readdirSync(join(folder, "usr/lib")).find((name) => name.startsWith("go-"));
+  return version === undefined ? null : join(folder, "usr/lib", version);
 }
 
-function unpackGo(target: string): boolean {
-  mkdirSync(TOOLS, { recursive: true });
-  const folder = mkdtempSync(join(TOOLS, "go-"));
-  try {
-    const { stdout } = spawnSync("apt-cache", ["depends", "golang-go"], { encoding: "utf8" });
-    const version = /Depends: golang-([\d.]+)-go/.exec(stdout ?? "")?.[1];
-    const packages = [`golang-${version}-go`, `golang-${version}-src`];
-    if (spawnSync("apt-get", ["download", ...packages], { cwd: folder }).status !== 0) return false;
-    for (const archive of readdirSync(folder).filter((name) => name.endsWith(".deb")))
-      if (spawnSync("dpkg-deb", ["-x", archive, "all"], { cwd: folder }).status !== 0) return false;
-    renameSync(join(folder, "all"), target);
-    return true;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** Of the version that golang-go stands for; none where the lists of packages do not have it. */
+function goPackages(): string[] {
+  const { stdout } = spawnSync("apt-cache", ["depends", "golang-go"], { encoding: "utf8" });
+  const version = /Depends: golang-([\d.]+)-go/.exec(stdout ?? "")?.[1];
+  return version === undefined ? [] : [`golang-${version}-go`, `golang-${version}-src`];
 }
 
 /** What Go makes of the texts, and its version. */
@@ -65,10 +54,7 @@ function expanded(goRoot: string, jobs: readonly Job[]): { version: string; text
 }
 
 const goRoot = findGo();
-if (goRoot === null) {
-  console.log("Go is neither installed nor to be had from Debian's packages");
-  process.exit(NOT_TRIED);
-}
+if (goRoot === null) notTried("Go is neither installed nor to be had from Debian's packages");
 
 const rules = alertRules({ withExtras: true });
 const jobs = rules.flatMap(({ uid, summary, description }) =>
