@@ -5,12 +5,15 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import process from "node:process";
 import { debianPackages, TOOLS } from "../debian-packages.ts";
+import { putOnPath } from "../debian-tool.ts";
 
 const RELEASE = "trixie";
 const MIRROR = "http://deb.debian.org/debian";
 /** Ends with this process, and what it mounted below the target or started there is gone then. */
 const BOUND = ["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"];
 const MAKERS = ["debootstrap", "debian-archive-keyring"];
+/** What debootstrap downloads with; a minimal Debian has none. */
+const WGET = { program: "wget", packageName: "wget" };
 
 /**
  * A whole Debian (trixie, minimal, with `packages`) in a folder of `.tools`: debootstrapped by the first that asks for
@@ -27,8 +30,8 @@ export async function debianRoot({
   if (existsSync(path)) return { path };
   if (process.getuid?.() !== 0) return { missing: "a Debian root needs root to be made: sudo make peers" };
   const makers = debianPackages("debian/debootstrap", () => MAKERS);
-  if (makers === null)
-    return { missing: `${MAKERS.join(" and ")} cannot be had: no apt-get, or no mirror within reach` };
+  if (makers === null || !putOnPath(WGET))
+    return { missing: `${MAKERS.join(", ")} or wget cannot be had: no apt-get, or no mirror within reach` };
   mkdirSync(TOOLS, { recursive: true });
   const folder = mkdtempSync(join(TOOLS, `${RELEASE}-new-`));
   try {

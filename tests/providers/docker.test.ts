@@ -181,20 +181,20 @@ describe("readContainerMemory()", () => {
     engine.routes.stats.next(of({ name: "/traefik-dev" }), of({ id: "beef".padEnd(64, "0") }));
     expect(await read()).toEqual(MISSING);
     expect(await read()).toEqual(MISSING);
-    for (const [inspection, code] of [
+    const inspection = (Name: string) => ({ status: 200, json: { Id: "9f3c0d".padEnd(64, "0"), Name } });
+    for (const [inspected, code] of [
       [{ status: 500, json: { message: "no" } }, "docker_http_500"],
       [{ status: 404, json: { message: "No such container: traefik" } }, "docker_container_missing"],
-      [
-        { status: 200, json: { Id: "9f3c0d".padEnd(64, "0"), Name: "/traefik2" } },
-        "docker_container_missing",
-      ],
+      [inspection("/traefik2"), "docker_container_missing"],
+      [inspection("/my-traefik"), "docker_container_missing"],
+      [inspection("traefik"), "docker_container_missing"],
       [{ status: 200, json: { Id: "short", Name: "/traefik" } }, "docker_answer_unreadable"],
       [{ status: 200, json: { Id: "9f3c0d".padEnd(64, "0") } }, "docker_answer_unreadable"],
       [{ status: 200, text: "" }, "docker_answer_unreadable"],
       ["drop", "docker_unreachable"],
     ] as const) {
       // For every call: a dropped one is made again by the runtime.
-      engine.routes.inspect.script = () => inspection;
+      engine.routes.inspect.script = () => inspected;
       engine.routes.stats.next(of({}));
       expect(await read()).toEqual({ ok: false, code });
     }
