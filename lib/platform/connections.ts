@@ -7,15 +7,16 @@ export const IDLE_MS = 120_000;
 /**
  * What a connection is doing.
  *
- * Shape: `new` has brought no whole head yet; `working` waits for an answer; `idle` was served and rests; `next` has
- *        begun to bring another request; `closing` has had its last answer.
+ * Shape: `new` has brought no whole head yet; `working` waits for an answer; `sending` has not taken in all that was
+ *        written to it; `idle` was served and rests; `next` has begun to bring another request; `closing` has had its
+ *        last answer.
  */
-export type Phase = "new" | "working" | "idle" | "next" | "closing";
+export type Phase = "new" | "working" | "sending" | "idle" | "next" | "closing";
 
 /** How long a connection may stay in a phase; as long as it likes where nothing is said. */
 export type PhaseLimits = Partial<Record<Phase, number>>;
 
-const LIMITS_MS: PhaseLimits = { new: 10_000, idle: IDLE_MS, next: 10_000, closing: 1_000 };
+const LIMITS_MS: PhaseLimits = { new: 10_000, sending: 30_000, idle: IDLE_MS, next: 10_000, closing: 1_000 };
 /** While the server ends: how long a connection that is open already may take to bring its request. */
 const LAST_CHANCE_MS = 250;
 const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_CHANCE_MS, next: LAST_CHANCE_MS };
@@ -45,6 +46,7 @@ export class Connections {
   readonly #sinceMs: Record<Phase, Map<Socket, number>> = {
     new: new Map(),
     working: new Map(),
+    sending: new Map(),
     idle: new Map(),
     next: new Map(),
     closing: new Map(),

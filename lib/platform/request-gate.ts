@@ -6,6 +6,7 @@ import type { Allowance } from "./allowance.ts";
 import type { Phase } from "./connections.ts";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
+const NOTHING = Buffer.alloc(0);
 /** What may come before a request without being one: the parser limits heads, and not the blank lines before them. */
 const MOST_BEFORE_REQUEST_BYTES = 32_768;
 /** How much is still taken in behind the last answer, so that its sender gets to see the answer. */
@@ -37,6 +38,8 @@ export class RequestGate extends Duplex {
   #hasSenderEnded = false;
   #isIdle = false;
   #beforeRequestBytes = 0;
+  /** The last bytes handed on of a head, or of a body in chunks, whose end has not come. */
+  #tail: Buffer = NOTHING;
   /** What is still to come of the request's body; null where its length was not said. */
   #bodyLeftBytes: number | null = null;
   /** Whether the last piece ended where a request ends, as far as can be told without parsing. */
@@ -84,12 +87,16 @@ export class RequestGate extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#raw.write(chunk, done);
+    this.#enter("sending");
+    this.#raw.write(chunk, (error) => {
+      this.#enter("working");
+      done(error);
+    });
   }
 
   /** Head and body of an answer in one packet. */
   override _writev(chunks: { chunk: Uint8Array }[], done: (error?: Error | null) => void): void {
-    this.#raw.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", done);
   }
 
   override _final(done: () => void): void {
@@ -177,9 +184,20 @@ export class RequestGate extends Duplex {
       this.#isBetweenRequests = this.#bodyLeftBytes === 0;
       return end;
     }
-    const at = held.indexOf(HEAD_END);
+    return this.#headEndIn(held) ?? held.byteLength;
+  }
+
+  /** Where a head that has begun ends, wherever its pieces were cut; blank lines before it are no end. */
+  #headEndIn(held: Buffer): number | null {
+    const isBefore = this.#requests.size === 0 && this.#tail.byteLength === 0;
+    const start = isBefore ? blankBytes(held) : 0;
+    if (start === held.byteLength) return null;
+    const seen = this.#tail.byteLength === 0 ? held : Buffer.concat([this.#tail, held]);
+    const at = seen.indexOf(HEAD_END, start);
     this.#isBetweenRequests = at !== -1;
-    return at === -1 ? held.byteLength : at + HEAD_END.byteLength;
+    const end = at + HEAD_END.byteLength - this.#tail.byteLength;
+    this.#tail = at === -1 ? Buffer.from(seen.subarray(1 - HEAD_END.byteLength)) : NOTHING;
+    return at === -1 ? null : end;
   }
 
   #rest(): void {
@@ -187,4 +205,9 @@ export class RequestGate extends Duplex {
     this.#isIdle = this.#held === null && this.#isBetweenRequests;
     this.#enter(this.#isIdle ? "idle" : "next");
   }
+}
+
+function blankBytes(piece: Buffer): number {
+  const at = piece.findIndex((byte) => byte !== 0x0d && byte !== 0x0a);
+  return at === -1 ? piece.byteLength : at;
 }

@@ -210,6 +210,39 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
     expect((await speak(port, [get])).body).toBe("done");
   });
 
+  test("closes a connection that does not take its answer in", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer: Fetch = ({ url }) => {
+      if (!url.endsWith("/large")) return new Response("small");
+      asked.resolve();
+      return new Response("x".repeat(50_000_000));
+    };
+    const { port } = await start(answer, door(), { connections: 1, phasesMs: { sending: 500 } });
+    const silent = connect({ port, host: HOST }).pause();
+    silent.write(request("GET /large", ["Connection: keep-alive"]));
+    await asked.promise;
+    expect((await speak(port, [get])).text).toBe("");
+    await until("its place is free", async () => (await speak(port, [get])).body === "small");
+    silent.destroy();
+  });
+
+  test("rests behind a request whose head came in two pieces", async () => {
+    const { port } = await start(echo, door(), { phasesMs: { next: 100 } });
+    const cut = kept.byteLength - 4;
+    const late = async function* () {
+      yield kept.subarray(0, cut);
+      await speak(port, [get]);
+      yield kept.subarray(cut);
+    };
+    const resting = connect({ port, host: HOST });
+    for await (const piece of late()) resting.write(piece);
+    await once(resting, "data");
+    // As long as another connection needs to be closed for its second head.
+    await speak(port, [kept, kept.subarray(0, 10)]);
+    expect([resting.closed, resting.readableEnded]).toEqual([false, false]);
+    resting.destroy();
+  });
+
   test("closes a connection that sends blank lines in place of a request", async () => {
     const { port } = await start(echo, door());
     const blanks = async function* () {
