@@ -1,4 +1,8 @@
+import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+
+/** How much of a body goes on as one piece, at most, when its sender cut it smaller. */
+const MOST_JOINED_BYTES = 65_536;
 
 /** Methods that a `Request` refuses to carry; nobody serves them. */
 const NOT_FETCHED = /^(CONNECT|TRACE|TRACK)$/i;
@@ -39,7 +43,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** Nothing flows before the first read, and one piece after each; what is not read stays with the message. */
+/** Nothing flows before the first read, and what arrives at once after each; what is not read stays with the message. */
 function bodyOf(message: IncomingMessage, onBodyWanted: () => void): ReadableStream<Uint8Array> {
   let unlisten: (() => void) | null = null;
   return new ReadableStream<Uint8Array>(
@@ -63,11 +67,23 @@ function forward(
   message: IncomingMessage,
   controller: ReadableStreamDefaultController<Uint8Array>,
 ): () => void {
-  const onData = (piece: Uint8Array) => {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const pass = () => {
+    if (pieces.length === 0) return;
     message.pause();
-    controller.enqueue(piece);
+    controller.enqueue(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+    pieces = [];
+    bytes = 0;
+  };
+  // Chunks that arrive at once go on as one: a pause behind each of thousands would cost more than reading them.
+  const onData = (piece: Uint8Array) => {
+    if (pieces.push(piece) === 1) queueMicrotask(pass);
+    bytes += piece.byteLength;
+    if (bytes >= MOST_JOINED_BYTES) message.pause();
   };
   const onEnd = () => {
+    pass();
     unlisten();
     controller.close();
   };
@@ -76,6 +92,7 @@ function forward(
     controller.error(new Error("The sender went away"));
   };
   const unlisten = () => {
+    pieces = [];
     message.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
   };
   // Its sender may have gone before anybody asked for the body.

@@ -165,28 +165,42 @@ describe.each(runtimes)("a body on %s", (runtime) => {
 });
 
 describe("webRequest()", () => {
-  test("takes no more of a body than is read", async () => {
-    let taken = 0;
+  /** A body of so many pieces, all there at once, and how many of them have been taken. */
+  function bodyOf(pieces: number, bytesEach: number) {
+    const counted = { taken: 0 };
     const source = Readable.from(
       (function* () {
-        for (; taken < 1_000; taken += 1) yield Buffer.alloc(10);
+        for (; counted.taken < pieces; counted.taken += 1) yield Buffer.alloc(bytesEach);
       })(),
       { highWaterMark: 1 },
     );
     const message = Object.assign(source, { method: "POST", url: "/", rawHeaders: [] });
     const { body } = webRequest(message as unknown as IncomingMessage);
+    return { body: body!, source, counted };
+  }
+
+  test("takes no more of a body than is read", async () => {
+    const { body, source, counted } = bodyOf(1_000, 65_536);
     const settle = async () => {
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     };
     await settle();
-    expect(taken).toBe(0);
-    const reader = body!.getReader();
+    expect(counted.taken).toBe(0);
+    const reader = body.getReader();
     await reader.read();
     await settle();
-    expect(taken).toBeLessThan(5);
+    expect(counted.taken).toBeLessThan(5);
     await reader.cancel();
     await settle();
-    expect(taken).toBeLessThan(5);
+    expect(counted.taken).toBeLessThan(5);
     expect(source.listenerCount("data")).toBe(0);
+  });
+
+  test("hands tiny pieces that are there at once on as large ones", async () => {
+    const sizes: number[] = [];
+    for await (const piece of bodyOf(100_000, 1).body as unknown as AsyncIterable<Uint8Array>)
+      sizes.push(piece.byteLength);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100_000);
+    expect(sizes.length).toBeLessThan(100);
   });
 });
