@@ -25,7 +25,7 @@ const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_CHANCE_MS,
 const TELL_MS = 60_000;
 
 /** What gives way when all places are taken, the first of these first. */
-const GIVES_WAY: readonly Phase[] = ["closing", "new"];
+const GIVES_WAY: readonly Phase[] = ["closing", "new", "idle"];
 
 /** How often they are looked at in the shortest limit: a timer for each would cost more than the requests themselves. */
 const LOOKS = 4;
@@ -34,9 +34,9 @@ const LOOKS = 4;
  * The open connections of a server: how many there may be, how long each may stay in a phase, and how they end.
  *
  * Shape: when `most` are open, the oldest that has had its last answer, or else the oldest that has brought no request
- *        yet, gives way to a new one: silent connections keep nothing out. Where there is none, the new one is
- *        refused. `end` resolves when no connection is left: those without a request get a moment, because one may be
- *        under way to us, and those at work get `graceMs`.
+ *        yet, or else the one that rests for longest gives way to a new one: connections without a request keep nothing
+ *        out. Where there is none, the new one is refused. `end` resolves when no connection is left: those without a
+ *        request get a moment, because one may be under way to us, and those at work get `graceMs`.
  */
 export class Connections {
   readonly #most: number;

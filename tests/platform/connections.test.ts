@@ -88,11 +88,24 @@ describe("Connections", () => {
     await connections.end(0);
   });
 
-  test("refuses a new one when all are at work or were served, and takes one again when one has gone", async () => {
+  test("gives a new one the place of the one that rests for longest when none is silent", async () => {
+    const connections = new Connections({ most: 3 });
+    const open = await start(connections);
+    const [working, younger, older] = [await open(), await open(), await open()];
+    connections.enter(working.theirs, "working");
+    connections.enter(older.theirs, "idle");
+    connections.enter(younger.theirs, "idle");
+    await open();
+    await closed(older.ours);
+    expect([working, younger].map(({ theirs }) => theirs.destroyed)).toEqual([false, false]);
+    await connections.end(0);
+  });
+
+  test("refuses a new one when all are at work, and takes one again when one has gone", async () => {
     const connections = new Connections({ most: 3 });
     const open = await start(connections);
     const served = [await open(), await open(), await open()];
-    for (const [at, phase] of (["working", "idle", "next"] as const).entries())
+    for (const [at, phase] of (["working", "sending", "next"] as const).entries())
       connections.enter(served[at]!.theirs, phase);
     await closed((await open()).ours);
     expect(served.map(({ theirs }) => theirs.destroyed)).toEqual([false, false, false]);
