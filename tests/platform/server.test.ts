@@ -163,6 +163,16 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
     resting.destroy();
   });
 
+  test("limits the time of a head that begins after a rest, too", async () => {
+    const { port } = await start(echo, door(), { phasesMs: { next: 100 } });
+    const resting = connect({ port, host: HOST });
+    resting.write(kept);
+    await once(resting, "data");
+    resting.write(kept.subarray(0, 10));
+    await once(resting, "end");
+    expect(resting.readableEnded).toBe(true);
+  });
+
   test("does not let a head trickle in", async () => {
     const { port } = await start(echo, door(), { phasesMs: { new: 200 } });
     const trickle = async function* () {
