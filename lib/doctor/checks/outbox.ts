@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Desk } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { readServiceHealth } from "../service-health.ts";
-import { sharedState } from "../shared-state.ts";
+import { stateDatabase } from "../state-database.ts";
 import type { KindCounts, OutboxCounts, WebhookSettings } from "../world.ts";
 
 /** A message that waits for so long waits for more than its turn. */
@@ -17,7 +17,7 @@ export async function outboxVerdicts(
   const health = await readServiceHealth(desk.world, signal);
   if (health?.outbox) return verdictsOf(health.outbox);
   if ("url" in state) {
-    const { sql } = await sharedState(desk, state.url);
+    const { sql } = await stateDatabase(desk, state.url);
     const [row] = await sql<[{ exists: boolean }]>`
       select to_regclass('opsctl_state.outbox') is not null as exists`;
     if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];

@@ -5,7 +5,7 @@ import type { Desk, Settings } from "../desk.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { isListening } from "../listening.ts";
 import { readServiceHealth } from "../service-health.ts";
-import { sharedState } from "../shared-state.ts";
+import { stateDatabase } from "../state-database.ts";
 import type { WebhookSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
 import { privateVerdict } from "./directory.ts";
@@ -38,7 +38,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       if (!settings.ok) return withoutSettings(command);
       const { state } = settings.value;
       if ("url" in state) {
-        await sharedState(desk, state.url);
+        await stateDatabase(desk, state.url);
         return [pass("the state is kept in a database that answers, no directory is needed")];
       }
       return [await privateVerdict(command, desk, state.directory)];

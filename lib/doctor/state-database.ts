@@ -10,7 +10,7 @@ import type { Desk } from "./desk.ts";
  * Behaviour: a service that runs is no proof: it may be an older program, which took what this one refuses.
  * Errors:    those of `openDatabase`, about OPSCTL_STATE_URL.
  */
-export async function sharedState(desk: Desk, url: Secret): Promise<Database> {
+export async function stateDatabase(desk: Desk, url: Secret): Promise<Database> {
   try {
     return await desk.database(url);
   } catch (error) {
