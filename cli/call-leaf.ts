@@ -12,13 +12,15 @@ export async function callLeaf(path: string, leaf: Leaf, words: readonly string[
     printHelp(renderLeafHelp(path, leaf));
     return EXIT.ok;
   }
-  const { strictArguments } = await import("./arguments.ts");
+  const [{ strictArguments }, { runLeaf }] = await Promise.all([
+    import("./arguments.ts"),
+    import("./run-leaf.ts"),
+  ]);
   const checked = strictArguments(words, leaf);
   if ("problem" in checked) {
     const { misuse } = await import("./misuse.ts");
     throw misuse(checked.problem, path, usageOf(path, leaf));
   }
-  const { runLeaf } = await import("./run-leaf.ts");
   return await runLeaf(path.slice("opsctl ".length), leaf, checked);
 }
 

@@ -54,7 +54,7 @@ export async function runInternal([word = "", path = "", more = ""]: readonly st
 
 async function writeMetrics(path: string): Promise<void> {
   const { writeMetricsFile } = await import("../lib/metrics/textfile.ts");
-  await writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+  writeMetricsFile(path, readFileSync(STDIN, "utf8"));
 }
 
 async function countOutbox(path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { readdir, unlink } from "node:fs/promises";
+import { readdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isLeftover, writeFileAtomic } from "../platform/atomic-file.ts";
 import { OpsError } from "../platform/errors.ts";
@@ -13,10 +13,10 @@ const MODE = 0o644;
  *         killed are removed, which only the holder of the run's lock may do.
  * Errors: METRICS_FILE_UNWRITABLE; the old file is as it was.
  */
-export async function writeMetricsFile(path: string, text: string): Promise<void> {
+export function writeMetricsFile(path: string, text: string): void {
   try {
-    await writeFileAtomic(path, text, { mode: MODE });
-    await removeLeftovers(path);
+    writeFileAtomic(path, text, { mode: MODE });
+    removeLeftovers(path);
   } catch (error) {
     throw unwritable(path, error);
   }
@@ -35,8 +35,14 @@ export function unwritable(path: string, error: unknown): OpsError {
   });
 }
 
-async function removeLeftovers(path: string): Promise<void> {
+function removeLeftovers(path: string): void {
   const folder = dirname(path);
-  const names = (await readdir(folder)).filter((name) => isLeftover(name, path));
-  await Promise.all(names.map((name) => unlink(join(folder, name)).catch(() => {})));
+  for (const name of readdirSync(folder)) {
+    if (!isLeftover(name, path)) continue;
+    try {
+      unlinkSync(join(folder, name));
+    } catch {
+      // The next run tries again; the metrics are in place.
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { refuseForeignDirectory } from "./own-file.ts";
 
@@ -8,19 +8,21 @@ import { refuseForeignDirectory } from "./own-file.ts";
  * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced where that can be done.
  * Errors: FILE_UNTRUSTED for root in a directory of another account; those of the file system. Then the old file is untouched and no temporary file is left. The directory
  *         is never created: a missing one is the operator's to see.
+ * Behaviour: nothing else runs meanwhile. It is the last that a command does, and the runtime's threads would take
+ *            longer for each step than the step itself.
  */
-export async function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): Promise<void> {
+export function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): void {
   refuseForeignDirectory(dirname(path));
   const temporary = join(dirname(path), `.${basename(path)}.${randomHex()}.tmp`);
   try {
-    await writeSynced(temporary, text, mode);
-    await rename(temporary, path);
+    writeSynced(temporary, text, mode);
+    renameSync(temporary, path);
   } catch (error) {
-    await unlink(temporary).catch(() => {});
+    ignoringErrors(() => unlinkSync(temporary));
     throw error;
   }
   // The new file is in place: a directory that cannot be read or synced only lets a power cut bring the old one back.
-  await syncDirectory(dirname(path)).catch(() => {});
+  ignoringErrors(() => withDescriptor(openSync(dirname(path), "r"), fsyncSync));
 }
 
 /**
@@ -38,23 +40,27 @@ function randomHex(): string {
   ).join("");
 }
 
-async function writeSynced(path: string, text: string, mode: number): Promise<void> {
-  await withHandle(await open(path, "wx", mode), async (handle) => {
-    await handle.writeFile(text);
+function writeSynced(path: string, text: string, mode: number): void {
+  withDescriptor(openSync(path, "wx", mode), (descriptor) => {
+    writeFileSync(descriptor, text);
     // The mode given to open is narrowed by the process's umask.
-    await handle.chmod(mode);
-    await handle.sync();
+    fchmodSync(descriptor, mode);
+    fsyncSync(descriptor);
   });
 }
 
-async function syncDirectory(path: string): Promise<void> {
-  await withHandle(await open(path, "r"), (handle) => handle.sync());
+function withDescriptor(descriptor: number, use: (descriptor: number) => void): void {
+  try {
+    use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
-async function withHandle(handle: FileHandle, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+function ignoringErrors(act: () => void): void {
   try {
-    await use(handle);
-  } finally {
-    await handle.close();
+    act();
+  } catch {
+    // What failed changes nothing for the caller.
   }
 }

@@ -40,10 +40,7 @@ export async function concludeRun(
   });
   if (!succeeded || !isWholeRun(run, editorials)) return result;
 
-  const problem = await writeHeartbeat(options.logDir, result, result.finishedAt!).then(
-    () => null,
-    (error: NodeJS.ErrnoException) => error.code ?? error.name,
-  );
+  const problem = writeHeartbeat(options.logDir, result, result.finishedAt!);
   if (problem === null) return { ...result, heartbeat: "written" };
 
   tally.fail({ step: "heartbeat", code: "HEARTBEAT_UNWRITABLE" });

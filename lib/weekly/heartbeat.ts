@@ -6,15 +6,17 @@ import type { WeeklySummary } from "./summary.ts";
 /**
  * Step 15: replaces the success heartbeat; a reader sees the old file or the new one, never half of either.
  *
- * Errors: whatever the file system says; the directory is not created.
+ * Shape:  null when it is written, else what the file system says; the directory is not created.
  * Source: weekly report document, run flow 15. What counts is the modification time; the line is for people.
  */
-export async function writeHeartbeat(
-  logDir: string,
-  summary: WeeklySummary,
-  finishedAt: string,
-): Promise<void> {
+export function writeHeartbeat(logDir: string, summary: WeeklySummary, finishedAt: string): string | null {
   const { runId, version, window, reports } = summary;
   const line = JSON.stringify({ runId, version, week: window?.week, finishedAt, reports });
-  await writeFileAtomic(join(logDir, HEARTBEAT_FILE), `${line}\n`, { mode: 0o644 });
+  try {
+    writeFileAtomic(join(logDir, HEARTBEAT_FILE), `${line}\n`, { mode: 0o644 });
+    return null;
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    return code ?? name;
+  }
 }

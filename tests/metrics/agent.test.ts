@@ -40,7 +40,7 @@ describe("the metrics file", () => {
 
   test("is exposed whole by node_exporter, without an error", async () => {
     const path = join(arena.folder, "custom_metrics.prom");
-    await writeMetricsFile(path, text);
+    writeMetricsFile(path, text);
     const port = await freePort();
     const exporter = startExporter(arena.folder, port);
     try {

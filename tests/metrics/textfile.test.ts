@@ -21,32 +21,29 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** Another process, which writes the two texts in turn under a umask that would close the file. */
+const WRITER = `
+  import { writeMetricsFile } from ${JSON.stringify(join(import.meta.dir, "../../lib/metrics/textfile.ts"))};
+  const [path, ...texts] = process.argv.slice(-3);
+  process.umask(0o077);
+  for (let n = 0; n < 400; n += 1) writeMetricsFile(path, texts[n % 2]);
+`;
+
 describe("writeMetricsFile()", () => {
   test("is never seen torn, by whoever reads during 200 writes, nor with another mode under any umask", async () => {
     const texts = [0, 1].map((n) => `${`metric{n="${n}"} ${n}\n`.repeat(3_000)}# end ${n}\n`);
-    const umask = process.umask(0o077);
-    try {
-      await writeMetricsFile(path, texts[0]!);
-      let isWriting = true;
-      let reads = 0;
-      const reader = (async () => {
-        while (isWriting) {
-          expect(texts).toContain(readFileSync(path, "utf8"));
-          expect(statSync(path).mode & 0o777).toBe(0o644);
-          expect(readdirSync(folder).filter((name) => name.endsWith(".prom"))).toEqual([
-            "custom_metrics.prom",
-          ]);
-          reads += 1;
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      })();
-      for (let n = 0; n < 200; n += 1) await writeMetricsFile(path, texts[n % 2]!);
-      isWriting = false;
-      await reader;
-      expect(reads).toBeGreaterThan(200);
-    } finally {
-      process.umask(umask);
+    writeMetricsFile(path, texts[0]!);
+    const writer = Bun.spawn([process.execPath, "-e", WRITER, path, ...texts], { stderr: "inherit" });
+    let reads = 0;
+    while (writer.exitCode === null) {
+      expect(texts).toContain(readFileSync(path, "utf8"));
+      expect(statSync(path).mode & 0o777).toBe(0o644);
+      expect(readdirSync(folder).filter((name) => name.endsWith(".prom"))).toEqual(["custom_metrics.prom"]);
+      reads += 1;
+      await new Promise((resolve) => setImmediate(resolve));
     }
+    expect(writer.exitCode).toBe(0);
+    expect(reads).toBeGreaterThan(200);
     expect(readdirSync(folder)).toEqual(["custom_metrics.prom"]);
   });
 
@@ -54,7 +51,7 @@ describe("writeMetricsFile()", () => {
     const others = [".other.prom.0123456789ab.tmp", ".custom_metrics.prom.x.tmp", "custom_metrics.prom.bak"];
     for (const name of [".custom_metrics.prom.0123456789ab.tmp", ...others])
       writeFileSync(join(folder, name), "");
-    await writeMetricsFile(path, "x 1\n");
+    writeMetricsFile(path, "x 1\n");
     expect(readdirSync(folder).sort()).toEqual([...others, "custom_metrics.prom"].sort());
   });
 
@@ -62,18 +59,19 @@ describe("writeMetricsFile()", () => {
     const elsewhere = join(folder, "elsewhere");
     writeFileSync(elsewhere, "mine");
     symlinkSync(elsewhere, path);
-    await writeMetricsFile(path, "x 1\n");
+    writeMetricsFile(path, "x 1\n");
     expect(readFileSync(elsewhere, "utf8")).toBe("mine");
     expect(readFileSync(path, "utf8")).toBe("x 1\n");
   });
 
   test("leaves the old file as it is when it cannot write", async () => {
+    const refusal = expect.objectContaining({ code: "METRICS_FILE_UNWRITABLE" });
     writeFileSync(path, "old 1\n");
-    const failed = writeMetricsFile(join(folder, "nothing", "custom_metrics.prom"), "x 1\n");
-    await expect(failed).rejects.toMatchObject({ code: "METRICS_FILE_UNWRITABLE" });
+    const failed = () => writeMetricsFile(join(folder, "nothing", "custom_metrics.prom"), "x 1\n");
+    expect(failed).toThrow(refusal);
     rmSync(path);
     mkdirSync(join(path, "inside"), { recursive: true });
-    await expect(writeMetricsFile(path, "x 1\n")).rejects.toMatchObject({ code: "METRICS_FILE_UNWRITABLE" });
+    expect(() => writeMetricsFile(path, "x 1\n")).toThrow(refusal);
     expect(readdirSync(folder)).toEqual(["custom_metrics.prom"]);
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { METRIC } from "../../host/metric-names.ts";
 import { countSockets } from "../../host/socket-table.ts";
 import type { Source } from "../source.ts";
@@ -5,6 +6,8 @@ import type { Source } from "../source.ts";
 /** All TCP sockets of the host, and those in CLOSE_WAIT. */
 export function socketsSource(): Source {
   return async (signal) => {
+    // To start a program keeps this process from all else: what waits for a peer goes first.
+    await nextTurn();
     try {
       const { total, closeWait } = await countSockets({ signal });
       return {
