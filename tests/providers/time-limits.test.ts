@@ -3,6 +3,7 @@ import { Secret } from "../../lib/platform/secret.ts";
 import { applicationClient } from "../../lib/providers/application.ts";
 import { evolutionClient } from "../../lib/providers/evolution.ts";
 import { resendClient } from "../../lib/providers/resend.ts";
+import { startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 
 const timers = spyOn(globalThis, "setTimeout");
@@ -35,4 +36,23 @@ test.each<[string, () => Promise<unknown>, number]>([
 ])("%s is given its own time and no more", async (_call, make, limitMs) => {
   await make();
   expect(timers.mock.calls.map(([, ms]) => ms)).toContain(limitMs);
+});
+
+test("the question for the instance's state that follows a send is given five seconds, and no more than the send", async () => {
+  const unpaired = await startGateway({ adminKey: "canary-secret", instances: { ops: "close" } });
+  const limitsOfSend = async (timeoutMs?: number) => {
+    const options = { baseUrl: new URL(unpaired.url), adminKey: secret, ...(timeoutMs && { timeoutMs }) };
+    timers.mockClear();
+    const outcome = await evolutionClient(options).sendText({ instanceName: "ops", number: "1", text: "t" });
+    expect(outcome).toMatchObject({ status: "unknown", channel: { cause: "instance_close" } });
+    // The stand-in, in the same process, has timers of its own.
+    const ours: unknown[] = [90_000, 5_000, 4_000];
+    return timers.mock.calls.map(([, ms]) => ms).filter((ms) => ours.includes(ms));
+  };
+  try {
+    expect(await limitsOfSend()).toEqual([90_000, 5_000]);
+    expect(await limitsOfSend(4_000)).toEqual([4_000, 4_000]);
+  } finally {
+    await unpaired.stop();
+  }
 });
