@@ -22,6 +22,8 @@ export type DatabaseAddress = {
 /** Parameters that speak to other clients; a server would refuse to start a session with them. */
 const FOR_OTHER_CLIENTS = new Set([
   "application_name",
+  // The driver speaks UTF-8 and nothing else.
+  "client_encoding",
   "connect_timeout",
   "connection_limit",
   "gssencmode",
@@ -35,13 +37,23 @@ const FOR_OTHER_CLIENTS = new Set([
   "target_session_attrs",
   "uselibpqcompat",
 ]);
-const UNDERSTOOD = new Set(["channel_binding", "host", "user", "password", "ssl", "sslmode", "sslrootcert"]);
+const UNDERSTOOD = new Set([
+  ...["channel_binding", "dbname", "host", "password", "port", "ssl", "sslmode", "sslrootcert", "user"],
+]);
 /** What libpq would obey: a server or pooler may ignore it, and a demand or a secret would be lost on the way. */
 const NOT_SUPPORTED = [
   ...["sslcert", "sslkey", "sslpassword", "sslcertmode", "sslcrl", "sslcrldir"],
   ...["ssl_min_protocol_version", "ssl_max_protocol_version", "requiressl", "requirepeer", "require_auth"],
   ...["scram_client_key", "scram_server_key", "oauth_client_secret", "hostaddr", "service", "passfile"],
 ];
+
+/** Demands on the connection, each with the words of it that can be met. */
+const CAN_BE_MET: Readonly<Record<string, readonly string[]>> = {
+  channel_binding: ["disable", "prefer", "require"],
+  gssencmode: ["disable", "prefer"],
+};
+/** What `ssl` says where it asks for nothing. */
+const NO_TLS_ASKED: ReadonlySet<string | undefined> = new Set([undefined, "false", "0", "disable"]);
 
 /**
  * The parts of a `postgres://` URL, or one line saying why it cannot be used; the line never quotes the URL.
@@ -50,6 +62,7 @@ const NOT_SUPPORTED = [
  *        certificate too), `verify-full` also checks the name. Without it a database on another host is `verify-full`,
  *        one on loopback `disable`. A Unix socket is never encrypted. `channel_binding=require` asks for a server that
  *        proves who it is, so the certificate is checked.
+ *        `host`, `port`, `dbname`, `user` and `password` outweigh the same parts before the `?`, as in libpq.
  *        Percent-encoding is undone in every part. Unknown parameters go to the server as settings.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress | string {
@@ -60,19 +73,22 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | string {
   const query = Object.fromEntries([...url.searchParams].filter(([, value]) => value !== ""));
   const unsupported = NOT_SUPPORTED.find((name) => name in query);
   if (unsupported !== undefined) return `has the parameter ${unsupported}, which is not supported`;
+  const unmet = Object.keys(CAN_BE_MET).find((name) => !canBeMet(name, query[name]));
+  if (unmet !== undefined) return `has a value of ${unmet} that is not supported`;
   const host = query.host ?? (parts.host || "localhost");
   if (host.includes(",")) return "names several hosts, where one is supported";
-  const port = Number(url.port || 5432);
+  const port = portOf(query.port ?? (url.port || "5432"));
+  if (port === undefined) return "has a port that is no number from 1 to 65535";
   const socketPath = host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : undefined;
   const tls = tlsMode(query, { host, socketPath });
-  if (tls === undefined) return "has an sslmode that is not known";
+  if (tls === undefined) return `has an ${query.sslmode === undefined ? "ssl" : "sslmode"} that is not known`;
   return {
     host,
     port,
     socketPath,
     user: query.user ?? (parts.user || undefined),
     password: query.password ?? parts.password,
-    database: parts.database || undefined,
+    database: query.dbname ?? (parts.database || undefined),
     tls,
     rootCertificate: query.sslrootcert,
     startup: settings(query),
@@ -92,6 +108,15 @@ function decodedParts(url: URL) {
   }
 }
 
+function canBeMet(name: string, value: string | undefined): boolean {
+  return value === undefined || CAN_BE_MET[name]?.includes(value) === true;
+}
+
+function portOf(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
 type Place = Pick<DatabaseAddress, "host" | "socketPath">;
 
 function tlsMode(query: Record<string, string>, { host, socketPath }: Place): TlsMode | undefined {
@@ -108,7 +133,8 @@ function modeAsked(query: Record<string, string>, isLocal: boolean): TlsMode | u
   switch (query.sslmode ?? (query.ssl === "true" ? "require" : "")) {
     case "":
       if (!isLocal) return "verify-full";
-      return hasRoot ? "verify-ca" : "disable";
+      if (hasRoot) return "verify-ca";
+      return NO_TLS_ASKED.has(query.ssl) ? "disable" : undefined;
     case "disable":
       return "disable";
     case "allow":

@@ -136,6 +136,10 @@ describe("a real PostgreSQL that takes passwords in clear text only", () => {
       [at("127.0.0.1", ""), "logged in"],
       [at(encodeURIComponent(folder), ""), "logged in"],
       [at(encodeURIComponent(folder), "sslmode=verify-full"), "logged in"],
+      [
+        `postgres:///postgres?host=${folder}&port=${tls.server.port}&user=postgres&password=${PASSWORD}`,
+        "logged in",
+      ],
       [at("127.0.0.1", "sslmode=require"), "logged in"],
     ];
     if (elsewhere !== undefined)

@@ -39,6 +39,12 @@ describe("parseDatabaseUrl()", () => {
     expect(parsed("postgres://u@[::1]:5433/db")).toMatchObject({ host: "::1", port: 5433 });
   });
 
+  test("takes port and database from the query, too, and keeps them from the server's settings", () => {
+    const address = parsed("postgres:///?host=/tmp&port=5433&dbname=my%20db&user=u&client_encoding=LATIN1");
+    expect(address).toMatchObject({ socketPath: "/tmp/.s.PGSQL.5433", database: "my db", startup: {} });
+    expect(parsed("postgres://h:1/d?port=2&dbname=e")).toMatchObject({ port: 2, database: "e", startup: {} });
+  });
+
   test.each([
     ["postgres://db.example.com/d", "verify-full"],
     ["postgres://127.0.0.1/d", "disable"],
@@ -56,6 +62,11 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://db/d?sslmode=require&sslrootcert=/ca.pem", "verify-ca"],
     ["postgres://db/d?sslrootcert=system", "verify-full"],
     ["postgres://db/d?ssl=true", "require"],
+    ["postgres://db/d?ssl=require", "verify-full"],
+    ["postgres://localhost/d?ssl=false", "disable"],
+    ["postgres://localhost/d?ssl=0", "disable"],
+    ["postgres://localhost/d?ssl=disable", "disable"],
+    ["postgres://localhost/d?ssl=require&sslmode=require", "require"],
     ["postgres://db/d?sslmode=require&channel_binding=require", "verify-full"],
     ["postgres://db/d?sslmode=disable&channel_binding=require", "verify-full"],
     ["postgres://db/d?sslmode=verify-ca&channel_binding=require", "verify-ca"],
@@ -80,6 +91,20 @@ describe("parseDatabaseUrl()", () => {
     ["postgres://u:canary@h1,h2/d", "names several hosts, where one is supported"],
     ["postgres://u:canary@h/d?host=h1,h2", "names several hosts, where one is supported"],
     ["postgres://u:canary@h/d?sslmode=canary", "has an sslmode that is not known"],
+    ["postgres://u:canary@h/d?sslmode=REQUIRE", "has an sslmode that is not known"],
+    ["postgres://u:canary@localhost/d?ssl=verify-full", "has an ssl that is not known"],
+    ["postgres://u:canary@localhost/d?ssl=TRUE", "has an ssl that is not known"],
+    [
+      "postgres://u:canary@h/d?sslmode=require&channel_binding=REQUIRE",
+      "has a value of channel_binding that is not supported",
+    ],
+    [
+      "postgres://u:canary@h/d?sslmode=disable&gssencmode=require",
+      "has a value of gssencmode that is not supported",
+    ],
+    ["postgres://u:canary@h:0/d", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=65536", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=5432,5433", "has a port that is no number from 1 to 65535"],
     ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
     ["postgres://u@h/d?require_auth=scram-sha-256", "has the parameter require_auth, which is not supported"],
     [
