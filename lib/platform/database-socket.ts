@@ -222,7 +222,8 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
     socket.on(event, onEvent).on("error", stop).on("end", onEnd);
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
-    else if (socket.destroyed) onEnd();
+    // Bun destroys a socket at once where there is no Unix socket that it may open, and tells why a moment later.
+    else if (socket.destroyed) stop(socket.errored ?? closedByServer());
   });
 }
 

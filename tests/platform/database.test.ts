@@ -147,6 +147,12 @@ describe("openDatabase() fails", () => {
     expect((await failure(unknown)).code).toBe("DATABASE_UNREACHABLE");
   });
 
+  test("where there is no Unix socket, and says so", async () => {
+    const error = await failure(open("postgres:///app?host=/nonexistent&user=u", { connectLimitMs: 60_000 }));
+    expect(error.code).toBe("DATABASE_UNREACHABLE");
+    expect(error.message).toBe("Cannot connect to the database: the connection failed with ENOENT");
+  });
+
   test("when the server accepts and never answers, plain or asked for TLS", async () => {
     await using silent = await listen(() => {});
     for (const sslmode of ["disable", "require"]) {
