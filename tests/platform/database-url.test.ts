@@ -43,6 +43,9 @@ describe("parseDatabaseUrl()", () => {
     const address = parsed("postgres:///?host=/tmp&port=5433&dbname=my%20db&user=u&client_encoding=LATIN1");
     expect(address).toMatchObject({ socketPath: "/tmp/.s.PGSQL.5433", database: "my db", startup: {} });
     expect(parsed("postgres://h:1/d?port=2&dbname=e")).toMatchObject({ port: 2, database: "e", startup: {} });
+    expect([parsed("postgres://h:1/d").port, parsed("postgres://h:1/d?port=65535").port]).toEqual([
+      1, 65_535,
+    ]);
   });
 
   test.each([
@@ -104,6 +107,7 @@ describe("parseDatabaseUrl()", () => {
     ],
     ["postgres://u:canary@h:0/d", "has a port that is no number from 1 to 65535"],
     ["postgres://u:canary@h/d?port=65536", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=x5432", "has a port that is no number from 1 to 65535"],
     ["postgres://u:canary@h/d?port=5432,5433", "has a port that is no number from 1 to 65535"],
     ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
     ["postgres://u@h/d?require_auth=scram-sha-256", "has the parameter require_auth, which is not supported"],

@@ -79,6 +79,16 @@ describe("evolutionClient().sendText()", () => {
     ["404 instance", refusal(404, ['The "ops" instance does not exist']), failed("sem_instancia_gateway")],
     ["404 route", refusal(404, ["Cannot POST /v9/message/sendText/ops"]), failed("gateway_http_404")],
     ["404 of a proxy", { status: 404, text: "<html>" }, unknown("gateway_http_404")],
+    [
+      "404 instance, and more behind it",
+      refusal(404, ['The "ops" instance does not exist on this node, sent by another']),
+      unknown("gateway_http_404"),
+    ],
+    [
+      "404 instance, and more before it",
+      refusal(404, ['Sent, but: The "b" instance does not exist']),
+      unknown("gateway_http_404"),
+    ],
     ["404 of another shape", refusal(404, "gone"), unknown("gateway_http_404")],
     ["401", refusal(401, "Unauthorized", "Unauthorized"), failed("gateway_unauthorized", true)],
     ["401 of a proxy", { status: 401, text: "<html>" }, unknown("gateway_http_401")],
@@ -153,6 +163,16 @@ describe("evolutionClient().sendText()", () => {
     ["201 Meta, a negative code", meta({ code: -1 }), unknown("gateway_answer_without_id")],
     ["201 Meta, a fraction", meta({ code: 190.5 }), unknown("gateway_answer_without_id")],
     ["201 Meta, another type", meta({ code: 131030, type: "x" }), unknown("gateway_answer_without_id")],
+    [
+      "201 Meta, almost a type of its own",
+      meta({ code: 131030, type: "OAuthExceptions" }),
+      unknown("gateway_answer_without_id"),
+    ],
+    [
+      "201 Meta, a type with more before it",
+      meta({ code: 131030, type: "no OAuthException" }),
+      unknown("gateway_answer_without_id"),
+    ],
     ["201 Meta's error beside a key", meta({ code: 190, key: {} }), unknown("gateway_answer_without_id")],
     [
       "201 Meta's error beside an id",
