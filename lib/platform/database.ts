@@ -19,6 +19,8 @@ export type Database = {
 
 const CONNECT_LIMIT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
+/** Those that no setting outweighs, and those that the driver asks where the URL names no user or no database. */
+const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER", "PGDATABASE"];
 
 /**
  * Connects to the database and finds out whether it may prepare statements there.
@@ -115,8 +117,7 @@ class Pools {
   }
 
   #open(): postgres.Sql {
-    // The one variable of the driver's that no setting outweighs.
-    delete process.env.PGTARGETSESSIONATTRS;
+    for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
     const connect = () => this.#connect(pool);
     const pool: postgres.Sql = this.#driver(driverSettings(this.#options, this.#prepare, connect));
     return pool;

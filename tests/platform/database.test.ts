@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "../../lib/platform/database.ts";
 import { classifyDatabaseError } from "../../lib/platform/database-error.ts";
@@ -121,6 +122,27 @@ describe("openDatabase() behind a pooler", () => {
     const words = startups[0]?.split("\0").filter(Boolean) ?? [];
     const names = words.filter((_, index) => index % 2 === 0);
     expect(names.sort()).toEqual(["application_name", "client_encoding", "database", "user"]);
+  });
+
+  test("takes user and database from no PG* variable where the URL names none", async () => {
+    const startups: string[] = [];
+    await using peer = await listen((socket) => {
+      socket.on("data", (bytes: Buffer) => {
+        startups.push(bytes.subarray(8).toString("latin1"));
+        socket.destroy();
+      });
+    });
+    const variables = { PGUSER: "canary", PGUSERNAME: "canary", PGDATABASE: "canary" };
+    Object.assign(process.env, variables);
+    try {
+      await failure(open(`postgres://127.0.0.1:${peer.port}/`));
+      await failure(open(`postgres://u@127.0.0.1:${peer.port}/`));
+    } finally {
+      for (const name of Object.keys(variables)) delete process.env[name];
+    }
+    expect(startups.join()).not.toContain("canary");
+    expect(startups[0]).toStartWith(`user\0${userInfo().username}\0database\0${userInfo().username}\0`);
+    expect(startups[1]).toStartWith("user\0u\0database\0u\0");
   });
 });
 
