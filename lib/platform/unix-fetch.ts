@@ -25,6 +25,8 @@ export async function fetchOverUnixSocket(path: string, url: URL, init: RequestI
     resolve,
   );
   call.on("error", reject);
+  // A switch to another protocol (101) closes the connection, and nothing else is told.
+  call.on("close", () => reject(new Error("The connection ended without an answer")));
   call.end();
   const answer = await promise;
   const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>

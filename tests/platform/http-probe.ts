@@ -12,6 +12,7 @@ export type ProbeCall = {
   timeoutMs: number;
   warm?: boolean;
   method?: "GET" | "POST";
+  unixSocket?: string;
 };
 
 /** What became of it. */
@@ -19,7 +20,7 @@ export type ProbeResult = { name: string; class: string; problem: string | null;
 
 const calls = JSON.parse(process.argv[2] ?? "[]") as ProbeCall[];
 const results: ProbeResult[] = [];
-for (const { name, url, timeoutMs, warm, method = "POST" } of calls) {
+for (const { name, url, timeoutMs, warm, method = "POST", unixSocket } of calls) {
   if (warm) await (await fetch(url, { method: "POST", body: "{}" })).text();
   const call = {
     peer: "probe",
@@ -28,6 +29,7 @@ for (const { name, url, timeoutMs, warm, method = "POST" } of calls) {
     headers: {},
     ...(method === "POST" ? { body: { a: 1 } } : {}),
     timeoutMs,
+    unixSocket,
   };
   const { class: kind, problem, answer } = await callPeer(call);
   results.push({ name, class: kind, problem, status: answer?.status ?? null });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -132,6 +133,32 @@ describe.each(Object.entries(runtimes))("callPeer() on %s", (runtime, command) =
     });
     expect(peers.breaker.requests - requestsBefore).toBe(1);
     expect(peers.other.requests).toBe(0);
+  });
+
+  test("through a Unix socket ends in its time, also when the answer is no answer", async () => {
+    const unixSocket = join(folder, `${runtime}.sock`);
+    const said = ["HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n", null];
+    const server = createServer((socket) => {
+      socket
+        .on("error", () => {})
+        .once("data", () => {
+          const words = said.shift();
+          if (typeof words === "string") socket.write(words);
+          else if (words === null) socket.destroy();
+        });
+    });
+    await new Promise<void>((resolve) => server.listen(unixSocket, resolve));
+    const read = (name: string, timeoutMs: number): ProbeCall => ({
+      ...{ name, url: "http://localhost/", method: "GET", timeoutMs, unixSocket },
+    });
+    const calls = [read("switched", LONG_MS), read("dropped", LONG_MS), read("silence", SHORT_MS)];
+    const results = await run(command, calls, false);
+    server.close();
+    expect([...results.values()].map(({ class: kind, problem }) => `${kind} ${problem}`)).toEqual([
+      "ambiguous connection_lost",
+      "ambiguous connection_lost",
+      "ambiguous timeout",
+    ]);
   });
 
   test("checks certificates for reads and sends, also where the environment asks for no checks", async () => {
