@@ -128,8 +128,10 @@ only_root_writes() { # path, which may be a link
 	[ -z "$(find -L "$1" -maxdepth 0 \( ! -user root -o -perm /022 \))" ]
 }
 
-# Root's shell reads a file in this directory: whoever may write to it could put another one in its place.
+# Root's shell reads a file in this directory: whoever may write to it could put another one in its place. And before root
+# puts a file there itself, or looks at one: it could become a link meanwhile, or a pipe.
 secure_settings_directory() {
+	[ "$IS_HOST" = yes ] && [ -d "$1" ] || return 0
 	! only_root_writes "$1" || return 0
 	chown root:root "$1"
 	chmod 0755 "$1"
@@ -148,9 +150,9 @@ complain() {
 	echo "opsctl: $1" >&2
 }
 
-# What root may repair there: a regular file without a second name elsewhere, of root or of the service user, and not
-# what root alone reads.
-is_plain_secret='-type f -links 1 ( -user root -o -user opsctl ) ! -name HOSTING_TOKEN'
+# What root may repair there: a regular file of the service user, without a second name elsewhere, and not what root alone
+# reads. A file of root's is never given away: the user may have renamed it, or moved it there, while it owned the directory.
+is_plain_secret='-type f -links 1 -user opsctl ! -name HOSTING_TOKEN'
 
 # The service user owned this directory once. While it can still put a link or another name there, root changes nothing
 # in it: the directory is taken away first, root's secret leaves it and its files are given over then, and last it is
@@ -178,8 +180,15 @@ secure_secrets() { # directory
 	fi
 	# shellcheck disable=SC2086
 	find "$1" -mindepth 1 -maxdepth 1 ! \( $is_plain_secret \) -exec sh -c 'for path; do
-		echo "opsctl: $path is no plain file of opsctl (a link, a second name, another owner) and was left as it is" >&2
-	done' sh {} +
+		case "$(stat -c "%F %u %h" "$path") ${path##*/}" in
+		*" HOSTING_TOKEN") way= ;;
+		"regular file 0 1 "*) way="; if opsctl is to read it, chown it to opsctl:opsctl" ;;
+		*) way= ;;
+		esac
+		# Who chose the name may have put into it what a terminal obeys.
+		path=$(LC_ALL=C ls -bd "$path")
+		printf "opsctl: %s is no plain file of opsctl (a link, a second name, another owner) and was left as it is%s\n" "$path" "$way"
+	done >&2' sh {} +
 }
 
 # What root reads is not in a directory that the service user reads. The file is written anew: of the old one the user
@@ -207,13 +216,17 @@ secure_root_secrets() { # directory
 }
 
 # A directory that was there keeps its owner. Where the log cannot be opened, a cron line fails and nobody hears of it.
-warn_of_closed_directory() { # directory, what test asks about it as the service user
-	setpriv --reuid=opsctl --regid=opsctl --init-groups test "$2" "$1" ||
+# Judged by its mode: a program that ran here as the service user could be stopped, and would have root's terminal.
+warn_of_closed_directory() { # directory
+	[ -z "$(find -L "$1" -maxdepth 0 ! \( -user opsctl -perm -0300 -o ! -user opsctl -group opsctl -perm -0030 \
+		-o ! -user opsctl ! -group opsctl -perm -0003 \))" ] ||
 		echo "opsctl: $1 is closed to the user opsctl: chown -hR opsctl:opsctl $1" >&2
 }
 
 install_all() {
 	[ "$IS_HOST" = no ] || make_account
+	settings=$DESTDIR$SYSCONFDIR/opsctl
+	secure_settings_directory "$settings"
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	trap 'exit 1' HUP INT TERM
@@ -227,8 +240,6 @@ install_all() {
 			;;
 		esac
 	done
-	settings=$DESTDIR$SYSCONFDIR/opsctl
-	[ "$IS_HOST" = no ] || secure_settings_directory "$settings"
 	make_directory 0750 root:opsctl "$settings/secrets"
 	make_directory 0700 root "$settings/root-secrets"
 	if [ "$IS_HOST" = yes ]; then
@@ -243,8 +254,8 @@ install_all() {
 	if [ "$IS_HOST" = yes ]; then
 		make_directory 0750 opsctl /var/log/opsctl
 		make_directory 0700 opsctl /var/lib/opsctl
-		warn_of_closed_directory /var/log/opsctl -w
-		warn_of_closed_directory /var/lib/opsctl -w
+		warn_of_closed_directory /var/log/opsctl
+		warn_of_closed_directory /var/lib/opsctl
 		next_steps
 	else
 		next_steps_of_image
@@ -290,8 +301,11 @@ uninstall_all() {
 	# shellcheck disable=SC2086 # two units
 	! has_systemd || systemctl disable --now $UNITS || echo "opsctl: the units could not be stopped" >&2
 	settings=$DESTDIR$SYSCONFDIR/opsctl
+	secure_settings_directory "$settings"
 	environments | while read -r command _; do
 		rm -f "$settings/$command.env.new~"
+		# A pipe would be waited for.
+		[ -f "$settings/$command.env" ] && [ ! -L "$settings/$command.env" ] || continue
 		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
 	done
 	# Where no systemd runs, an image or a chroot, these links would enable the next installation by themselves.

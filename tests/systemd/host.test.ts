@@ -46,8 +46,15 @@ as_service() { setpriv --reuid=opsctl --regid=opsctl --clear-groups "$@"; }
 echo "## old directory"
 mkdir -m 700 /etc/opsctl
 chown 65534:65534 /etc/opsctl
+printf '#!/bin/sh\nfor last; do :; done\ncase $last in /etc/opsctl/*) stat -c %%U /etc/opsctl >> "$W/put-into" ;; esac\nexec /usr/bin/install "$@"\n' > "$W/stub/install"
+printf '#!/bin/sh\necho "$*" >> "$W/became"\nexec /usr/bin/setpriv "$@"\n' > "$W/stub/setpriv"
+chmod 755 "$W/stub/install" "$W/stub/setpriv"
 echo "## install"
 make install
+rm "$W/stub/install" "$W/stub/setpriv"
+echo "## put into whose directory"
+sort -u "$W/put-into"
+cat "$W/became" 2> /dev/null || echo "started nothing as the account"
 echo "## account"
 getent passwd opsctl | cut -d: -f6-
 getent group opsctl | cut -d: -f1
@@ -75,7 +82,7 @@ stat -c '%U %n' /var/log/opsctl/*
 grep -h '^called' /var/log/opsctl/*
 echo "## uninstall"
 echo 'X=1' >> /etc/opsctl/weekly.env
-echo secret > /etc/opsctl/secrets/DATABASE_URL
+install -o opsctl -g opsctl -m 0600 /dev/null /etc/opsctl/secrets/DATABASE_URL
 touch /var/lib/opsctl/state.db
 make uninstall
 echo "## left"
@@ -109,12 +116,15 @@ echo root-only > /etc/twin
 chmod 0640 "$W/victim" /etc/twin
 for name in DATABASE_URL MONITORING_TOKEN HOSTING_TOKEN; do echo "$name" > "$secrets/$name"; done
 chmod 0644 "$secrets/DATABASE_URL"
-chown opsctl:opsctl "$secrets/HOSTING_TOKEN"
+chown opsctl:opsctl "$secrets/HOSTING_TOKEN" "$secrets/DATABASE_URL"
+chmod 0600 "$secrets/MONITORING_TOKEN"
+as_service mv "$secrets/MONITORING_TOKEN" "$secrets/RENAMED"
+as_service ln -s nowhere "$secrets/$(printf 'E\\033[2J\\nopsctl: X')"
 ln -s "$W/victim" "$secrets/LINKED"
 ln /etc/twin "$secrets/TWIN"
 mkdir "$secrets/FOLDER"
 make install 2>&1 | grep -e "^$secrets belongs" -e "^opsctl: $secrets"
-find "$secrets" /etc/opsctl/root-secrets -printf '%M %u:%g %p\n' | sort -k 3
+find "$secrets" /etc/opsctl/root-secrets ! -name 'E*' -printf '%M %u:%g %p\n' | sort -k 3
 cat /etc/opsctl/root-secrets/HOSTING_TOKEN
 as_service sh -c ': > /etc/opsctl/secrets/new' 2> /dev/null || echo "makes nothing"
 as_service cat /etc/opsctl/secrets/DATABASE_URL
@@ -148,6 +158,22 @@ for token in first second; do
   cat /etc/opsctl/root-secrets/HOSTING_TOKEN
 done || true
 rm "$W/stub/chown"
+echo "## pipe"
+rm -f /etc/opsctl/weekly.env
+mkfifo /etc/opsctl/weekly.env
+chown opsctl:opsctl /etc/opsctl
+make uninstall > /dev/null &
+uninstalling=$!
+# Who opened the pipe waits for its writer; only then can one be opened without waiting.
+while kill -0 "$uninstalling" 2> /dev/null; do
+  perl -e 'use Fcntl; exit !sysopen(my $pipe, $ARGV[0], O_WRONLY | O_NONBLOCK)' /etc/opsctl/weekly.env 2> /dev/null && echo "waited for" && break
+  sleep 0.05
+done
+wait "$uninstalling"
+ls /etc/opsctl/weekly.env
+stat -c %U /etc/opsctl
+rm /etc/opsctl/weekly.env
+make install > /dev/null 2>&1
 echo "## broken off"
 mkdir "$W/tmp"
 printf '#!/bin/sh\nkill -TERM 0\n' > "$W/stub/cmp"
@@ -244,11 +270,21 @@ describe("make install on a host, as root", () => {
   });
 
   test("says which directory of another owner is closed to the service user", () => {
-    if (!canHaveNamespace) return expectInScript("warn_of_closed_directory /var/log/opsctl -w");
+    if (!canHaveNamespace) return expectInScript("warn_of_closed_directory /var/log/opsctl");
     const paths = ["/var/log/opsctl", "/var/lib/opsctl"];
     expect(part("closed directories")).toEqual(
       paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -hR opsctl:opsctl ${path}`),
     );
+  });
+
+  test("puts nothing into a directory that the service user could change meanwhile, and starts nothing as it", () => {
+    if (!canHaveNamespace) return expectInScript('secure_settings_directory "$settings"\n\twork=');
+    expect(part("put into whose directory")).toEqual(["root", "started nothing as the account"]);
+  });
+
+  test("waits for no pipe when it takes everything back", () => {
+    if (!canHaveNamespace) return expectInScript('[ -f "$settings/$command.env" ]');
+    expect(part("pipe")).toEqual(["/etc/opsctl/weekly.env", "root"]);
   });
 
   test("never gives the service user a token of root's that stands among its secrets", () => {
@@ -263,21 +299,23 @@ describe("make install on a host, as root", () => {
 
   test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
     if (!canHaveNamespace) return expectInScript("secure_secrets() {", "move_root_secret HOSTING_TOKEN");
-    const odd = ["FOLDER", "LINKED", "TWIN"].map(
+    const names = ["E\\033[2J\\nopsctl:\\ X", "FOLDER", "LINKED", "RENAMED", "TWIN"];
+    const odd = names.map(
       (name) =>
-        `opsctl: /etc/opsctl/secrets/${name} is no plain file of opsctl (a link, a second name, another owner) and was left as it is`,
+        `opsctl: /etc/opsctl/secrets/${name} is no plain file of opsctl (a link, a second name, another owner) and was left as it is` +
+        (name === "RENAMED" ? "; if opsctl is to read it, chown it to opsctl:opsctl" : ""),
     );
     const [taken, ...rest] = part("old secrets");
     expect(taken).toBe("/etc/opsctl/secrets belongs to root now, and the files in it to opsctl");
-    expect(rest.slice(0, 3).sort()).toEqual(odd);
-    expect(rest.slice(3)).toEqual([
+    expect(rest.slice(0, 5).sort()).toEqual(odd);
+    expect(rest.slice(5)).toEqual([
       "drwx------ root:root /etc/opsctl/root-secrets",
       "-rw------- root:root /etc/opsctl/root-secrets/HOSTING_TOKEN",
       "drwxr-x--- root:opsctl /etc/opsctl/secrets",
       "-rw------- opsctl:opsctl /etc/opsctl/secrets/DATABASE_URL",
       expect.stringMatching(/^drwx\S+ root:root \/etc\/opsctl\/secrets\/FOLDER$/),
       expect.stringMatching(/^lrwx\S+ root:root \/etc\/opsctl\/secrets\/LINKED$/),
-      "-rw------- opsctl:opsctl /etc/opsctl/secrets/MONITORING_TOKEN",
+      "-rw------- root:root /etc/opsctl/secrets/RENAMED",
       "-rw-r----- root:root /etc/opsctl/secrets/TWIN",
       "HOSTING_TOKEN",
       "makes nothing",
