@@ -9,7 +9,7 @@ import { isOutputClosed, writeErr } from "./output.ts";
 
 /** What ends a command from outside, or lets it go on; each reaches the one that does the work. */
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
-/** How long a child has after the same signal came a second time. */
+/** How long a child has after the same signal came a second time; and then how long its end may take to be told. */
 const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
 
@@ -20,7 +20,8 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard streams,
  *            of a terminal only what writes, and a session of its own: other processes of that account can neither
  *            read from root's terminal nor type into it. Signals are passed on, and one that comes twice ends a child that
- *            does not end by itself; ended by a signal, this process ends so, too.
+ *            does not end by itself; ended by a signal, this process ends so, too. It does not wait for a killed child
+ *            whose end another process of the account keeps back (ptrace).
  * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
  */
 export async function handOver(words: readonly string[]): Promise<number | null> {
@@ -44,28 +45,34 @@ type End = { status: number | null; signal: NodeJS.Signals | null };
 async function runThrough(account: ServiceAccount, { program, args, env }: Start): Promise<End> {
   // Not in root's directory: from there the account reads what only a closed directory above keeps from it.
   const child = spawn(program, args, { stdio: await handedStreams(), env, cwd: "/", detached: true });
-  const stop = forwardSignals(child);
+  const killed = Promise.withResolvers<End>();
+  const stop = forwardSignals(child, () => killed.resolve({ status: null, signal: "SIGKILL" }));
   try {
-    return await new Promise<End>((resolve, reject) => {
+    const ended = new Promise<End>((resolve, reject) => {
       child.once("error", ({ code }: NodeJS.ErrnoException) =>
         reject(cannotBecome(account, `${program} cannot be started: ${code}`, "Install util-linux")),
       );
       child.once("close", (status, signal) => resolve({ status, signal }));
     });
+    return await Promise.race([ended, killed.promise]);
   } finally {
     stop();
   }
 }
 
-function forwardSignals({ pid }: ChildProcess): () => void {
+function forwardSignals({ pid }: ChildProcess, onKilled: () => void): () => void {
   const seen = new Set<NodeJS.Signals>();
   let killer: ReturnType<typeof setTimeout> | undefined;
+  const kill = () => {
+    passOn(pid, "SIGKILL");
+    killer = setTimeout(onKilled, KILL_AFTER_MS);
+  };
   const forward = (signal: NodeJS.Signals) => {
     passOn(pid, signal);
     if (signal === "SIGCONT") return;
     // Another process of the account may have stopped the child, and root would wait for it for ever.
     passOn(pid, "SIGCONT");
-    if (seen.has(signal)) killer ??= setTimeout(passOn, KILL_AFTER_MS, pid, "SIGKILL");
+    if (seen.has(signal)) killer ??= setTimeout(kill, KILL_AFTER_MS);
     seen.add(signal);
   };
   // The terminal stops this process alone, whose child has another session.

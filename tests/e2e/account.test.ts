@@ -50,6 +50,14 @@ function witness(on: AccountHost, name: string): { env: Record<string, string>; 
 
 const field = (facts: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(facts)?.[1];
 
+const AS_ACCOUNT = [
+  ...["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups", "--pdeathsig=KILL"],
+];
+const PTRACE = process.arch === "arm64" ? "117" : "101";
+/** Seizes and stops a process (ptrace), and never asks what became of it. */
+const HOLDS = `$| = 1; my ($ptrace, $pid) = map { $_ + 0 } @ARGV;
+  my $isHeld = syscall($ptrace, 0x4206, $pid, 0, 0) == 0 && syscall($ptrace, 0x4207, $pid, 0, 0) == 0;
+  print $isHeld ? "held\\n" : "refused\\n"; sleep 600`;
 describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
@@ -200,6 +208,40 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     await until("the end", () => !existsSync(`/proc/${child}`));
     expect((await running.ended).exitCode).toBe(1);
     await database.stop();
+  });
+
+  tried("ends when it is told twice, although the account holds its child and the news of its end", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const child = Number(children.split(" ")[0]);
+    const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
+    const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
+    try {
+      // Where one process may not trace another (Yama), nobody can hold the child either.
+      const { value } = await tracer.stdout.getReader().read();
+      if (!new TextDecoder().decode(value).startsWith("held")) return running.kill("SIGKILL");
+      await until("the hold", () => state() === "t");
+      let end: Ended | undefined;
+      void running.ended.then((ended) => {
+        end = ended;
+      });
+      await until("the end", () => {
+        // Two that come at the same moment count as one.
+        running.kill("SIGTERM");
+        return end !== undefined;
+      });
+      expect(end).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+      expect(state()).toBe("Z");
+    } finally {
+      running.kill("SIGKILL");
+      tracer.kill("SIGKILL");
+      await tracer.exited;
+      await database.stop();
+    }
   });
 
   tried("says that its result is lost where there is no standard output", async () => {
