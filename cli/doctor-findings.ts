@@ -17,7 +17,8 @@ import { INTERNAL } from "./internal-word.ts";
 
 /** Counted from the start of this process: what a child has not said by then is not waited for. */
 const CHILD_LIMIT_MS = 4_500;
-const MAX_OUTPUT = 4 * 1_048_576;
+/** Far more than honest findings take. */
+const MAX_OUTPUT = 1_048_576;
 
 /** Where `make install` puts what the account uses. */
 const ACCOUNTS_PLACES = ["/etc/opsctl", "/var/lib/opsctl", "/var/log/opsctl"];
@@ -82,10 +83,19 @@ function withToldMend(finding: Finding, by: ToldBy): Finding {
   return { ...finding, mend: finding.mend === null ? null : toldMend(finding.mend, by) };
 }
 
-/** What the child says until it has spoken of every check, ends, or its time does; then all of it is ended. */
+/**
+ * What the child says until it has spoken of every check, ends, says too much, or its time does; then all of it is ended.
+ *
+ * Behaviour: any process of that account may take over the child's output and go on writing when the child has ended:
+ *            from then on nothing is read, or this process would do nothing else.
+ */
 async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<ToldCheck[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(0, CHILD_LIMIT_MS - performance.now()));
+  const done = () => {
+    child.stdout?.destroy();
+    resolve();
+  };
+  const timer = setTimeout(done, Math.max(0, CHILD_LIMIT_MS - performance.now()));
   const told: ToldCheck[] = [];
   let [rest, length] = ["", 0];
   child.stdout?.setEncoding("utf8").on("data", (part: string) => {
@@ -93,9 +103,9 @@ async function toldBy(child: ChildProcess, checks: readonly Check[]): Promise<To
     rest = lines.pop() ?? "";
     length += part.length;
     told.push(...lines.flatMap((line) => toldFindings(line) ?? []));
-    if (length > MAX_OUTPUT || checks.every((check) => told.some((one) => isOf(one, check)))) resolve();
+    if (length > MAX_OUTPUT || checks.every((check) => told.some((one) => isOf(one, check)))) done();
   });
-  child.once("close", resolve).once("error", resolve);
+  child.once("close", done).once("error", done);
   await promise;
   clearTimeout(timer);
   endGroup(child.pid);

@@ -8,6 +8,8 @@ export type OwnerWriter = { command: readonly string[]; env: Record<string, stri
 
 /** As long as a file of a few kilobytes may take, on a disk that hangs. */
 const LIMIT_MS = 3_000;
+/** Far more than the line that says why. */
+const MAX_OUTPUT = 65_536;
 
 /**
  * Replaces the metrics file as the account that its directory belongs to, for a process that is root.
@@ -39,8 +41,10 @@ export async function writeAsOwner(
 /** How the child ended, null when it ended well, and what it printed. */
 async function endOf(child: ChildProcess, text: string): Promise<{ how: string | null; output: string }> {
   let output = "";
+  // Any process of that account may take over the child's output and write without end, also when it has ended.
   child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
     output += piece;
+    if (output.length > MAX_OUTPUT) child.stdout?.destroy();
   });
   // A child that ended before it has read everything says why by its status.
   child.stdin?.on("error", () => {}).end(text);
@@ -58,6 +62,7 @@ async function endOf(child: ChildProcess, text: string): Promise<{ how: string |
     return { how, output };
   } finally {
     clearTimeout(timer);
+    child.stdout?.destroy();
   }
 }
 

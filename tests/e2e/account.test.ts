@@ -210,39 +210,42 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     await database.stop();
   });
 
-  tried("ends when it is told twice, although the account holds its child and the news of its end", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
-    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
-    const child = Number(children.split(" ")[0]);
-    const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
-    const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
-    try {
-      // Where one process may not trace another (Yama), nobody can hold the child either.
-      const { value } = await tracer.stdout.getReader().read();
-      if (!new TextDecoder().decode(value).startsWith("held")) return running.kill("SIGKILL");
-      await until("the hold", () => state() === "t");
-      let end: Ended | undefined;
-      void running.ended.then((ended) => {
-        end = ended;
+  tried(
+    "ends when it is told twice, although the account holds its child and the news of its end",
+    async () => {
+      const database = await startSilentPeer();
+      const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+        env: weeklyEnv(database.port),
       });
-      await until("the end", () => {
-        // Two that come at the same moment count as one.
-        running.kill("SIGTERM");
-        return end !== undefined;
-      });
-      expect(end).toMatchObject({ exitCode: null, signal: "SIGKILL" });
-      expect(state()).toBe("Z");
-    } finally {
-      running.kill("SIGKILL");
-      tracer.kill("SIGKILL");
-      await tracer.exited;
-      await database.stop();
-    }
-  });
+      await until("a connection", () => database.connections > 0);
+      const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+      const child = Number(children.split(" ")[0]);
+      const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
+      const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
+      try {
+        // Where one process may not trace another (Yama), nobody can hold the child either.
+        const { value } = await tracer.stdout.getReader().read();
+        if (!new TextDecoder().decode(value).startsWith("held")) return running.kill("SIGKILL");
+        await until("the hold", () => state() === "t");
+        let end: Ended | undefined;
+        void running.ended.then((ended) => {
+          end = ended;
+        });
+        await until("the end", () => {
+          // Two that come at the same moment count as one.
+          running.kill("SIGTERM");
+          return end !== undefined;
+        });
+        expect(end).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+        expect(state()).toBe("Z");
+      } finally {
+        running.kill("SIGKILL");
+        tracer.kill("SIGKILL");
+        await tracer.exited;
+        await database.stop();
+      }
+    },
+  );
 
   tried("says that its result is lost where there is no standard output", async () => {
     const { exitCode, stdout, stderr } = await run(runtime, ["alert-rules", "export"], {

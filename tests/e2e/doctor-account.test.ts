@@ -1,11 +1,19 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` would like to be root. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
+import { until } from "../chaos/until.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
+import { FLOOD_TAKEN, parentFloodPerl } from "./flood.ts";
 import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
+
+/** Whether one process of an account may look into another one. */
+function mayTrace(): boolean {
+  const scope = "/proc/sys/kernel/yama/ptrace_scope";
+  return !existsSync(scope) || readFileSync(scope, "utf8").trim() === "0";
+}
 
 const ROOTS_OWN = "line-of-a-file-of-roots";
 
@@ -172,6 +180,23 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
       expect(lost.length).toBeGreaterThan(0);
       expect(lost.every(({ status }) => status === "fail")).toBe(true);
     }
+  });
+
+  tried("ends although the account floods what its checks say", async () => {
+    const floods = RUNTIMES.map(async (runtime) => {
+      const written = `${host.make(`flood-${runtime}`, 0o1777)}/written`;
+      // Where one process may not trace another (Yama), it cannot take that output over either.
+      const program = `#!/usr/bin/perl\n${parentFloodPerl(written)}`;
+      const flood = host.put(`flood-${runtime}.pl`, program, 0o755, ACCOUNT.uid);
+      const envDir = settings(`floods-${runtime}`, {
+        migrate: { OPSCTL_SECRETS_COMMAND: flood, OPSCTL_SECRETS_DIR: host.path("none") },
+      });
+      const ended = await doctor(["migrate", "--json", "--env-dir", envDir], runtime);
+      expect(ended.exitCode).toBe(3);
+      if (mayTrace()) await until("the end of the flood", () => existsSync(written));
+      return existsSync(written) ? Number(readFileSync(written, "utf8")) : 0;
+    });
+    for (const taken of await Promise.all(floods)) expect(taken).toBeLessThan(FLOOD_TAKEN);
   });
 
   tried("ends although a database hangs, with what else was found", async () => {

@@ -13,6 +13,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -29,10 +30,12 @@ import { join } from "node:path";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
 import { opsctlBinary } from "../binary.ts";
+import { until } from "../chaos/until.ts";
 import { denoBinary } from "../deno-binary.ts";
 import { parseExposition } from "../metrics/parse-exposition.ts";
 import { type CollectArena, openCollectArena, TOKEN } from "../metrics/world.ts";
 import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../platform/other-account.ts";
+import { FLOOD_TAKEN, floodPerl } from "./flood.ts";
 import { logLines, opsctl, startProgram } from "./opsctl.ts";
 
 setDefaultTimeout(120_000);
@@ -248,6 +251,30 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
       expect(exitCode, stderr).toBe(0);
       expect(readFileSync(witness, "utf8")).toContain("PATH=");
       expect(readFileSync(witness, "utf8")).not.toContain(TOKEN);
+    }
+  });
+
+  test("reads no more of what the account says than a line takes", async () => {
+    const text = directory("text");
+    giveAway(text);
+    const written = join(text, "written");
+    const flood = join(folder, "flood.pl");
+    writeFileSync(flood, `#!/usr/bin/perl\n${floodPerl(written)}`, { mode: 0o755 });
+    const program = join(folder, "flooded.ts");
+    writeFileSync(
+      program,
+      `import { writeAsOwner } from ${JSON.stringify(join(root, "lib/metrics/write-as-owner.ts"))};
+      await writeAsOwner(${OTHER_UID}, ${JSON.stringify(join(text, "custom_metrics.prom"))}, "x 1\\n",
+        { command: [${JSON.stringify(flood)}], env: {} }).catch(({ code }) => console.log(code));`,
+    );
+    for (const runtime of [[process.execPath], [denoBinary(), "run", "-A"]]) {
+      rmSync(written, { force: true });
+      const { stdout, stderr } = await startProgram([...runtime, program], {
+        env: { HOME: folder, PATH: process.env.PATH },
+      }).ended;
+      expect(stdout, stderr).toBe("METRICS_FILE_UNWRITABLE\n");
+      await until("the end of the flood", () => existsSync(written));
+      expect(Number(readFileSync(written, "utf8"))).toBeLessThan(FLOOD_TAKEN);
     }
   });
 
