@@ -69,7 +69,7 @@ async function runAs(account: ServiceAccount, { commands, env, envDir }: Examina
     stdio: ["ignore", "pipe", "ignore"],
   });
   const told = await toldBy(child, checks);
-  if (told.length === 0) return commands.map((command) => unheard(command, account, program));
+  if (told.length === 0) return commands.map((command) => unheard(command, account));
   const by = { ...account, places: [...ACCOUNTS_PLACES, envDir] };
   return checks.flatMap(
     (check) =>
@@ -125,11 +125,12 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-function unheard(command: CommandName, { name }: ServiceAccount, setpriv: string): Finding {
+function unheard(command: CommandName, { name }: ServiceAccount): Finding {
   const [program] = selfCommand();
   const verdict = fail(
     `the checks as the account ${name} said nothing: they could not be started, or did not end in time`,
-    `${setpriv} --reuid=${name} --regid=${name} --init-groups ${program} doctor ${command}`,
+    // With a terminal of its own: in root's the account could type.
+    `runuser --pty -u ${name} -- ${program} doctor ${command}`,
   );
   return { command, check: "service account", ...verdict };
 }

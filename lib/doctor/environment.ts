@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { trustedUids } from "../platform/account.ts";
+import { isRoot, trustedUids } from "../platform/account.ts";
 import { parseEnvFile } from "../platform/env-file.ts";
 import { registerSecret } from "../platform/redact.ts";
 import { readJudged } from "../platform/regular-file.ts";
@@ -72,7 +72,14 @@ function judge(stats: Stats): void {
   const trusted = trustedUids();
   if (!trusted.includes(stats.uid))
     throw new Refused(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
+  // Who may write to what root reads would send root's secrets where they like.
+  if (isRoot() && isWritableByOthers(stats)) throw new Refused("group or others may write to it");
   if (stats.size > MAX_BYTES) throw new Refused(`it has more than ${MAX_BYTES} bytes`);
+}
+
+/** Whether accounts beside the owner may change a file. */
+export function isWritableByOthers({ mode }: Stats): boolean {
+  return (mode & WRITABLE_BY_OTHERS) !== 0;
 }
 
 function problemOf(error: unknown): string | null {
@@ -82,3 +89,4 @@ function problemOf(error: unknown): string | null {
 }
 
 const MAX_BYTES = 1_048_576;
+const WRITABLE_BY_OTHERS = 0o022;

@@ -119,7 +119,7 @@ function foreignness(stats: Stats, isShared: boolean): string | null {
 
 function otherDirectoryHint(uid: number | null): string {
   return isRoot() && uid !== null
-    ? `Run it as the account that the directory belongs to: setpriv --reuid=${uid} --clear-groups …, or runuser -u <account> -- …`
+    ? `Run it as the account that the directory belongs to, uid ${uid}: runuser --pty -u <account> -- …`
     : "Name a directory that belongs to the account that runs opsctl, and to no other";
 }
 

@@ -122,6 +122,22 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
 
+  tried("does not use the collector's settings when somebody else may write to them", async () => {
+    const out = `${host.make(`open-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`opened-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings(`opened-${runtime}`, { "collect-metrics": {} });
+    const path = host.put(
+      `opened-${runtime}/collect-metrics.env`,
+      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
+      0o660,
+    );
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
+      { status: "fail", mend: `chmod 0600 ${path}` },
+    ]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
   tried("fails no check that has nothing to say, and shows the account no secret of root's", async () => {
     const out = `${host.make(`nothing-${runtime}`, 0o1777)}/env`;
     const vault = host.put(`empty-${runtime}.sh`, `#!/bin/sh\nenv > ${out}\n`, 0o755, ACCOUNT.uid);

@@ -136,7 +136,7 @@ describe.if(isRootHere)("the state, as root", () => {
         error: {
           code: "STATE_UNAVAILABLE",
           message: expect.stringContaining(`belongs to uid ${OTHER_UID}, expected root`),
-          hint: expect.stringContaining(`setpriv --reuid=${OTHER_UID}`),
+          hint: expect.stringContaining(`uid ${OTHER_UID}: runuser --pty -u`),
         },
       });
       expect(readdirSync(state)).toEqual(["state.lock"]);

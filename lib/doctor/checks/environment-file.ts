@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { trustedUids } from "../../platform/account.ts";
 import { accessOf, octal, openingLine } from "../access.ts";
 import type { Check } from "../check.ts";
 import { COMMAND_FACTS } from "../command-facts.ts";
 import type { Desk } from "../desk.ts";
+import { type EnvironmentFile, isWritableByOthers } from "../environment.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import type { HostPaths } from "../world.ts";
 
@@ -18,7 +20,7 @@ export function environmentFileCheck(command: CommandName): Check {
     async run(desk) {
       const { file } = await desk.environment(command);
       const { path, stats, problem } = file;
-      if (problem !== null) return [await unreadVerdict(desk, command, path, problem)];
+      if (problem !== null) return [await unreadVerdict(desk, command, { ...file, problem })];
       if (stats === null) return [absent(command, path, await isLoaded(path, desk.world.paths))];
       const { account: name } = COMMAND_FACTS[command];
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
@@ -38,8 +40,7 @@ export function environmentFileCheck(command: CommandName): Check {
 async function unreadVerdict(
   desk: Desk,
   command: CommandName,
-  path: string,
-  problem: string,
+  { path, stats, problem }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
   const { account: name } = COMMAND_FACTS[command];
   const account = name === null ? null : await desk.account(name);
@@ -48,7 +49,9 @@ async function unreadVerdict(
   const access = await accessOf(path, account, "read");
   if (!access.ok && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
-  return fail(`${path}: ${problem}`, `chown -h ${name}:${name} ${path}`);
+  const isOwn = stats !== null && trustedUids().includes(stats.uid);
+  const mend = isOwn && isWritableByOthers(stats) ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;
+  return fail(`${path}: ${problem}`, mend);
 }
 
 function absent(command: CommandName, path: string, isNeeded: boolean): Verdict {
