@@ -104,6 +104,13 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
       const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
       expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
       expect(ended.stdout).not.toContain("canary");
+      const shared = host.make(`shared-${runtime}`, 0o1777);
+      const metrics = 'opsctl_collector_up{source="canary"} 0\n';
+      host.put(`shared-${runtime}/custom_metrics.prom`, metrics, 0o644, ACCOUNT.uid);
+      const sharing = settings(`sharing-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: shared } });
+      const inShared = await doctor(["collect-metrics", "--json", "--env-dir", sharing], runtime);
+      expect(inShared.stdout).not.toContain("canary");
+      expect(inShared.stdout).toContain("which sources the last run could read");
     },
   );
 

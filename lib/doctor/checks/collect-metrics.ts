@@ -9,7 +9,7 @@ import { isRoot, trustedUids } from "../../platform/account.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { readJudged } from "../../platform/regular-file.ts";
 import { notReadByRoot } from "../../platform/secrets.ts";
-import { untrustedStep, wayTo } from "../../platform/trusted-path.ts";
+import { untrustedEnd, untrustedStep, wayTo } from "../../platform/trusted-path.ts";
 import { readContainerMemory } from "../../providers/docker.ts";
 import { checkVercelAccess } from "../../providers/vercel-access.ts";
 import { accessOf, directoryLine, octal } from "../access.ts";
@@ -146,7 +146,12 @@ async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
 /** Why the file is not opened: another account could lead root to any file. */
 function foreignness(path: string, stats: Stats): string | null {
   if (!stats.isFile()) return `${path} is no regular file`;
-  return isRoot() ? (untrustedStep(wayTo(path).steps, trustedUids())?.why ?? null) : null;
+  if (!isRoot()) return null;
+  const { steps } = wayTo(path);
+  const directory = steps.at(-1);
+  // In a sticky directory the file, too, may be another account's.
+  const found = untrustedStep(steps, trustedUids()) ?? (directory && untrustedEnd(directory, trustedUids()));
+  return found?.why ?? null;
 }
 
 function notOpened(why: string): Verdict {
