@@ -20,8 +20,9 @@ const CHILD_LIMIT_MS = 4_500;
 /** Far more than honest findings take. */
 const MAX_OUTPUT = 1_048_576;
 
-/** Where `make install` puts what the account uses. */
-const ACCOUNTS_PLACES = ["/etc/opsctl", "/var/lib/opsctl", "/var/log/opsctl"];
+/** Where `make install` puts what the account uses, and the settings. */
+const ACCOUNTS_PLACES = ["/var/lib/opsctl", "/var/log/opsctl"];
+const SETTINGS = "/etc/opsctl";
 
 /** What is asked for: commands, and where their environment files are. */
 export type Examination = { commands: readonly CommandName[]; env: Environment; envDir: string };
@@ -70,7 +71,7 @@ async function runAs(account: ServiceAccount, { commands, env, envDir }: Examina
   });
   const told = await toldBy(child, checks);
   if (told.length === 0) return commands.map((command) => unheard(command, account));
-  const by = { ...account, places: [...ACCOUNTS_PLACES, envDir] };
+  const by = { ...account, places: ACCOUNTS_PLACES, settings: [SETTINGS, envDir.replace(/(?<=.)\/+$/, "")] };
   return checks.flatMap(
     (check) =>
       told.find((one) => isOf(one, check))?.findings.map((finding) => withToldMend(finding, by)) ?? [

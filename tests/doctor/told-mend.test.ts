@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const own = process.geteuid?.() ?? 0;
 const isRoot = own === 0;
-const by = { name: "opsctl", uid: isRoot ? 64001 : own, places: ["/etc/opsctl", at("place")] };
+const by = { name: "opsctl", uid: isRoot ? 64001 : own, places: [at("place")], settings: ["/etc/opsctl"] };
 
 mkdirSync(at("place"));
 writeFileSync(at("place/weekly.env"), "");
@@ -28,6 +28,11 @@ describe("toldMend()", () => {
     `mv ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
     "install -d -o opsctl -g opsctl -m 0700 <directory>, then name it in OPSCTL_STATE_DIR",
     "Start the gateway; or correct GATEWAY_URL",
+    "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
+    "chmod o+x /etc/opsctl",
+    "chmod o+x /etc/opsctl/secrets",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/KEY",
+    "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
   ])("leaves %s", (mend) => expect(toldMend(mend, by)).toBe(mend));
 
   test.each([
@@ -41,6 +46,15 @@ describe("toldMend()", () => {
     `install -d -o opsctl -g opsctl -m 0755 ${at("to-etc/not-there.d")}`,
     `mv ${at("mine")} ${at("mine")}.old && chown opsctl /etc/shadow`,
     `rmdir /etc`,
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl",
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/",
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/secrets",
+    "chown -h opsctl:opsctl /etc/opsctl/collect-metrics.env",
+    "chmod o+x /etc/opsctl/root-secrets",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/root-secrets/KEY",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/./root-secrets/KEY",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
+    "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
   ])("keeps %s from root's hands", (mend) => {
     const shown = toldMend(mend, by);
     expect(shown).toStartWith("Correct the setting: /");
@@ -53,10 +67,14 @@ describe("toldMend()", () => {
     ),
   );
 
-  test("shows no path that is not absolute", () =>
-    expect(toldMend("install -d -o opsctl -m 0700 etc/cron.d", by)).toStartWith(
-      "Correct the setting: its path",
-    ));
+  test.each([
+    "install -d -o opsctl -m 0700 etc/cron.d",
+    `chown -R opsctl:opsctl ${at("place")} ../../etc`,
+    `chmod 0777 ${at("place/weekly.env")} -R .`,
+    `rmdir ${at("place")} etc`,
+  ])("shows no path that is not absolute: %s", (mend) =>
+    expect(toldMend(mend, by)).toStartWith("Correct the setting: its path"),
+  );
 
   test("has a link looked at first", () =>
     expect(toldMend(`chmod 0600 ${at("place/link")}`, by)).toStartWith("Look at it first"));

@@ -170,6 +170,17 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     expect(ended.stdout).not.toMatch(/(chown|chmod|install)[^"]*(given|not-there)/);
   });
 
+  tried("does not advise root to give away its own settings", async () => {
+    const envDir = settings(`roots-${runtime}`, { "collect-metrics": {}, "socket-monitor": {} });
+    const own = `${envDir}/collect-metrics.env`;
+    const text = `OPSCTL_WEBHOOK_ENV_FILE='${own}'\n`;
+    host.put(`roots-${runtime}/socket-monitor.env`, text, 0o600, ACCOUNT.uid);
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
+      { status: "fail", mend: expect.stringContaining(`Correct the setting: ${own} is not for opsctl`) },
+    ]);
+  });
+
   tried("says of every command, in their order, what the account's file mode lets it see", async () => {
     const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
     host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
