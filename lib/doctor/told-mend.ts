@@ -21,8 +21,8 @@ const AFTER = /^(?:[^:]*\bthen: )?/;
 /** The lines that doctor itself writes: nothing recursive, and every path an absolute one. */
 const COMMAND =
   /^(?:chown(?: -h)? \S+ \/\S*|chmod \S+ \/\S*|rmdir \/\S*|mv \/\S* \/\S*|install(?: -[dD]| -[mog] \w+)+(?: \/dev\/(?:stdin|null))? (?:\/\S*|<directory>, then name it in [A-Z_]+))$/;
-/** Lets an account pass through a directory, and do nothing else there. */
-const PASS_THROUGH = /^chmod o\+x /;
+/** Lets accounts pass through a directory and do nothing else there, or takes from them what they could do. */
+const PASS_THROUGH = /^chmod (?:o\+x|go-w) /;
 /** What is root's in a directory of settings. */
 const ROOTS_SETTINGS = /^(?:collect-metrics\.env.*|root-secrets(?:\/.*)?)$/;
 /** Where the host keeps what makes an account root. */

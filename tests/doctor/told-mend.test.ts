@@ -31,6 +31,7 @@ describe("toldMend()", () => {
     "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
     "chmod o+x /etc/opsctl",
     "chmod o+x /etc/opsctl/secrets",
+    "chmod go-w /etc/opsctl",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/KEY",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
   ])("leaves %s", (mend) => expect(toldMend(mend, by)).toBe(mend));
