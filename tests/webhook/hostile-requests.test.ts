@@ -101,6 +101,13 @@ describe.each(WAYS)("listen() on %s", (way) => {
     expect(answersIn(text)).toEqual(Array(201).fill(200));
   });
 
+  test("answers every one of good requests in a row whose sender has said all that it will", async () => {
+    const kept = request("POST /webhook", [SECRET, "Connection: keep-alive"], ALERT);
+    const row = Buffer.concat([kept, kept, kept]);
+    const { text, ended } = await speak(probes.ports[way], [row], undefined, undefined, true);
+    expect([answersIn(text), ended]).toEqual([[200, 200, 200], true]);
+  });
+
   const EXPECTING = [`Content-Length: ${ALERT.length}`, "Expect: 100-continue"];
 
   test.each([
