@@ -1,7 +1,7 @@
 /** The compiled binary is opsctl and nothing else, whatever the environment says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -61,5 +61,19 @@ describe(".ci/seal-binary.ts", () => {
     const { status, stderr } = spawnSync(process.execPath, [tool, copy], { encoding: "utf8" });
     expect([status, stderr.includes("BUN_BE_BUN stands in it 0 times")]).toEqual([1, true]);
     expect(before.equals(readFileSync(copy))).toBe(true);
+  });
+
+  test("changes two bytes of the file, which stays the same one", () => {
+    const tool = join(import.meta.dirname, "../../.ci/seal-binary.ts");
+    const program = join(folder, "program");
+    writeFileSync(program, "\0BUN_BE_BUN\0 and \0BUN_OPTIONS\0", { mode: 0o755 });
+    const { ino, mode } = statSync(program);
+    const { status, stderr } = spawnSync(process.execPath, [tool, program], { encoding: "utf8" });
+    expect([status, stderr, readFileSync(program, "latin1")]).toEqual([
+      0,
+      "",
+      "\0\0UN_BE_BUN\0 and \0\0UN_OPTIONS\0",
+    ]);
+    expect([statSync(program).ino, statSync(program).mode]).toEqual([ino, mode]);
   });
 });
