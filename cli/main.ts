@@ -1,7 +1,7 @@
-import type { Group } from "./command.ts";
-import { EXIT } from "./exit-status.ts";
-import { printHelp, renderGroupHelp } from "./help.ts";
-import { INTERNAL } from "./internal-word.ts";
+import { INTERNAL } from "./child-process/internal-word.ts";
+import type { Group } from "./framework/command.ts";
+import { EXIT } from "./framework/exit-status.ts";
+import { printHelp, renderGroupHelp } from "./framework/help.ts";
 import { root } from "./root.ts";
 
 /** How long what a finished command left open may keep the process alive. */
@@ -15,7 +15,7 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     return await dispatch("opsctl", root, words);
   } catch (error) {
-    const { reportFailure } = await import("./misuse.ts");
+    const { reportFailure } = await import("./framework/misuse.ts");
     return reportFailure(error);
   }
 }
@@ -28,20 +28,20 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     return EXIT.ok;
   }
   if (word === "--version" && group === root && rest.length === 0) {
-    const { versionLine } = await import("./version.ts");
+    const { versionLine } = await import("./framework/version.ts");
     printHelp(`${await versionLine()}\n`);
     return EXIT.ok;
   }
   if (word === INTERNAL && group === root) {
-    const { runInternal } = await import("./internal.ts");
+    const { runInternal } = await import("./child-process/internal.ts");
     return await runInternal(rest);
   }
   const command = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   if (command === undefined) {
-    const { unknownWord } = await import("./misuse.ts");
+    const { unknownWord } = await import("./framework/misuse.ts");
     throw unknownWord(word, group, path);
   }
   if (!("load" in command)) return await dispatch(`${path} ${word}`, command, rest);
-  const [leaf, { callLeaf }] = await Promise.all([command.load(), import("./call-leaf.ts")]);
+  const [leaf, { callLeaf }] = await Promise.all([command.load(), import("./framework/call-command.ts")]);
   return await callLeaf(`${path} ${word}`, leaf, rest);
 }

@@ -1,4 +1,4 @@
-import type { Group } from "./command.ts";
+import type { Group } from "./framework/command.ts";
 
 /** The command tree: names and descriptions at hand for `--help`, the commands themselves imported when called. */
 export const root: Group = {

@@ -16,6 +16,20 @@ const SHARED: Record<string, string[]> = {
   host: ["platform"],
 };
 
+/** The folders of lib/platform, and what each may use of the others; the files beside them are `root`. */
+const PLATFORM: Record<string, string[]> = {
+  root: [],
+  account: ["root"],
+  files: ["root", "account"],
+  secrets: ["root", "account", "files"],
+  log: ["root", "secrets"],
+  database: ["root", "files", "secrets"],
+  config: ["root", "secrets", "database"],
+  http: ["root"],
+  rate: [],
+  server: ["root"],
+};
+
 type Source = { path: string; text: string; imports: string[] };
 
 function sourcesIn(folder: string): Source[] {
@@ -38,6 +52,12 @@ function importsOf(path: string, text: string): string[] {
 /** `weekly` for `lib/weekly/run.ts`. */
 function featureOf(path: string): string | undefined {
   return /^lib\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** `http` for `lib/platform/http/url.ts`, `root` for a file beside the folders. */
+function levelOf(path: string): string | undefined {
+  const parts = /^lib\/platform\/(?:([^/]+)\/)?[^/]+$/.exec(path);
+  return parts === null ? undefined : (parts[1] ?? "root");
 }
 
 const lib = sourcesIn("lib");
@@ -76,12 +96,15 @@ describe("imports", () => {
     expect(offenders(cli, (name) => name.startsWith("tests/"))).toEqual([]);
   });
 
-  test("between features there are none", () => {
+  test("between features there are none, but doctor may ask each of them", () => {
     const crosses = (name: string, { path }: Source) => {
       const [from, to] = [featureOf(path), featureOf(name)];
-      return to !== undefined && from !== to && !(to in SHARED);
+      return to !== undefined && from !== to && from !== "doctor" && !(to in SHARED);
     };
     expect(offenders(lib, crosses)).toEqual([]);
+    expect(
+      offenders(lib, (name, { path }) => featureOf(name) === "doctor" && featureOf(path) !== "doctor"),
+    ).toEqual([]);
   });
 
   test("of shared folders go only to those below them", () => {
@@ -91,6 +114,16 @@ describe("imports", () => {
       return allowed !== undefined && to !== undefined && to !== from && !allowed.includes(to);
     };
     expect(offenders(lib, climbs)).toEqual([]);
+  });
+
+  test("inside lib/platform go only downward", () => {
+    const climbs = (name: string, { path }: Source) => {
+      const [from, to] = [levelOf(path), levelOf(name)];
+      return from !== undefined && to !== undefined && to !== from && !PLATFORM[from]?.includes(to);
+    };
+    expect(offenders(lib, climbs)).toEqual([]);
+    const folders = lib.map(({ path }) => levelOf(path)).filter((level) => level !== undefined);
+    expect([...new Set(folders)].sort()).toEqual(Object.keys(PLATFORM).sort());
   });
 
   test("name built-in modules with node:, and only the packages that are declared", () => {
@@ -130,8 +163,8 @@ describe("the runtime", () => {
 
   test("is ended by cli alone, and console is used for help alone", () => {
     expect(using(/\bprocess\s*\.\s*(exit|abort|kill)\s*\(|\bexitCode\s*=/, lib)).toEqual([
-      "lib/platform/secret-command.ts",
+      "lib/platform/secrets/command.ts",
     ]);
-    expect(using(/\bconsole\s*\./, all)).toEqual(["cli/help.ts"]);
+    expect(using(/\bconsole\s*\./, all)).toEqual(["cli/framework/help.ts"]);
   });
 });

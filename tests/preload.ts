@@ -1,10 +1,10 @@
 import { afterAll } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { plugin } from "bun";
-import { runAtEnd } from "./at-end.ts";
-import { putOnPath } from "./debian-tool.ts";
-import { IPROUTE2 } from "./iproute2.ts";
-import { stopSharedPostgres } from "./postgres.ts";
+import { runAtEnd } from "./support/at-end.ts";
+import { putOnPath } from "./support/debian-tool.ts";
+import { IPROUTE2 } from "./support/iproute2.ts";
+import { stopSharedPostgres } from "./support/postgres.ts";
 
 const TEST_LIMIT_MS = 120_000;
 

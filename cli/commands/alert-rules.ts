@@ -19,9 +19,9 @@
 import process from "node:process";
 import type { AlertRulesConfig, GivenUids } from "../../lib/alert-rules/config.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
-import type { GrafanaClient } from "../../lib/providers/grafana.ts";
-import { type CommandContext, defineLeaf, type Outcome, type ValueCheck } from "../command.ts";
-import { EXIT, statusWord } from "../exit-status.ts";
+import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
+import { type CommandContext, defineLeaf, type Outcome, type ValueCheck } from "../framework/command.ts";
+import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
   isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
@@ -56,7 +56,7 @@ export const alertRulesExport = defineLeaf({
 
   async run(args, { env }) {
     const { loadExportUids } = await import("../../lib/alert-rules/config.ts");
-    const { alertRules } = await import("../../lib/alert-rules/rules.ts");
+    const { alertRules } = await import("../../lib/alert-rules/rules/all.ts");
     const { ruleDocument } = await import("../../lib/alert-rules/pipeline.ts");
     const { renderExport } = await import("../../lib/alert-rules/render.ts");
     const uids = await loadExportUids(env, givenUids(args));
@@ -78,7 +78,7 @@ export const alertRulesPlan = defineLeaf({
   async run(args, context) {
     const { config, platform, rules } = await openPlatform(args, context);
     const { planRules } = await import("../../lib/alert-rules/plan.ts");
-    const { groupWarnings } = await import("../../lib/alert-rules/group-warnings.ts");
+    const { groupWarnings } = await import("../../lib/alert-rules/rules/group-warnings.ts");
     const { renderPlan } = await import("../../lib/alert-rules/render.ts");
     const planned = await planRules(platform, rules, config.uids);
     const warnings = await groupWarnings(platform, rules, config.uids.folder);
@@ -140,9 +140,9 @@ function givenUids(args: Flags): GivenUids {
 async function openPlatform(args: Flags, { env, log }: CommandContext) {
   const { loadAlertRulesConfig } = await import("../../lib/alert-rules/config.ts");
   const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args));
-  const { alertRules } = await import("../../lib/alert-rules/rules.ts");
-  const { keepLoopbackOffProxies } = await import("../../lib/platform/http-proxy.ts");
-  const { grafanaClient } = await import("../../lib/providers/grafana.ts");
+  const { alertRules } = await import("../../lib/alert-rules/rules/all.ts");
+  const { keepLoopbackOffProxies } = await import("../../lib/platform/http/proxy.ts");
+  const { grafanaClient } = await import("../../lib/providers/grafana/client.ts");
   keepLoopbackOffProxies(process.env);
   const platform: GrafanaClient = grafanaClient({
     baseUrl: new URL(config.url),

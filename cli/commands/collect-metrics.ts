@@ -18,8 +18,8 @@ import process from "node:process";
 import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
-import { EXIT, statusWord } from "../exit-status.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 /** The command; see the head of this file. */
 export const collectMetrics = defineLeaf({
@@ -47,7 +47,7 @@ function modulesOfAPass(): Promise<unknown>[] {
   return [
     import("../../lib/host/text-directory.ts"),
     import("../../lib/metrics/run-lock.ts"),
-    import("../collect-world.ts"),
+    import("../wiring/collect-metrics.ts"),
     import("../../lib/metrics/run.ts"),
   ];
 }
@@ -89,18 +89,18 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
 
 /** Root writes into a directory of its own alone; into another account's the account does. */
 async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
-  const { isRoot } = await import("../../lib/platform/account.ts");
+  const { isRoot } = await import("../../lib/platform/account/account.ts");
   if (!isRoot() || uid === 0) {
     const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
     return writeMetricsFile(path, text);
   }
   const { writeAsOwner } = await import("../../lib/metrics/write-as-owner.ts");
-  const { internalCommand } = await import("../internal.ts");
+  const { internalCommand } = await import("../child-process/internal.ts");
   await writeAsOwner(uid, path, text, internalCommand("write-metrics"));
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
-  const { openCollectWorld } = await import("../collect-world.ts");
+  const { openCollectWorld } = await import("../wiring/collect-metrics.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
   const world: CollectWorld = openCollectWorld(config, context, process.env);
   const collecting = collectAll(world);

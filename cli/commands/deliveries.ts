@@ -21,9 +21,9 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import type postgres from "postgres";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
-import { aMonday, aPositiveInteger, aUuid } from "../value-checks.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const deliveryId = {
@@ -145,9 +145,9 @@ async function withDatabase(
   { env }: CommandContext,
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
+  const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
   const url = await loadDatabaseUrl(env);
-  const { openDatabase } = await import("../../lib/platform/database.ts");
+  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
   const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
   try {
     return await use(database.sql);

@@ -15,8 +15,8 @@
  */
 import process from "node:process";
 import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
-import { defineLeaf } from "../command.ts";
-import { EXIT, statusWord } from "../exit-status.ts";
+import { defineLeaf } from "../framework/command.ts";
+import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 /** Whatever still hangs by then (a name that is looked up, a disk) must not keep the process beyond its five seconds. */
 const LINGER_MS = 200;
@@ -48,7 +48,7 @@ export const doctor = defineLeaf({
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { doctorFindings } = await import("../doctor-findings.ts");
+    const { doctorFindings } = await import("../child-process/doctor-findings.ts");
     const { renderFindings } = await import("../../lib/doctor/render.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const findings = await doctorFindings({ commands, env, envDir: args["env-dir"] });

@@ -12,8 +12,8 @@
  * JSON:   `command`, `status`, `exitCode`, `applied` (names, by this run), `migrations` (each `version`, `name`,
  *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `error`.
  */
-import { defineLeaf } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
+import { defineLeaf } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
 
 /** The command; see the head of this file. */
 export const migrate = defineLeaf({
@@ -27,9 +27,9 @@ export const migrate = defineLeaf({
   example: "opsctl migrate --status",
 
   async run(args, { env, log }) {
-    const { loadDatabaseUrl } = await import("../../lib/platform/database-config.ts");
+    const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
     const url = await loadDatabaseUrl(env);
-    const { openDatabase } = await import("../../lib/platform/database.ts");
+    const { openDatabase } = await import("../../lib/platform/database/pool.ts");
     const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
     try {
       const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");

@@ -14,9 +14,9 @@
  *         `time`, `total`, `closeWait`, `load1`, `load5`, `load15`, `proxyMemoryBytes` (null: not known), `problems`
  *         (each `code`, `message`).
  */
-import { defineLeaf } from "../command.ts";
-import { EXIT, statusWord } from "../exit-status.ts";
-import { aPositiveInteger } from "../value-checks.ts";
+import { defineLeaf } from "../framework/command.ts";
+import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { aPositiveInteger } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const socketMonitor = defineLeaf({
@@ -38,7 +38,7 @@ export const socketMonitor = defineLeaf({
   async run(args, context) {
     const { loadSocketMonitorConfig } = await import("../../lib/sockets/config.ts");
     const config = await loadSocketMonitorConfig(context.env);
-    const { openSocketMonitorWorld } = await import("../socket-monitor-world.ts");
+    const { openSocketMonitorWorld } = await import("../wiring/socket-monitor.ts");
     const { monitorSockets } = await import("../../lib/sockets/run.ts");
     const { renderMonitored } = await import("../../lib/sockets/render.ts");
     const threshold = Number(args.threshold);

@@ -13,10 +13,10 @@
  *         retry, drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";
-import type { State } from "../../lib/webhook/state.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
-import { aPositiveInteger } from "../value-checks.ts";
+import type { State } from "../../lib/webhook/state/state.ts";
+import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { aPositiveInteger } from "../framework/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const which = {
@@ -102,7 +102,7 @@ async function withState(
   use: (state: State) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { loadStateConfig } = await import("../../lib/webhook/config.ts");
-  const { openState } = await import("../webhook-state.ts");
+  const { openState } = await import("../wiring/webhook-state.ts");
   const state = await openState(await loadStateConfig(env), log, "opsctl webhook dead");
   try {
     return await use(state);

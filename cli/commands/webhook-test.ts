@@ -13,11 +13,11 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { State } from "../../lib/webhook/state.ts";
+import type { State } from "../../lib/webhook/state/state.ts";
 import type { TestReport } from "../../lib/webhook/test-alert.ts";
-import { type CommandContext, defineLeaf } from "../command.ts";
-import { EXIT, statusWord } from "../exit-status.ts";
-import { aPositiveInteger, aWebUrl } from "../value-checks.ts";
+import { type CommandContext, defineLeaf } from "../framework/command.ts";
+import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { aPositiveInteger, aWebUrl } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const webhookTest = defineLeaf({
@@ -47,9 +47,9 @@ export const webhookTest = defineLeaf({
     const { loadTestConfig } = await import("../../lib/webhook/config.ts");
     const { secret, state: stateConfig } = await loadTestConfig(context.env, args.url);
     const { renderTestReport, sendTestAlert } = await import("../../lib/webhook/test-alert.ts");
-    const { keepLoopbackOffProxies } = await import("../../lib/platform/http-proxy.ts");
+    const { keepLoopbackOffProxies } = await import("../../lib/platform/http/proxy.ts");
     keepLoopbackOffProxies(process.env);
-    const { openState } = await import("../webhook-state.ts");
+    const { openState } = await import("../wiring/webhook-state.ts");
     const state = await openState(stateConfig, context.log, "opsctl webhook test").catch(() =>
       unseen(context),
     );

@@ -9,9 +9,9 @@
  *         OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
-import { defineLeaf } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
-import { aPort, aPositiveInteger } from "../value-checks.ts";
+import { defineLeaf } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { aPort, aPositiveInteger } from "../framework/value-checks.ts";
 
 const MIB = 1_048_576;
 
@@ -62,7 +62,7 @@ export const webhookServe = defineLeaf({
   async run(args, context) {
     const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
-    const { openServeWorld } = await import("../webhook-world.ts");
+    const { openServeWorld } = await import("../wiring/webhook.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
     const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
     const { world, close } = await openServeWorld(config, limits, context);

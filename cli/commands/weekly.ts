@@ -12,10 +12,10 @@
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
 
-import { defineLeaf } from "../command.ts";
-import { statusWord } from "../exit-status.ts";
-import { aPositiveInteger, aUuid } from "../value-checks.ts";
-import { VERSION } from "../version.ts";
+import { defineLeaf } from "../framework/command.ts";
+import { statusWord } from "../framework/exit-status.ts";
+import { aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+import { VERSION } from "../framework/version.ts";
 
 /** The command; see the head of this file. */
 export const weekly = defineLeaf({
@@ -44,8 +44,8 @@ export const weekly = defineLeaf({
   async run(args, context) {
     // From here on a signal ends the run with a summary, also while a vault or the database keeps it waiting.
     const interrupt = context.interrupted();
-    const { unlessInterrupted } = await import("../unless-interrupted.ts");
-    const { RUN_INTERRUPTED } = await import("../../lib/weekly/stop.ts");
+    const { unlessInterrupted } = await import("../framework/unless-interrupted.ts");
+    const { RUN_INTERRUPTED } = await import("../../lib/weekly/context/stop.ts");
     const begin = <T>(work: Promise<T>) => unlessInterrupted(interrupt, RUN_INTERRUPTED, work);
     const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
     const flags = {
@@ -58,12 +58,12 @@ export const weekly = defineLeaf({
       showProgress: args.json !== true,
     };
     const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
-    const { openWeeklyWorld } = await import("../weekly-world.ts");
+    const { openWeeklyWorld } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { world, options, close } = await begin(openWeeklyWorld(config, flags, { ...context, interrupt }));
     try {
       const summary = await runWeekly(world, options);
-      const { renderSummary } = await import("../../lib/weekly/summary-text.ts");
+      const { renderSummary } = await import("../../lib/weekly/texts/summary-text.ts");
       return { exitCode: summary.exitCode, result: summary, text: renderSummary(summary) };
     } finally {
       await close();
@@ -71,7 +71,7 @@ export const weekly = defineLeaf({
   },
 
   async failed({ code, message, hint }, exitCode, args) {
-    const { emptySummary } = await import("../../lib/weekly/summary.ts");
+    const { emptySummary } = await import("../../lib/weekly/context/summary.ts");
     const facts = { version: VERSION, runId: crypto.randomUUID(), dryRun: args["dry-run"] === true };
     const error = hint === undefined ? { code, message } : { code, message, hint };
     return { ...emptySummary(facts), status: statusWord(exitCode), exitCode, error };

@@ -1,4 +1,4 @@
-import type { GrafanaClient, PlatformProblem, RuleWrite } from "../providers/grafana.ts";
+import type { GrafanaClient, PlatformProblem, RuleWrite } from "../providers/grafana/client.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fieldChanges } from "./changes.ts";
 import type { PlannedRule } from "./plan.ts";

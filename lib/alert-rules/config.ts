@@ -6,9 +6,9 @@ import {
   type Rule,
   required,
   requiredSecret,
-} from "../platform/config.ts";
-import type { Secret } from "../platform/secret.ts";
-import type { Environment } from "../platform/secrets.ts";
+} from "../platform/config/config.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
 import type { PlatformUids } from "./pipeline.ts";
 import { isPlatformUid } from "./platform-uid.ts";
 

@@ -1,5 +1,5 @@
-import { member } from "../platform/http-answer.ts";
-import { EXPRESSION_SOURCE } from "../providers/grafana-document.ts";
+import { member } from "../platform/http/answer.ts";
+import { EXPRESSION_SOURCE } from "../providers/grafana/document.ts";
 import { parseDurationMs, renderDuration } from "./duration.ts";
 
 /** Every part of a rule that means something, by its path: `for`, `labels.severity`, `data.A.model.expr`. */

@@ -1,6 +1,6 @@
-import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../providers/grafana-document.ts";
+import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../providers/grafana/document.ts";
 import { renderDuration } from "./duration.ts";
-import { type AlertRule, comparisonText } from "./rule.ts";
+import { type AlertRule, comparisonText } from "./rules/rule.ts";
 
 /** Where the rules go and where they read from: uids of the platform. */
 export type PlatformUids = { folder: string; metrics: string; logs: string };

@@ -1,9 +1,14 @@
 import { OpsError } from "../platform/errors.ts";
-import type { GrafanaClient, ListedRule, PlatformProblem, PlatformReading } from "../providers/grafana.ts";
-import type { RuleDocument } from "../providers/grafana-document.ts";
+import type {
+  GrafanaClient,
+  ListedRule,
+  PlatformProblem,
+  PlatformReading,
+} from "../providers/grafana/client.ts";
+import type { RuleDocument } from "../providers/grafana/document.ts";
 import { type FieldChange, fieldChanges } from "./changes.ts";
 import { type PlatformUids, ruleDocument } from "./pipeline.ts";
-import type { AlertRule } from "./rule.ts";
+import type { AlertRule } from "./rules/rule.ts";
 
 /**
  * What is to be done with one rule, and why.

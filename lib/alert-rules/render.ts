@@ -1,4 +1,4 @@
-import type { RuleDocument } from "../providers/grafana-document.ts";
+import type { RuleDocument } from "../providers/grafana/document.ts";
 import { singleLine } from "../text/single-line.ts";
 import type { AppliedRule } from "./apply.ts";
 import type { PlannedRule } from "./plan.ts";

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { OpsError } from "../platform/errors.ts";
-import { redact } from "../platform/redact.ts";
+import { redact } from "../platform/secrets/redact.ts";
 import { messageIdOf } from "../providers/send-outcome.ts";
 import { normalizePhone } from "../text/phone.ts";
 import { deliveryNotFound } from "./list.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { SERVICE_ACCOUNT } from "../platform/account/service-account.ts";
 import type { OpsError } from "../platform/errors.ts";
-import { ROOT_SECRETS_DIR } from "../platform/secret-file.ts";
-import { DEFAULT_SECRETS_DIR, type Environment, secretsDirectory } from "../platform/secrets.ts";
-import { SERVICE_ACCOUNT } from "../platform/service-account.ts";
-import { COMMAND_FACTS } from "./command-facts.ts";
+import { DEFAULT_SECRETS_DIR, type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
+import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
+import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
 /** An error as the reason of a finding: its code, and its message without what was tried. */

@@ -1,10 +1,10 @@
 import { OpsError } from "../platform/errors.ts";
-import type { Check } from "./check.ts";
-import { Desk } from "./desk.ts";
+import { safeMend } from "./advice/safe-mend.ts";
+import type { Check } from "./context/check.ts";
+import { Desk } from "./context/desk.ts";
+import type { DoctorWorld } from "./context/world.ts";
 import { type Finding, fail, type Verdict } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
-import { safeMend } from "./safe-mend.ts";
-import type { DoctorWorld } from "./world.ts";
 
 /**
  * Runs all checks side by side, each within its own time.

@@ -1,6 +1,12 @@
 import { statSync } from "node:fs";
 import { OpsError } from "../platform/errors.ts";
-import { type Untrusted, untrustedEnd, untrustedStep, type Way, wayTo } from "../platform/trusted-path.ts";
+import {
+  type Untrusted,
+  untrustedEnd,
+  untrustedStep,
+  type Way,
+  wayTo,
+} from "../platform/files/trusted-path.ts";
 
 /**
  * The agent's text-file directory, as it was found: its real path, whose it is, and a name for it that stays the same

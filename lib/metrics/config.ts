@@ -1,8 +1,15 @@
 import * as v from "valibot";
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
-import { absolutePath, anyText, httpBaseUrl, loadConfig, optional, type Rule } from "../platform/config.ts";
-import type { Environment } from "../platform/secrets.ts";
-import type { DockerAddress } from "../providers/docker.ts";
+import {
+  absolutePath,
+  anyText,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  type Rule,
+} from "../platform/config/config.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { DockerAddress } from "../providers/docker/client.ts";
 
 /** The settings of the collector; the hosting token is found later, within the hosting source's own time. */
 export type CollectConfig = {

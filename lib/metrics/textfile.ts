@@ -1,7 +1,7 @@
 import { readdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isLeftover, writeFileAtomic } from "../platform/atomic-file.ts";
 import { OpsError } from "../platform/errors.ts";
+import { isLeftover, writeFileAtomic } from "../platform/files/atomic-file.ts";
 
 /** The agent's user reads what root writes. */
 const MODE = 0o644;

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { asAccount, findAccount, SAFE_PATH } from "../platform/account.ts";
+import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unwritable } from "./textfile.ts";
 

@@ -1,4 +1,4 @@
-import type { CallProblem, CallResult } from "../platform/http.ts";
+import type { CallProblem, CallResult } from "../platform/http/call-peer.ts";
 
 /**
  * What became of a report's message.

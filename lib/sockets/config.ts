@@ -1,5 +1,5 @@
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
-import { alertPhone } from "../platform/alert-phone.ts";
+import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,
   anyText,
@@ -9,11 +9,11 @@ import {
   optional,
   required,
   requiredSecret,
-} from "../platform/config.ts";
+} from "../platform/config/config.ts";
 import { OpsError } from "../platform/errors.ts";
-import { registerSecret } from "../platform/redact.ts";
-import { Secret } from "../platform/secret.ts";
-import type { Environment } from "../platform/secrets.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import { registerSecret } from "../platform/secrets/redact.ts";
+import { Secret } from "../platform/secrets/secret.ts";
 import { readWebhookEnv } from "./webhook-env.ts";
 
 /** The settings of the socket monitor. */

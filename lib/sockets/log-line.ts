@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { OpsError } from "../platform/errors.ts";
-import { judgeOwnFile, refuseForeignDirectory } from "../platform/own-file.ts";
+import { judgeOwnFile, refuseForeignDirectory } from "../platform/files/own-file.ts";
 
 /** Name of the monitor's log inside the log directory. */
 export const SOCKET_LOG_FILE = "socket_monitor.log";

@@ -1,8 +1,8 @@
-import type { LoadAverage } from "../host/load-average.ts";
 import type { SocketCounts } from "../host/socket-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
 import { decide } from "./decide.ts";
+import type { LoadAverage } from "./load-average.ts";
 import type { SocketReadings } from "./log-line.ts";
 import { renderSocketAlert } from "./message-text.ts";
 import { type Messenger, sendText } from "./send.ts";

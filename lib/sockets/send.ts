@@ -1,5 +1,5 @@
-import type { EvolutionClient } from "../providers/evolution.ts";
-import { ALERT_GATEWAY, gatewayAdvice } from "../providers/gateway-advice.ts";
+import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
+import type { EvolutionClient } from "../providers/evolution/client.ts";
 import type { ChannelFault, SendOutcome } from "../providers/send-outcome.ts";
 import type { MonitorProblem } from "./alert.ts";
 

@@ -1,5 +1,5 @@
-import { readClosedText } from "../platform/closed-file.ts";
-import { parseEnvFile } from "../platform/env-file.ts";
+import { parseEnvFile } from "../platform/config/env-file.ts";
+import { readClosedText } from "../platform/files/closed-file.ts";
 
 const MAX_BYTES = 1_048_576;
 

@@ -1,4 +1,4 @@
-import { alertPhone } from "../platform/alert-phone.ts";
+import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,
   anyText,
@@ -9,9 +9,9 @@ import {
   postgresUrl,
   required,
   requiredSecret,
-} from "../platform/config.ts";
-import type { Secret } from "../platform/secret.ts";
-import type { Environment } from "../platform/secrets.ts";
+} from "../platform/config/config.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {

@@ -1,16 +1,16 @@
-import type { Log } from "../platform/log.ts";
-import type { Secret } from "../platform/secret.ts";
-import { type Listener, listen } from "../platform/server.ts";
-import { TokenBucket } from "../platform/token-bucket.ts";
-import { createAdminApp } from "./admin.ts";
-import { createApp } from "./app.ts";
-import type { Attempt } from "./attempt.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { Intake } from "./intake.ts";
-import { Lane, type LaneWorld } from "./lane.ts";
-import type { WebhookMetrics } from "./metrics.ts";
-import { parseAlerts } from "./parse-alerts.ts";
-import type { State } from "./state.ts";
+import type { Log } from "../platform/log/log.ts";
+import { TokenBucket } from "../platform/rate/token-bucket.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
+import { type Listener, listen } from "../platform/server/server.ts";
+import { parseAlerts } from "./alert/parse.ts";
+import type { Attempt } from "./delivery/attempt.ts";
+import { Dispatcher } from "./delivery/dispatcher.ts";
+import { Intake } from "./delivery/intake.ts";
+import { Lane, type LaneWorld } from "./delivery/sender.ts";
+import { createAdminApp } from "./http/admin.ts";
+import { createApp } from "./http/app.ts";
+import type { WebhookMetrics } from "./metrics/metrics.ts";
+import type { State } from "./state/state.ts";
 
 /** What the service is told on its command line. */
 export type ServeOptions = {

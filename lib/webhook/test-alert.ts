@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { OpsError } from "../platform/errors.ts";
-import { callPeer } from "../platform/http.ts";
-import type { Secret } from "../platform/secret.ts";
-import { ALERT_GATEWAY, gatewayAdvice } from "../providers/gateway-advice.ts";
-import type { AlertAnswer } from "./answer.ts";
-import type { LatestRow, OutboxKind, State } from "./state.ts";
+import { callPeer } from "../platform/http/call-peer.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
+import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
+import type { AlertAnswer } from "./delivery/alert-answer.ts";
+import type { LatestRow, OutboxKind, State } from "./state/state.ts";
 
 /** What became of a test alert: the service's answer, and later news of what was queued. */
 export type TestReport = {

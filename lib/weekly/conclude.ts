@@ -1,9 +1,14 @@
 import { formatInstant } from "../time/instant.ts";
 import { isReportDay } from "../time/schedule-gate.ts";
+import { type Run, readClock } from "./context/run.ts";
+import { DATABASE_LOST, MONDAY_ENDED } from "./context/stop.ts";
+import {
+  type EditorialSummary,
+  everySocialCallFailed,
+  isClean,
+  type WeeklySummary,
+} from "./context/summary.ts";
 import { writeHeartbeat } from "./heartbeat.ts";
-import { type Run, readClock } from "./run-state.ts";
-import { DATABASE_LOST, MONDAY_ENDED } from "./stop.ts";
-import { type EditorialSummary, everySocialCallFailed, isClean, type WeeklySummary } from "./summary.ts";
 
 /**
  * Step 15: the verdict over all counters, and the success heartbeat when nothing failed and nothing was left out.

@@ -11,11 +11,11 @@ import {
   required,
   requiredSecret,
   uuid,
-} from "../platform/config.ts";
+} from "../platform/config/config.ts";
 import { OpsError } from "../platform/errors.ts";
-import { registerSecret } from "../platform/redact.ts";
-import type { Secret } from "../platform/secret.ts";
-import type { Environment } from "../platform/secrets.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import { registerSecret } from "../platform/secrets/redact.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
 
 /** The settings of a weekly run; a channel that is left out, and editorials that are not enabled, are null. */
 export type WeeklyConfig = {

@@ -1,12 +1,12 @@
-import { NO_SENDER_INSTANCE } from "../providers/gateway-advice.ts";
+import { NO_SENDER_INSTANCE } from "../providers/evolution/advice.ts";
 import { normalizeEmail } from "../text/email-address.ts";
 import { maskEmail, maskPhone } from "../text/mask.ts";
 import { normalizePhone } from "../text/phone.ts";
-import { emailSenderOf } from "./email-delivery.ts";
-import type { Run } from "./run-state.ts";
-import { pagesOf } from "./scopes.ts";
-import { type Failure, noEditorials, type WeeklySummary } from "./summary.ts";
-import { instanceNameOf } from "./whatsapp-delivery.ts";
+import type { Run } from "./context/run.ts";
+import { pagesOf } from "./context/scopes.ts";
+import { type Failure, noEditorials, type WeeklySummary } from "./context/summary.ts";
+import { emailSenderOf } from "./delivery/email.ts";
+import { instanceNameOf } from "./delivery/whatsapp.ts";
 
 /**
  * `--dry-run`: what a real run would need, checked owner by owner with the codes of a real run.

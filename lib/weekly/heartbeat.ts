@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../host/heartbeat-file.ts";
-import { writeFileAtomic } from "../platform/atomic-file.ts";
-import type { WeeklySummary } from "./summary.ts";
+import { writeFileAtomic } from "../platform/files/atomic-file.ts";
+import type { WeeklySummary } from "./context/summary.ts";
 
 /**
  * Step 15: replaces the success heartbeat; a reader sees the old file or the new one, never half of either.

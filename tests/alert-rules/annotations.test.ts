@@ -7,10 +7,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AlertRule } from "../../lib/alert-rules/rule.ts";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
-import { findPromtool, runPromtool } from "../promtool.ts";
-import { VALUE_CASES, withValue } from "./value-cases.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
+import { findPromtool, runPromtool } from "../support/promtool.ts";
+import { VALUE_CASES, withValue } from "./support/value-cases.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
 setDefaultTimeout(180_000);

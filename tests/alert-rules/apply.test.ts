@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { groupKey } from "../standins/grafana.ts";
-import { documents, type LooseRule, loose, UIDS } from "./documents.ts";
-import { apply, clientOf, openPlatform, plan, tally } from "./platform.ts";
+import { documents, type LooseRule, loose, UIDS } from "./support/documents.ts";
+import { apply, clientOf, openPlatform, plan, tally } from "./support/platform.ts";
 
 const LOAD = "opsctl-vps-load";
 

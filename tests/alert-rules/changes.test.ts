@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fieldChanges } from "../../lib/alert-rules/changes.ts";
 import { storedRule } from "../standins/grafana-rule.ts";
-import { documents, type LooseRule, loose } from "./documents.ts";
+import { documents, type LooseRule, loose } from "./support/documents.ts";
 
 const [first] = documents();
 const logs = documents().find(({ title }) => title === "SSH Brute Force");

@@ -6,8 +6,8 @@
  * promtool writes (`UPDATE_GOLDEN=1`): a rule that was never proved fails there too.
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { AlertRule } from "../../lib/alert-rules/rule.ts";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
 import {
   always,
   cpus,
@@ -21,8 +21,8 @@ import {
   spans,
   without,
 } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../promtool.ts";
-import { type Expectation, findingsOf, testerRule } from "./rule-tester.ts";
+import { findPromtool } from "../support/promtool.ts";
+import { type Expectation, findingsOf, testerRule } from "./support/rule-tester.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
 setDefaultTimeout(180_000);

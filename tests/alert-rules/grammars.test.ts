@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 
 const GRAMMAR = { metrics, logs };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { renderExport } from "../../lib/alert-rules/render.ts";
-import { RULE_GROUPS } from "../../lib/alert-rules/rule.ts";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { RULE_GROUPS } from "../../lib/alert-rules/rules/rule.ts";
 import { ruleProblem } from "../standins/grafana-rule.ts";
-import { documents, type LooseRule, loose } from "./documents.ts";
+import { documents, type LooseRule, loose } from "./support/documents.ts";
 
 // `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew; read the difference before committing it.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { groupWarnings, intervalWarning } from "../../lib/alert-rules/group-warnings.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { groupWarnings, intervalWarning } from "../../lib/alert-rules/rules/group-warnings.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { groupKey } from "../standins/grafana.ts";
 import type { Scripted } from "../standins/standin.ts";
-import { documents, type LooseRule, loose, UIDS } from "./documents.ts";
-import { apply, clientOf, openPlatform, plan, TOKEN } from "./platform.ts";
+import { documents, type LooseRule, loose, UIDS } from "./support/documents.ts";
+import { apply, clientOf, openPlatform, plan, TOKEN } from "./support/platform.ts";
 
 /** The failure of a plan. */
 async function failureOf(promise: Promise<unknown>): Promise<OpsError> {

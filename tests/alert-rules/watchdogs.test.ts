@@ -3,10 +3,10 @@
  * had, the reduced check of `expressions.test.ts` stands for these too.
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { always, healthyHost, named, type Series, spans, without } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../promtool.ts";
-import { type Expectation, findingsOf } from "./rule-tester.ts";
+import { findPromtool } from "../support/promtool.ts";
+import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
 setDefaultTimeout(180_000);
 

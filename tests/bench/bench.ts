@@ -6,7 +6,7 @@
  */
 import { availableParallelism, loadavg } from "node:os";
 import process from "node:process";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { collectorFigures } from "./collector.ts";
 import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";

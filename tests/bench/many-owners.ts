@@ -1,6 +1,6 @@
 /** A database with as many owners as a benchmark wants, written in a few statements. */
-import type { PostgresServer, TestDatabase } from "../postgres.ts";
-import { MONDAY, seedSenders, setClock, WEEK } from "../seed.ts";
+import type { PostgresServer, TestDatabase } from "../support/postgres.ts";
+import { MONDAY, seedSenders, setClock, WEEK } from "../support/seed.ts";
 
 /** A database on its Monday, and the senders of its runs. */
 export type ManyOwners = {

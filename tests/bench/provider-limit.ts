@@ -1,6 +1,7 @@
 /** How much of a provider's published rate a run uses, and whether it ever asks for more. */
-import type { PostgresServer } from "../postgres.ts";
+
 import { startEmailProvider } from "../standins/email-provider.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { startScript } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { manyOwners } from "./many-owners.ts";

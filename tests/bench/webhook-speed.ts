@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { unitEnvironment } from "../unit-environment.ts";
+import { unitEnvironment } from "../support/unit-environment.ts";
 import { memoryOf, OPSCTL, ROOT, startScript } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 

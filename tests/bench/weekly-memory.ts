@@ -1,5 +1,5 @@
 /** Peak memory of a run over many owners against one over few: it must not grow with their number. */
-import type { PostgresServer } from "../postgres.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { startScript } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { manyOwners } from "./many-owners.ts";

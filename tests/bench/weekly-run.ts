@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { WeeklySummary } from "../../lib/weekly/summary.ts";
+import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import { type Cost, OPSCTL, run } from "./child.ts";
 import type { ManyOwners } from "./many-owners.ts";
 

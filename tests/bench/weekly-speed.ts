@@ -1,5 +1,5 @@
 /** Reports a second with both deliveries, against bare round trips; and how many round trips a report takes. */
-import type { PostgresServer } from "../postgres.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { bareReportsPerSecond, CALLS_PER_REPORT } from "./bare.ts";
 import { startScript } from "./child.ts";
 import { startCountingProxy } from "./counting-proxy.ts";

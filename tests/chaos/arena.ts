@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { opsctlBinary } from "../binary.ts";
-import { sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { type SeededOwner, seedOwner, seedSenders, setClock, writeAnalysis } from "../seed.ts";
 import { type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { type SeededOwner, seedOwner, seedSenders, setClock, writeAnalysis } from "../support/seed.ts";
 import { buildGates } from "./gates.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 

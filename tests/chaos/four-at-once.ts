@@ -1,6 +1,6 @@
 /** Several processes at once over the same owners: the claims divide the work, and each part is done once. */
 import { expect } from "bun:test";
-import type { DeliveryCounts } from "../../lib/weekly/summary.ts";
+import type { DeliveryCounts } from "../../lib/weekly/context/summary.ts";
 import { openArena } from "./arena.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet } from "./ledger.ts";
 

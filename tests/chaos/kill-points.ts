@@ -1,6 +1,7 @@
 /** Where a run is killed: every numbered step of its flow, before and after each write, during and after each call. */
-import type { SeededOwner } from "../seed.ts";
+
 import type { Route, Scripted } from "../standins/standin.ts";
+import type { SeededOwner } from "../support/seed.ts";
 import type { Arena } from "./arena.ts";
 import { closeClockAtVerdict, closeGate, closeTable, type Gate, type WriteName } from "./gates.ts";
 import { until } from "./until.ts";

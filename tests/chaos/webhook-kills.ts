@@ -1,7 +1,12 @@
 /** The webhook under fire: killed and started again while alerts arrive and its peers flap. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../e2e/webhook-process.ts";
+import {
+  openWebhookArena,
+  postAlerts,
+  type Serving,
+  type WebhookArena,
+} from "../e2e/support/webhook-process.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { type Random, randomFrom } from "./random.ts";
 import { until } from "./until.ts";

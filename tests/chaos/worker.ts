@@ -1,6 +1,6 @@
 /** `opsctl` as a process of its own: started, watched, killed by its id, and its one line of result read. */
 import { spawn } from "node:child_process";
-import type { WeeklySummary } from "../../lib/weekly/summary.ts";
+import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 
 /** How a process ended, with the summary of its `--json` line when it got that far. */
 export type Ended = {

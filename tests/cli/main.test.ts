@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { opsctl, RUNTIMES } from "../e2e/opsctl.ts";
+import { opsctl, RUNTIMES } from "../e2e/support/opsctl.ts";
 
 const COMMANDS = [
   ["weekly"],

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import postgres from "postgres";
 import { postgresDedup } from "../../lib/dedup/postgres.ts";
 import { restoredText, storedKey, storedText } from "../../lib/dedup/postgres-text.ts";
-import { createStateDatabase, type StateDatabase } from "../webhook/postgres-state.ts";
-import { type DedupWorld, dedupSuite, START_MS } from "./suite.ts";
+import { createStateDatabase, type StateDatabase } from "../webhook/support/postgres-state.ts";
+import { type DedupWorld, dedupSuite, START_MS } from "./support/suite.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SQLITE_DEDUP_TABLE, sqliteDedup } from "../../lib/dedup/sqlite.ts";
-import { type DedupWorld, dedupSuite, START_MS } from "./suite.ts";
+import { type DedupWorld, dedupSuite, START_MS } from "./support/suite.ts";
 
 dedupSuite("sqliteDedup()", openWorld);
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Ledger } from "../sql/ledger.ts";
-import { describeDeliveries, failedDelivery } from "./deliveries.ts";
+import type { Ledger } from "../sql/support/ledger.ts";
+import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 

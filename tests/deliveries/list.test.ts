@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { renderDeliveryList } from "../../lib/deliveries/render.ts";
-import { SENDER } from "../sql/ledger.ts";
-import { describeDeliveries, failedDelivery } from "./deliveries.ts";
+import { SENDER } from "../sql/support/ledger.ts";
+import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 describeDeliveries("listDeliveries()", (ledger) => {
   test("shows ids, states, codes, masks and times", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Finding, reconcileDelivery } from "../../lib/deliveries/reconcile.ts";
 import { renderReconciled } from "../../lib/deliveries/render.ts";
-import { describeDeliveries, failedDelivery } from "./deliveries.ts";
+import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 const NOT_SENT: Finding = { to: "failed", providerMessageId: null, reason: "Not in the log", actor: "ana" };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderDelivery } from "../../lib/deliveries/render.ts";
 import { showDelivery } from "../../lib/deliveries/show.ts";
-import { describeDeliveries, failedDelivery } from "./deliveries.ts";
+import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 describeDeliveries("showDelivery()", (ledger) => {
   const shown = async (id: string) => {

@@ -1,9 +1,9 @@
 /** The three systems on the other side of the wire, with a little latency, as local stand-ins. */
 import type postgres from "postgres";
-import { writeAnalysis } from "../seed.ts";
 import { type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
+import { writeAnalysis } from "../support/seed.ts";
 import type { SeededTenant } from "./seed-tenants.ts";
 
 /** What the stand-ins ask for; nothing outside this demo accepts it. */

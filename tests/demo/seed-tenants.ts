@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { type SeededOwner, seedOwner, WEEK } from "../seed.ts";
+import { type SeededOwner, seedOwner, WEEK } from "../support/seed.ts";
 import type { Analysis, DemoTenant } from "./tenants.ts";
 
 /** A customer in the database, with what the application will find for each connection. */

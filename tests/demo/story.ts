@@ -1,6 +1,6 @@
 /** The demo, step by step: what is shown, and what is claimed about it. */
-import { HOSTED_DEFAULT_PRIVILEGES, startPostgres, type TestDatabase } from "../postgres.ts";
-import { MONDAY, seedSenders, setClock } from "../seed.ts";
+import { HOSTED_DEFAULT_PRIVILEGES, startPostgres, type TestDatabase } from "../support/postgres.ts";
+import { MONDAY, seedSenders, setClock } from "../support/seed.ts";
 import {
   claim,
   claimFirstRun,

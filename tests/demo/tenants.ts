@@ -1,5 +1,5 @@
 /** The customers of the demo: invented businesses, one for each case that a weekly run can meet. */
-import type { OwnerSpec } from "../seed.ts";
+import type { OwnerSpec } from "../support/seed.ts";
 
 /** What the application's analysis of one connection finds; `fails` makes the call break off. */
 export type Analysis = {

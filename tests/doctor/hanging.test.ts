@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { openHost } from "./host.ts";
+import { openHost } from "./support/host.ts";
 
 /** A time limit that runs out when the test says so. */
 function handLimit() {

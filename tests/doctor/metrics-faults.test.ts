@@ -1,8 +1,8 @@
 import { describe } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { runningContainer } from "../standins/docker-engine.ts";
-import { testFaults } from "./fault.ts";
-import { metricsText, NOW_MS } from "./host.ts";
+import { testFaults } from "./support/fault.ts";
+import { metricsText, NOW_MS } from "./support/host.ts";
 
 describe("runDoctor() finds of the collector and the alert rules that", () => {
   testFaults({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { openDoctorWorld } from "../../cli/doctor-world.ts";
-import type { Check } from "../../lib/doctor/check.ts";
+import { openDoctorWorld } from "../../cli/wiring/doctor.ts";
+import type { Check } from "../../lib/doctor/context/check.ts";
 import { pass, warn } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
 import { runDoctor } from "../../lib/doctor/run.ts";

@@ -1,8 +1,8 @@
 import { describe } from "bun:test";
 import { rmSync } from "node:fs";
-import { sharedPostgres } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { testFaults } from "./fault.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { testFaults } from "./support/fault.ts";
 
 describe("runDoctor() finds of settings, secrets and database that", () => {
   testFaults({

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { silentLog } from "../../lib/platform/log.ts";
-import { Secret } from "../../lib/platform/secret.ts";
-import { openPostgresState } from "../../lib/webhook/state-postgres.ts";
-import { ofCheck } from "./fault.ts";
-import { type Host, openHost, treeOf } from "./host.ts";
+import { silentLog } from "../../lib/platform/log/log.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { openPostgresState } from "../../lib/webhook/state/postgres/state.ts";
+import { ofCheck } from "./support/fault.ts";
+import { type Host, openHost, treeOf } from "./support/host.ts";
 
 describe("runDoctor() looks into a state file", () => {
   let host: Host;

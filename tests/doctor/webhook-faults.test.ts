@@ -1,8 +1,8 @@
 import { describe } from "bun:test";
 import { chmodSync, rmSync } from "node:fs";
-import { testFaults } from "./fault.ts";
-import { gatewayDown } from "./gateway-down.ts";
-import { NOW_MS } from "./host.ts";
+import { testFaults } from "./support/fault.ts";
+import { gatewayDown } from "./support/gateway-down.ts";
+import { NOW_MS } from "./support/host.ts";
 
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   testFaults({

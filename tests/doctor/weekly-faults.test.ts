@@ -1,9 +1,9 @@
 import { describe } from "bun:test";
 import { rmSync, utimesSync } from "node:fs";
-import { seedOwner } from "../seed.ts";
-import { testFaults } from "./fault.ts";
-import { gatewayDown } from "./gateway-down.ts";
-import { NOW_MS, zoneFile } from "./host.ts";
+import { seedOwner } from "../support/seed.ts";
+import { testFaults } from "./support/fault.ts";
+import { gatewayDown } from "./support/gateway-down.ts";
+import { NOW_MS, zoneFile } from "./support/host.ts";
 
 describe("runDoctor() finds of the weekly run that", () => {
   testFaults({

@@ -1,10 +1,16 @@
 /** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
 import { until } from "../chaos/until.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "./opsctl.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../support/account-host.ts";
+import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "./support/opsctl.ts";
 
 let host: AccountHost;
 beforeAll(() => {

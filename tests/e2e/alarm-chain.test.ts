@@ -5,20 +5,20 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AlertRule, comparisonText } from "../../lib/alert-rules/rule.ts";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { type AlertRule, comparisonText } from "../../lib/alert-rules/rules/rule.ts";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file.ts";
 import { until } from "../chaos/until.ts";
-import { openCollectArena } from "../metrics/world.ts";
+import { openCollectArena } from "../metrics/support/world.ts";
 import { projectOf } from "../standins/hosting.ts";
 import {
   findMonitoring,
   startAlertmanager,
   startNodeExporter,
   startPrometheus,
-} from "./monitoring-process.ts";
-import { opsctl } from "./opsctl.ts";
-import { openWebhookArena, SECRET } from "./webhook-process.ts";
+} from "./support/monitoring-process.ts";
+import { opsctl } from "./support/opsctl.ts";
+import { openWebhookArena, SECRET } from "./support/webhook-process.ts";
 
 const programs = findMonitoring();
 /** Prometheus looks for whom to tell only every five seconds, and a busy machine takes its time for four programs. */

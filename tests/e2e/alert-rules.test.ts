@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { groupKey, type Monitoring, startMonitoring } from "../standins/grafana.ts";
-import { type Ended, logLines, opsctl, RUNTIMES, startOpsctl } from "./opsctl.ts";
+import { type Ended, logLines, opsctl, RUNTIMES, startOpsctl } from "./support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCALHOST_CERTIFICATE } from "../standins/localhost-certificate.ts";
 import { type RawPeer, startTlsPeer } from "../standins/raw-peer.ts";
-import { opsctl, RUNTIMES, type RuntimeName } from "./opsctl.ts";
+import { opsctl, RUNTIMES, type RuntimeName } from "./support/opsctl.ts";
 
 /** Reads the hosting provider over HTTPS, with a token, in an environment that asks for no checks. */
 async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<string, string> = {}) {

@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
-import { holdSockets, listBySs } from "../host/real-sockets.ts";
-import { parseExposition } from "../metrics/parse-exposition.ts";
-import { type CollectArena, openCollectArena, TOKEN } from "../metrics/world.ts";
+import { holdSockets, listBySs } from "../host/support/real-sockets.ts";
+import { parseExposition } from "../metrics/support/parse-exposition.ts";
+import { type CollectArena, openCollectArena, TOKEN } from "../metrics/support/world.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
-import { logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "./opsctl.ts";
+import { logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "./support/opsctl.ts";
 
 const read = (arena: CollectArena) => readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");
 

@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { seedOwner } from "../seed.ts";
 import { startApplication } from "../standins/application.ts";
 import { startRawPeer } from "../standins/raw-peer.ts";
-import { databaseSnapshot } from "./database-snapshot.ts";
-import { type Ended, opsctl, RUNTIMES } from "./opsctl.ts";
-import { CANARIES, openWorld } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { type Ended, opsctl, RUNTIMES } from "./support/opsctl.ts";
+import { CANARIES, openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

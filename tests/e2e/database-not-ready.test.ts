@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { PASSWORD, sharedPostgres } from "../postgres.ts";
-import { seedOwner } from "../seed.ts";
 import { refusedPort, startDropper } from "../standins/raw-peer.ts";
-import { databaseSnapshot } from "./database-snapshot.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { openWorld, serviceLogin, type World } from "./world.ts";
+import { PASSWORD, sharedPostgres } from "../support/postgres.ts";
+import { seedOwner } from "../support/seed.ts";
+import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { openWorld, serviceLogin, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -150,7 +150,7 @@ describe.concurrent("a database that is not ready", () => {
     await seedOwner(world.db.sql);
     world.secret("DATABASE_URL", world.db.url);
     expect((await world.weekly(["--json"])).exitCode).toBe(0);
-    const { newLogin } = await import("../roles.ts");
+    const { newLogin } = await import("../support/roles.ts");
     const stranger = await newLogin(world.db.sql);
     const { port } = await sharedPostgres();
     world.secret("DATABASE_URL", url({ user: stranger, port, database: world.db.name }));

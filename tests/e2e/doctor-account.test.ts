@@ -2,12 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
-import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
 import { until } from "../chaos/until.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { FLOOD_TAKEN, parentFloodPerl } from "./flood.ts";
-import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../support/account-host.ts";
+import { FLOOD_TAKEN, parentFloodPerl } from "./support/flood.ts";
+import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "./support/opsctl.ts";
 
 /** Whether one process of an account may look into another one. */
 function mayTrace(): boolean {

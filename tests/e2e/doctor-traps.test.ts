@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { until } from "../chaos/until.ts";
-import { opsctl } from "./opsctl.ts";
+import { opsctl } from "./support/opsctl.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../lib/doctor/finding.ts";
-import { PASSWORD } from "../postgres.ts";
-import { seedOwner } from "../seed.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { databaseSnapshot } from "./database-snapshot.ts";
-import { opsctl, RUNTIMES } from "./opsctl.ts";
-import { CANARIES, openWorld, type World } from "./world.ts";
+import { PASSWORD } from "../support/postgres.ts";
+import { seedOwner } from "../support/seed.ts";
+import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { opsctl, RUNTIMES } from "./support/opsctl.ts";
+import { CANARIES, openWorld, type World } from "./support/world.ts";
 
 let world: World;
 let envDir: string;

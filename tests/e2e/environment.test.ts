@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { seedOwner, writeAnalysis } from "../seed.ts";
-import type { RuntimeName } from "./opsctl.ts";
-import { openWorld, type World } from "./world.ts";
+import { seedOwner, writeAnalysis } from "../support/seed.ts";
+import type { RuntimeName } from "./support/opsctl.ts";
+import { openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type SeededOwner, seedOwner } from "../seed.ts";
-import { opsctl } from "./opsctl.ts";
-import { openWorld } from "./world.ts";
+import { type SeededOwner, seedOwner } from "../support/seed.ts";
+import { opsctl } from "./support/opsctl.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

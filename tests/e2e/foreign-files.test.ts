@@ -29,14 +29,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
-import { opsctlBinary } from "../binary.ts";
 import { until } from "../chaos/until.ts";
-import { denoBinary } from "../deno-binary.ts";
-import { parseExposition } from "../metrics/parse-exposition.ts";
-import { type CollectArena, openCollectArena, TOKEN } from "../metrics/world.ts";
-import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../platform/other-account.ts";
-import { FLOOD_TAKEN, floodPerl } from "./flood.ts";
-import { logLines, opsctl, startProgram } from "./opsctl.ts";
+import { parseExposition } from "../metrics/support/parse-exposition.ts";
+import { type CollectArena, openCollectArena, TOKEN } from "../metrics/support/world.ts";
+import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../platform/support/other-account.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { denoBinary } from "../support/deno-binary.ts";
+import { FLOOD_TAKEN, floodPerl } from "./support/flood.ts";
+import { logLines, opsctl, startProgram } from "./support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { seedOwner } from "../seed.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { openWorld } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { opsctlBinary } from "../binary.ts";
-import { seedOwner } from "../seed.ts";
-import { startProgram } from "./opsctl.ts";
-import { openWorld, type World } from "./world.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { seedOwner } from "../support/seed.ts";
+import { startProgram } from "./support/opsctl.ts";
+import { openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { opsctl, RUNTIMES } from "./opsctl.ts";
+import { opsctl, RUNTIMES } from "./support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 

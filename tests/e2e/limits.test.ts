@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startPostgres } from "../postgres.ts";
-import { seedOwner } from "../seed.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { closedDoor } from "./door.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { openWorld } from "./world.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { seedOwner } from "../support/seed.ts";
+import { closedDoor } from "./support/door.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { MONDAY, seedOwner, setClock } from "../seed.ts";
-import { databaseSnapshot } from "./database-snapshot.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { openWorld } from "./world.ts";
+import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
+import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { seedOwner } from "../seed.ts";
-import { closedDoor } from "./door.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { childrenOf, listeningSockets } from "./process-facts.ts";
-import { openWorld } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { closedDoor } from "./support/door.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { childrenOf, listeningSockets } from "./support/process-facts.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

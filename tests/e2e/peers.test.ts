@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { WeeklySummary } from "../../lib/weekly/summary.ts";
-import { seedOwner } from "../seed.ts";
+import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import type { Scripted } from "../standins/standin.ts";
-import { openWorld, type World } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

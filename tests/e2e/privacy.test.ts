@@ -1,13 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PASSWORD } from "../postgres.ts";
-import { type SeededOwner, seedOwner } from "../seed.ts";
 import type { LedgerEntry, Scripted } from "../standins/standin.ts";
-import { closedDoor } from "./door.ts";
-import { type Ended, RUNTIMES, type RuntimeName } from "./opsctl.ts";
-import { commandLineOf, processTree } from "./process-facts.ts";
-import { CANARIES, openWorld, type World } from "./world.ts";
+import { PASSWORD } from "../support/postgres.ts";
+import { type SeededOwner, seedOwner } from "../support/seed.ts";
+import { closedDoor } from "./support/door.ts";
+import { type Ended, RUNTIMES, type RuntimeName } from "./support/opsctl.ts";
+import { commandLineOf, processTree } from "./support/process-facts.ts";
+import { CANARIES, openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { opsctlBinary } from "../binary.ts";
-import { openCollectArena, TOKEN } from "../metrics/world.ts";
-import { giveAway, isRootHere } from "../platform/other-account.ts";
-import { logLines, startProgram } from "./opsctl.ts";
+import { openCollectArena, TOKEN } from "../metrics/support/world.ts";
+import { giveAway, isRootHere } from "../platform/support/other-account.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { logLines, startProgram } from "./support/opsctl.ts";
 
 let etc: string;
 beforeEach(() => {

@@ -5,8 +5,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { opsctlBinary } from "../binary.ts";
-import { opsctl } from "./opsctl.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { opsctl } from "./support/opsctl.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "opsctl-sealed-"));
 const script = join(folder, "script.ts");

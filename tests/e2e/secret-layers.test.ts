@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { seedOwner } from "../seed.ts";
-import { RUNTIMES } from "./opsctl.ts";
-import { CANARIES, openWorld, type World } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { RUNTIMES } from "./support/opsctl.ts";
+import { CANARIES, openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { opsctlBinary } from "../binary.ts";
-import { listen } from "../platform/wire.ts";
-import { seedOwner } from "../seed.ts";
-import { closedDoor, type Door } from "./door.ts";
-import { RUNTIMES, type RuntimeName, startProgram } from "./opsctl.ts";
-import { openWorld, type World } from "./world.ts";
+import { listen } from "../platform/support/wire.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { seedOwner } from "../support/seed.ts";
+import { closedDoor, type Door } from "./support/door.ts";
+import { RUNTIMES, type RuntimeName, startProgram } from "./support/opsctl.ts";
+import { openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

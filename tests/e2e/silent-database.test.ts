@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { seedOwner } from "../seed.ts";
-import { openWorld } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { openWorld } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
-import { holdSockets, listBySs } from "../host/real-sockets.ts";
+import { holdSockets, listBySs } from "../host/support/real-sockets.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
-import { opsctl, RUNTIMES, startOpsctl } from "./opsctl.ts";
-import { commandLineOf, processTree } from "./process-facts.ts";
+import { opsctl, RUNTIMES, startOpsctl } from "./support/opsctl.ts";
+import { commandLineOf, processTree } from "./support/process-facts.ts";
 
 const KEY = "canary-gateway-key-0123456789";
 const PHONE = "5511987654321";

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { BURSTS, type BurstKind, noBurst, sendBurst } from "../bench/burst.ts";
 import { until } from "../chaos/until.ts";
-import { type HeldSocket, holdSocket } from "../platform/held-socket.ts";
-import { logLines, type RuntimeName } from "./opsctl.ts";
-import { openWebhookArena, postAlerts, type Serving } from "./webhook-process.ts";
+import { type HeldSocket, holdSocket } from "../platform/support/held-socket.ts";
+import { logLines, type RuntimeName } from "./support/opsctl.ts";
+import { openWebhookArena, postAlerts, type Serving } from "./support/webhook-process.ts";
 
 const MIB = 1_048_576;
 const AT_ONCE = 32;

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { until } from "../chaos/until.ts";
-import { holdSocket } from "../platform/held-socket.ts";
-import { logLines } from "./opsctl.ts";
-import { openWebhookArena, postAlerts } from "./webhook-process.ts";
+import { holdSocket } from "../platform/support/held-socket.ts";
+import { logLines } from "./support/opsctl.ts";
+import { openWebhookArena, postAlerts } from "./support/webhook-process.ts";
 
 const DESCRIPTORS = 1_024;
 const SILENT = 1_200;

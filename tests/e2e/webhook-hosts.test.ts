@@ -1,8 +1,8 @@
 /** Several webhook hosts that share one state on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../chaos/until.ts";
-import { sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { openWebhookArena, postAlerts } from "./webhook-process.ts";
+import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { openWebhookArena, postAlerts } from "./support/webhook-process.ts";
 
 let db: TestDatabase;
 // One each: the lease of a host that a test has killed would make the next one wait.

@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
-import { request, speak } from "../platform/raw-http.ts";
-import { type Ended, opsctl, RUNTIMES } from "./opsctl.ts";
+import { request, speak } from "../platform/support/raw-http.ts";
+import { type Ended, opsctl, RUNTIMES } from "./support/opsctl.ts";
 import {
   KEY,
   openWebhookArena,
@@ -14,7 +14,7 @@ import {
   SECRET,
   TOKEN,
   type WebhookArena,
-} from "./webhook-process.ts";
+} from "./support/webhook-process.ts";
 
 const ALERT = {
   status: "firing",

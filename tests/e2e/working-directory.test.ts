@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { seedOwner } from "../seed.ts";
-import { openWorld, type World } from "./world.ts";
+import { seedOwner } from "../support/seed.ts";
+import { openWorld, type World } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countSockets, parseCounters, type SocketCounts } from "../../lib/host/socket-table.ts";
 import { until } from "../chaos/until.ts";
-import { WITHOUT_SS } from "../iproute2.ts";
-import { holdHalfOpen } from "./half-open.ts";
-import { endSockets, holdSockets, listBySs } from "./real-sockets.ts";
+import { WITHOUT_SS } from "../support/iproute2.ts";
+import { holdHalfOpen } from "./support/half-open.ts";
+import { endSockets, holdSockets, listBySs } from "./support/real-sockets.ts";
 
 const PAIRS = 400;
 const signal = new AbortController().signal;

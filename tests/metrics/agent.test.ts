@@ -7,10 +7,10 @@ import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
 import { until } from "../chaos/until.ts";
-import { findDebianTool } from "../debian-tool.ts";
-import { findPromtool } from "../promtool.ts";
 import { projectOf } from "../standins/hosting.ts";
-import { type CollectArena, openCollectArena } from "./world.ts";
+import { findDebianTool } from "../support/debian-tool.ts";
+import { findPromtool } from "../support/promtool.ts";
+import { type CollectArena, openCollectArena } from "./support/world.ts";
 
 let arena: CollectArena;
 let text: string;

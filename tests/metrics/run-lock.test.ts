@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { LOCK_FILE, lockPathOf, lockRun } from "../../lib/metrics/run-lock.ts";
-import { asRootAlone, giveAway, isRootHere } from "../platform/other-account.ts";
+import { asRootAlone, giveAway, isRootHere } from "../platform/support/other-account.ts";
 
 let folder: string;
 beforeEach(() => {

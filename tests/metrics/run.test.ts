@@ -9,8 +9,8 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { until } from "../chaos/until.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
-import { parseExposition, type Series } from "./parse-exposition.ts";
-import { type CollectArena, openCollectArena } from "./world.ts";
+import { parseExposition, type Series } from "./support/parse-exposition.ts";
+import { type CollectArena, openCollectArena } from "./support/world.ts";
 
 let arena: CollectArena;
 beforeEach(async () => {

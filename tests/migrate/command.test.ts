@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
-import { withUnmigrated } from "./unmigrated.ts";
+import { withUnmigrated } from "./support/unmigrated.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ALL = MIGRATIONS.map((migration) => migration.name);

@@ -1,15 +1,15 @@
 /** A database that an older opsctl migrated and used. */
 import { expect, test } from "bun:test";
 import { showDelivery } from "../../lib/deliveries/show.ts";
+import { readPageAccess } from "../../lib/doctor/facts/page-access.ts";
 import { applyMigrations } from "../../lib/migrate/run.ts";
-import { openDatabase } from "../../lib/platform/database.ts";
-import { Secret } from "../../lib/platform/secret.ts";
+import { openDatabase } from "../../lib/platform/database/pool.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
-import { readPageAccess } from "../../lib/schema/page-access.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { opsctl } from "../e2e/opsctl.ts";
-import { HOSTED_DEFAULT_PRIVILEGES, sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { Ledger, MAJORS, MONDAY } from "../sql/ledger.ts";
+import { opsctl } from "../e2e/support/opsctl.ts";
+import { Ledger, MAJORS, MONDAY } from "../sql/support/ledger.ts";
+import { HOSTED_DEFAULT_PRIVILEGES, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 
 const OLDER = MIGRATIONS.slice(0, 4);
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
-import { newLogin } from "../roles.ts";
-import { asLogin } from "../schema/as-login.ts";
-import { errorOf, withUnmigrated } from "./unmigrated.ts";
+import { asLogin } from "../schema/support/as-login.ts";
+import { newLogin } from "../support/roles.ts";
+import { errorOf, withUnmigrated } from "./support/unmigrated.ts";
 
 async function appliedVersions(sql: postgres.Sql): Promise<number[]> {
   const rows = await sql`select version from opsctl_migrations order by version`;

@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { HOSTED_DEFAULT_PRIVILEGES } from "../postgres.ts";
-import { errorOf, withUnmigrated } from "./unmigrated.ts";
+import { HOSTED_DEFAULT_PRIVILEGES } from "../support/postgres.ts";
+import { errorOf, withUnmigrated } from "./support/unmigrated.ts";
 
 const ALL = MIGRATIONS.map((migration) => migration.name);
 const states = async (sql: postgres.Sql) => (await migrationStatus({ sql })).map((row) => row.state);

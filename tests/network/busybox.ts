@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { debianPackages } from "../debian-packages.ts";
+import { debianPackages } from "../support/debian-packages.ts";
 
 /** The path of Debian's static busybox, which has a ping; null where it cannot be had. */
 export function findBusybox(): string | null {

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { debianPackages, TOOLS } from "../debian-packages.ts";
-import { putOnPath } from "../debian-tool.ts";
+import { debianPackages, TOOLS } from "../support/debian-packages.ts";
+import { putOnPath } from "../support/debian-tool.ts";
 
 const RELEASE = "trixie";
 const MIRROR = "http://deb.debian.org/debian";

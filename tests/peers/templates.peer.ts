@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { alertRules } from "../../lib/alert-rules/rules.ts";
-import { VALUE_CASES, withValue } from "../alert-rules/value-cases.ts";
-import { debianPackages, TOOLS } from "../debian-packages.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { VALUE_CASES, withValue } from "../alert-rules/support/value-cases.ts";
+import { debianPackages, TOOLS } from "../support/debian-packages.ts";
 import { notTried } from "./not-tried.ts";
 
 type Job = { text: string; sample: string | null };

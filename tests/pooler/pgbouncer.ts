@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { PASSWORD, type PostgresServer } from "../postgres.ts";
+import { PASSWORD, type PostgresServer } from "../support/postgres.ts";
 
 const NOBODY = 65534;
 

@@ -6,11 +6,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
-import { type Database, openDatabase } from "../../lib/platform/database.ts";
-import { Secret } from "../../lib/platform/secret.ts";
+import { type Database, openDatabase } from "../../lib/platform/database/pool.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { Ledger, MONDAY } from "../sql/ledger.ts";
+import { Ledger, MONDAY } from "../sql/support/ledger.ts";
+import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 import { type Pooler, startPgbouncer } from "./pgbouncer.ts";
 
 setDefaultTimeout(120_000);

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { Secret } from "../../lib/platform/secret.ts";
-import { type Email, resendClient } from "../../lib/providers/resend.ts";
-import { checkResendKey } from "../../lib/providers/resend-key.ts";
-import { listDeploys } from "../../lib/providers/vercel.ts";
-import { checkVercelAccess } from "../../lib/providers/vercel-access.ts";
-import { denoBinary } from "../deno-binary.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { type Email, resendClient } from "../../lib/providers/resend/client.ts";
+import { checkResendKey } from "../../lib/providers/resend/key.ts";
+import { checkVercelAccess } from "../../lib/providers/vercel/access.ts";
+import { listDeploys } from "../../lib/providers/vercel/client.ts";
+import { denoBinary } from "../support/deno-binary.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const TOKEN = "test_token_admin";
@@ -26,10 +26,14 @@ let asVersion10: ReturnType<typeof Bun.serve>;
 
 beforeAll(async () => {
   const rights = ["--allow-net=localhost,127.0.0.1", "--allow-read", "--allow-env", "--allow-sys"];
-  emulators = spawn(denoBinary(), ["run", "--no-lock", ...rights, "tests/providers/emulator-process.ts"], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  emulators = spawn(
+    denoBinary(),
+    ["run", "--no-lock", ...rights, "tests/providers/support/emulator-process.ts"],
+    {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   ({ vercel, resend } = JSON.parse(String((await once(emulators.stdout!, "data"))[0])));
   asVersion10 = Bun.serve({
     hostname: "127.0.0.1",

@@ -1,8 +1,8 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { Secret } from "../../lib/platform/secret.ts";
-import { applicationClient } from "../../lib/providers/application.ts";
-import { evolutionClient } from "../../lib/providers/evolution.ts";
-import { resendClient } from "../../lib/providers/resend.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { applicationClient } from "../../lib/providers/application/client.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { resendClient } from "../../lib/providers/resend/client.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 

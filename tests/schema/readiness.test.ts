@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { PASSWORD, sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { asLogin } from "./as-login.ts";
+import { PASSWORD, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { asLogin } from "./support/as-login.ts";
 
 /** Runs `work` on a migrated database of its own. */
 async function withDatabase(

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { PASSWORD, sharedPostgres, type TestDatabase } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { asLogin } from "./as-login.ts";
+import { PASSWORD, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { asLogin } from "./support/as-login.ts";
 
 /** Runs `work` on a migrated database whose application tables all have row security, as hosted platforms set it. */
 async function withRowSecurity(work: (database: TestDatabase) => Promise<void>): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { appendReadings, SOCKET_LOG_FILE } from "../../lib/sockets/log-line.ts";
-import { asRootAlone, giveAway, isRootHere } from "../platform/other-account.ts";
+import { asRootAlone, giveAway, isRootHere } from "../platform/support/other-account.ts";
 
 let folder: string;
 let path: string;

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../lib/platform/log.ts";
-import { Secret } from "../../lib/platform/secret.ts";
-import { evolutionClient } from "../../lib/providers/evolution.ts";
-import { resolveInstance } from "../../lib/providers/evolution-instance.ts";
+import { silentLog } from "../../lib/platform/log/log.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
 import { appendReadings } from "../../lib/sockets/log-line.ts";
 import { monitorSockets, type SocketMonitorWorld } from "../../lib/sockets/run.ts";
-import { openSqliteDedup } from "../../lib/webhook/state-sqlite.ts";
+import { openSqliteDedup } from "../../lib/webhook/state/sqlite/state.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 

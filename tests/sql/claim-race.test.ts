@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
-import { type Claim, describeLedger, type Ledger } from "./ledger.ts";
+import { type Claim, describeLedger, type Ledger } from "./support/ledger.ts";
 
 type TakeClaim = (sql?: postgres.ISql) => Promise<Claim>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, refusal } from "./ledger.ts";
+import { describeLedger, refusal } from "./support/ledger.ts";
 
 const HASH = "0".repeat(64);
 const REPORT = {

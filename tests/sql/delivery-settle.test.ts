@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal } from "./ledger.ts";
+import { describeLedger, MONDAY, refusal } from "./support/ledger.ts";
 
 describeLedger("settle_weekly_performance_delivery()", (ledger) => {
   test("records what was sent under the provider's id", async () => {

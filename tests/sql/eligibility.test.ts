@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, type Ledger } from "./ledger.ts";
+import { describeLedger, type Ledger } from "./support/ledger.ts";
 
 type Tenant = {
   wallet?: string | null;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FUNCTION_REQUIREMENTS } from "../../lib/schema/requirements.ts";
-import { describeLedger } from "./ledger.ts";
+import { describeLedger } from "./support/ledger.ts";
 
 /** What the catalog says about everything that the SQL files make; the database grants new objects to everybody. */
 describeLedger("the catalog", (ledger) => {

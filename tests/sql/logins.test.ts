@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { applyMigrations } from "../../lib/migrate/run.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { sharedPostgres } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { describeLedger, Ledger, MAJORS, MONDAY, SENDER, validPersist } from "./ledger.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { describeLedger, Ledger, MAJORS, MONDAY, SENDER, validPersist } from "./support/ledger.ts";
 
 /** Everything a weekly run does with the database, through one login's connection. */
 async function workThrough(ledger: Ledger, sql: postgres.Sql): Promise<void> {

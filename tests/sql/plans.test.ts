@@ -1,6 +1,6 @@
 /** How the functions find their rows: a plan from the first owner's time has to serve the ten thousandth too. */
 import { expect, test } from "bun:test";
-import { describeLedger, Ledger } from "./ledger.ts";
+import { describeLedger, Ledger } from "./support/ledger.ts";
 
 /** More than the executions after which a session keeps one plan for all values. */
 const FIRST_REPORTS = 12;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { sharedPostgres } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { describeLedger, Ledger, MONDAY, refusal } from "./ledger.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { describeLedger, Ledger, MONDAY, refusal } from "./support/ledger.ts";
 
 describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
   async function recordsOf(deliveryId: string) {

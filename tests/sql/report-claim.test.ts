@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal, shifted, WEEK } from "./ledger.ts";
+import { describeLedger, MONDAY, refusal, shifted, WEEK } from "./support/ledger.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

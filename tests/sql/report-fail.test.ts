@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, refusal } from "./ledger.ts";
+import { describeLedger, refusal } from "./support/ledger.ts";
 
 describeLedger("fail_weekly_performance_report()", (ledger) => {
   test("turns a running row into a failed one with its code", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, type Owner, refusal, WEEK } from "./ledger.ts";
+import { describeLedger, type Owner, refusal, WEEK } from "./support/ledger.ts";
 
 const TABLES = [
   "weekly_performance_reports",

@@ -1,9 +1,9 @@
 /** What a caller makes in its own temporary schema must mean nothing inside the functions, which run as their owner. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { sharedPostgres } from "../postgres.ts";
-import { newLogin } from "../roles.ts";
-import { describeLedger, Ledger } from "./ledger.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
+import { describeLedger, Ledger } from "./support/ledger.ts";
 
 /** Every type that the functions name, and some that they do not. */
 const TYPES = [

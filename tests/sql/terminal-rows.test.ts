@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLedger, refusal } from "./ledger.ts";
+import { describeLedger, refusal } from "./support/ledger.ts";
 
 /** Edits by the superuser, who owns the tables: what the guards refuse to everybody. */
 describeLedger("a finished row", (ledger) => {

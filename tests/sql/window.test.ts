@@ -4,8 +4,8 @@ import type postgres from "postgres";
 import { isReportDay } from "../../lib/time/schedule-gate.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { weekWindow } from "../../lib/time/week-window.ts";
-import { WINDOW_VECTORS } from "../time/vectors.ts";
-import { describeLedger } from "./ledger.ts";
+import { WINDOW_VECTORS } from "../time/support/vectors.ts";
+import { describeLedger } from "./support/ledger.ts";
 
 type Answer = { now: string; start: string; end: string; reportDay: boolean };
 

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file.ts";
-import { parseEnvFile } from "../../lib/platform/env-file.ts";
+import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "../../systemd/agent");
 const text = readFileSync(join(folder, "config.alloy"), "utf8");

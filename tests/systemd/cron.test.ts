@@ -13,13 +13,19 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { COMMAND_FACTS } from "../../lib/doctor/command-facts.ts";
+import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
-import { ACCOUNT, type AccountHost, canHaveAccount, openAccountHost, UNTRIED } from "../account-host.ts";
-import { opsctlBinary } from "../binary.ts";
-import { WITHOUT_SS } from "../iproute2.ts";
-import { type Clone, make, makeClone, type Ran, removeClone, run } from "./clone.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../support/account-host.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { WITHOUT_SS } from "../support/iproute2.ts";
+import { type Clone, make, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
 type Entry = { fields: string[]; user: string; command: string };
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { findBusybox } from "../network/busybox.ts";
 import { namespaceWords, type Question } from "../network/namespace.ts";
 import { HOST, layWire, OPEN_PORT, OTHERS, type Wire } from "../network/wire.ts";
-import { findNft } from "./nft.ts";
+import { findNft } from "./support/nft.ts";
 
 const FILE = join(import.meta.dirname, "../../systemd/firewall/opsctl-webhook.nft");
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Clone, makeClone, type Ran, removeClone, run } from "./clone.ts";
+import { type Clone, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
 const canHaveNamespace = run("unshare", ["-m", "sh", "-c", "mount -t tmpfs none /run"]).status === 0;
 if (!canHaveNamespace)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { type Clone, make, makeClone, type Ran, removeClone, run, treeOf } from "./clone.ts";
+import { type Clone, make, makeClone, type Ran, removeClone, run, treeOf } from "./support/clone.ts";
 
 let clone: Clone;
 beforeEach(() => {

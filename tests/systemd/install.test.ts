@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseEnvFile } from "../../lib/platform/env-file.ts";
+import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 import {
   type Clone,
   make,
@@ -26,7 +26,7 @@ import {
   STAND_IN,
   stateOf,
   treeOf,
-} from "./clone.ts";
+} from "./support/clone.ts";
 
 const isRoot = process.geteuid?.() === 0;
 const NOBODY = 65534;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file.ts";
 import { SOCKET_LOG_FILE } from "../../lib/sockets/log-line.ts";
-import { findDebianTool } from "../debian-tool.ts";
-import { type Clone, makeClone, type Ran, removeClone, run } from "./clone.ts";
+import { findDebianTool } from "../support/debian-tool.ts";
+import { type Clone, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
 const tool = findDebianTool({ program: "logrotate", packageName: "logrotate" });
 if (tool === null) console.warn("logrotate is missing: its file is judged by its lines only");

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
-import { opsctlBinary } from "../binary.ts";
-import { unitEnvironment } from "../unit-environment.ts";
-import { findAnalyze } from "./systemd-analyze.ts";
+import { opsctlBinary } from "../support/binary.ts";
+import { unitEnvironment } from "../support/unit-environment.ts";
+import { findAnalyze } from "./support/systemd-analyze.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const SERVICE = "opsctl-webhook.service";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PrometheusHistogram } from "../../lib/text/prometheus-histogram.ts";
 import { type MetricFamily, renderMetrics } from "../../lib/text/prometheus-text.ts";
-import { parsePrometheus } from "./prometheus-parser.ts";
+import { PrometheusHistogram } from "../../lib/webhook/metrics/histogram.ts";
+import { parsePrometheus } from "./support/prometheus-parser.ts";
 
 const text = fc.string({
   unit: fc.oneof(

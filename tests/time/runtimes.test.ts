@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { denoBinary } from "../deno-binary.ts";
-import { WINDOW_VECTORS } from "./vectors.ts";
+import { denoBinary } from "../support/deno-binary.ts";
+import { WINDOW_VECTORS } from "./support/vectors.ts";
 
-const PROBE = join(import.meta.dirname, "vectors-probe.ts");
+const PROBE = join(import.meta.dirname, "support/vectors-probe.ts");
 
 // Each runtime brings zone data and a Temporal of its own.
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isReportDay, reportDayEnd } from "../../lib/time/schedule-gate.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
-import { WINDOW_VECTORS } from "./vectors.ts";
+import { WINDOW_VECTORS } from "./support/vectors.ts";
 
 describe("isReportDay()", () => {
   test.each(WINDOW_VECTORS)("at %s is %p", (now, reportDay) => {

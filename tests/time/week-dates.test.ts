@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { formatDayMonth } from "../../lib/text/pt-br.ts";
 import { weekDates } from "../../lib/time/week-dates.ts";
-import { WINDOW_VECTORS } from "./vectors.ts";
+import { WINDOW_VECTORS } from "./support/vectors.ts";
 
 test.each(WINDOW_VECTORS)(
   "weekDates() before %s runs from Monday to Sunday",

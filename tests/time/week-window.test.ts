@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { formatInstant } from "../../lib/time/instant.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { REPORT_ZONE, weekWindow } from "../../lib/time/week-window.ts";
-import { WINDOW_VECTORS } from "./vectors.ts";
+import { WINDOW_VECTORS } from "./support/vectors.ts";
 
 const BOTH = {
   runtime: Temporal,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import { alertFixtures, goldenParts, hashOfAllTexts } from "./golden-parts.ts";
+import { alertFixtures, goldenParts, hashOfAllTexts } from "./support/golden-parts.ts";
 
 // `UPDATE_GOLDEN=1 bun test tests/webhook/golden.test.ts` writes the files anew; read the difference before committing.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
@@ -23,11 +23,14 @@ test("every golden file belongs to a body", async () => {
 
 test("the texts are the same on Deno, in another zone and language", async () => {
   const root = new URL("../../", import.meta.url).pathname;
-  const child = Bun.spawn([`${root}node_modules/.bin/deno`, "run", "-A", "tests/webhook/golden-parts.ts"], {
-    cwd: root,
-    env: { ...process.env, TZ: "Asia/Tokyo", LANG: "de_DE.UTF-8" },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const child = Bun.spawn(
+    [`${root}node_modules/.bin/deno`, "run", "-A", "tests/webhook/support/golden-parts.ts"],
+    {
+      cwd: root,
+      env: { ...process.env, TZ: "Asia/Tokyo", LANG: "de_DE.UTF-8" },
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
   expect(await new Response(child.stdout).text()).toBe(hashOfAllTexts());
 });

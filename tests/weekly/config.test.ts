@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpsError } from "../../lib/platform/errors.ts";
-import { redact } from "../../lib/platform/redact.ts";
+import { redact } from "../../lib/platform/secrets/redact.ts";
 import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
 
 let secrets: string;

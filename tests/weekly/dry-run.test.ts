@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import type { WeeklySummary } from "../../lib/weekly/summary.ts";
-import { newLogin } from "../roles.ts";
-import { type SeededOwner, seedOwner, setClock } from "../seed.ts";
-import { databaseDigest } from "./database-digest.ts";
-import { runAs } from "./run-as.ts";
-import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
+import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
+import { newLogin } from "../support/roles.ts";
+import { type SeededOwner, seedOwner, setClock } from "../support/seed.ts";
+import { databaseDigest } from "./support/database-digest.ts";
+import { runAs } from "./support/run-as.ts";
+import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const DRY = { dryRun: true };
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { payloadSchema } from "../../lib/weekly/payload.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
-import { hashOfAllParts, partsOf } from "./golden-parts.ts";
+import { hashOfAllParts, partsOf } from "./support/golden-parts.ts";
 
 // `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing it.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
@@ -41,12 +41,15 @@ test("every golden file belongs to a report", async () => {
 
 test("the texts are the same on Deno, in another zone and language", async () => {
   const root = new URL("../../", import.meta.url).pathname;
-  const child = Bun.spawn([`${root}node_modules/.bin/deno`, "run", "-A", "tests/weekly/golden-parts.ts"], {
-    cwd: root,
-    env: { ...process.env, TZ: "Asia/Tokyo", LANG: "de_DE.UTF-8" },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const child = Bun.spawn(
+    [`${root}node_modules/.bin/deno`, "run", "-A", "tests/weekly/support/golden-parts.ts"],
+    {
+      cwd: root,
+      env: { ...process.env, TZ: "Asia/Tokyo", LANG: "de_DE.UTF-8" },
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
   expect(await new Response(child.stdout).text()).toBe(hashOfAllParts());
 });
 

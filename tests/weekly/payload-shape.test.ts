@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as v from "valibot";
-import { buildPayload } from "../../lib/weekly/build-payload.ts";
-import type { CollectedConnection } from "../../lib/weekly/collect.ts";
-import type { Evidence } from "../../lib/weekly/evidence.ts";
+import type { EvidenceRows } from "../../lib/weekly/database/store.ts";
 import { type Payload, payloadSchema } from "../../lib/weekly/payload.ts";
-import type { EvidenceRows } from "../../lib/weekly/store.ts";
-import { type SeededOwner, seedOwner, WEEK, writeAnalysis } from "../seed.ts";
-import { type StoredReport, storedReport } from "./stored-report.ts";
-import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
+import { buildPayload } from "../../lib/weekly/report/build-payload.ts";
+import type { CollectedConnection } from "../../lib/weekly/report/collect.ts";
+import type { Evidence } from "../../lib/weekly/report/evidence.ts";
+import { type SeededOwner, seedOwner, WEEK, writeAnalysis } from "../support/seed.ts";
+import { type StoredReport, storedReport } from "./support/stored-report.ts";
+import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const TOP_LEVEL = [
   "schemaVersion",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { PASSWORD } from "../postgres.ts";
-import { seedOwner } from "../seed.ts";
 import type { Answer, Scripted } from "../standins/standin.ts";
-import { recordingLog, SECRETS, type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
+import { PASSWORD } from "../support/postgres.ts";
+import { seedOwner } from "../support/seed.ts";
+import { recordingLog, SECRETS, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const PHONE = "+55 (11) 98765-4321";
 const EMAIL = "fulana.canary@client-canary.example";

@@ -1,9 +1,9 @@
-import { grafanaClient } from "../../providers/grafana.ts";
-import { readDataSourceType } from "../../providers/grafana-data-source.ts";
-import type { Check } from "../check.ts";
-import type { Desk, Settings } from "../desk.ts";
+import { grafanaClient } from "../../providers/grafana/client.ts";
+import { readDataSourceType } from "../../providers/grafana/data-source.ts";
+import type { Check } from "../context/check.ts";
+import type { Desk, Settings } from "../context/desk.ts";
+import type { RulesSettings } from "../context/world.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import type { RulesSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const command = "alert-rules";

@@ -1,8 +1,8 @@
-import { SERVICE_ACCOUNT } from "../../platform/service-account.ts";
-import type { Check } from "../check.ts";
-import { COMMAND_FACTS } from "../command-facts.ts";
+import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import type { Check } from "../context/check.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { Loaders } from "../context/world.ts";
 import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
-import type { Loaders } from "../world.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
 import { configurationCheck } from "./configuration.ts";

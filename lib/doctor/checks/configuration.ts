@@ -1,10 +1,10 @@
 import type { OpsError } from "../../platform/errors.ts";
-import type { Environment } from "../../platform/secrets.ts";
-import type { Check } from "../check.ts";
-import type { CommandEnvironment } from "../environment.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import type { Check } from "../context/check.ts";
+import type { Loaders } from "../context/world.ts";
+import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";
-import type { Loaders } from "../world.ts";
 
 /** The settings of a command, by its own loader: each problem is a finding. */
 export function configurationCheck(

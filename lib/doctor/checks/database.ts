@@ -1,11 +1,11 @@
 import type postgres from "postgres";
 import { OpsError } from "../../platform/errors.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
-import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../schema/page-access.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
-import type { Check } from "../check.ts";
-import type { Desk } from "../desk.ts";
+import type { Check } from "../context/check.ts";
+import type { Desk } from "../context/desk.ts";
+import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
@@ -87,7 +87,7 @@ export async function withDatabase(
     return await use(sql);
   } catch (error) {
     if (error instanceof OpsError) throw error;
-    const { databaseError } = await import("../../platform/database-error.ts");
+    const { databaseError } = await import("../../platform/database/error.ts");
     throw databaseError(error, "read the database");
   }
 }

@@ -1,9 +1,9 @@
 import process from "node:process";
-import { untrustedEnd, untrustedStep, wayTo } from "../../platform/trusted-path.ts";
-import { accessOf, directoryLine } from "../access.ts";
-import type { Account } from "../accounts.ts";
-import { COMMAND_FACTS } from "../command-facts.ts";
-import type { Desk } from "../desk.ts";
+import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { Desk } from "../context/desk.ts";
+import { accessOf, directoryLine } from "../facts/access.ts";
+import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 
 /** The account that a command runs as; whoever runs doctor where the host has no such account. */

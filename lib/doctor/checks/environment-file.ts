@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { trustedUids } from "../../platform/account.ts";
-import { accessOf, octal, openingLine } from "../access.ts";
-import type { Check } from "../check.ts";
-import { COMMAND_FACTS } from "../command-facts.ts";
-import type { Desk } from "../desk.ts";
-import { type EnvironmentFile, isWritableByOthers } from "../environment.ts";
+import { trustedUids } from "../../platform/account/account.ts";
+import type { Check } from "../context/check.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { Desk } from "../context/desk.ts";
+import type { HostPaths } from "../context/world.ts";
+import { accessOf, octal, openingLine } from "../facts/access.ts";
+import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
-import type { HostPaths } from "../world.ts";
 
 const OPEN_TO_OTHERS = 0o077;
 

@@ -1,11 +1,11 @@
-import type { Secret } from "../../platform/secret.ts";
-import { type EvolutionClient, evolutionClient } from "../../providers/evolution.ts";
-import { resolveInstance } from "../../providers/evolution-instance.ts";
-import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers/gateway-advice.ts";
-import type { Check } from "../check.ts";
-import type { Desk, Settings } from "../desk.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers/evolution/advice.ts";
+import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
+import { resolveInstance } from "../../providers/evolution/instance.ts";
+import type { Check } from "../context/check.ts";
+import type { Desk, Settings } from "../context/desk.ts";
+import type { MessagingSettings } from "../context/world.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
-import type { MessagingSettings } from "../world.ts";
 import { withoutSettings } from "./configuration.ts";
 
 /** A client whose calls take no longer than a check may. */

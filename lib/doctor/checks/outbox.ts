@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Desk } from "../desk.ts";
+import type { Desk } from "../context/desk.ts";
+import type { KindCounts, OutboxCounts, WebhookSettings } from "../context/world.ts";
+import { readServiceHealth } from "../facts/service-health.ts";
+import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { readServiceHealth } from "../service-health.ts";
-import { stateDatabase } from "../state-database.ts";
-import type { KindCounts, OutboxCounts, WebhookSettings } from "../world.ts";
 
 /** A message that waits for so long waits for more than its turn. */
 const OLD_MS = 15 * 60_000;

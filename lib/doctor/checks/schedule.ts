@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { Check } from "../check.ts";
-import { COMMAND_FACTS } from "../command-facts.ts";
+import type { Check } from "../context/check.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import { isUtcZone } from "../facts/time-zone.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
-import { isUtcZone } from "../time-zone.ts";
 
 /** The line of the cron file that starts a command. */
 export function cronLineCheck(command: CommandName, pattern: RegExp): Check {

@@ -1,10 +1,10 @@
-import { accessOf, openingLine } from "../access.ts";
-import type { Check } from "../check.ts";
-import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../command-facts.ts";
-import type { Desk } from "../desk.ts";
+import type { Check } from "../context/check.ts";
+import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../context/command-facts.ts";
+import type { Desk } from "../context/desk.ts";
+import { accessOf, openingLine } from "../facts/access.ts";
+import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";
-import type { SecretSearch } from "../secret-search.ts";
 
 /** Where each secret of a command was found, and whether the command's account will find it there too. */
 export function secretsCheck(command: CommandName): Check {

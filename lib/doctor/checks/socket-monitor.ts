@@ -1,10 +1,10 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { accessOf, octal, openingLine } from "../access.ts";
-import type { Check } from "../check.ts";
-import type { Desk, Settings } from "../desk.ts";
+import type { Check } from "../context/check.ts";
+import type { Desk, Settings } from "../context/desk.ts";
+import type { SocketSettings } from "../context/world.ts";
+import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import type { SocketSettings } from "../world.ts";
 import { socketTableCheck } from "./collect-metrics.ts";
 import { withoutSettings } from "./configuration.ts";
 import { accountOf, privateVerdict, writableVerdict } from "./directory.ts";

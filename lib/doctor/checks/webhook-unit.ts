@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Check } from "../check.ts";
+import type { Check } from "../context/check.ts";
+import type { DoctorWorld } from "../context/world.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import type { DoctorWorld } from "../world.ts";
 
 const command = "webhook";
 const SERVICE = "opsctl-webhook.service";

@@ -1,8 +1,8 @@
 import { METRIC } from "../../host/metric-names.ts";
 import { OpsError } from "../../platform/errors.ts";
-import type { CallRecord } from "../../platform/http.ts";
-import type { Secret } from "../../platform/secret.ts";
-import { listDeploys, type ProjectDeploy } from "../../providers/vercel.ts";
+import type { CallRecord } from "../../platform/http/call-peer.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { listDeploys, type ProjectDeploy } from "../../providers/vercel/client.ts";
 import type { MetricSample } from "../../text/prometheus-text.ts";
 import type { Source, SourceProblem } from "../source.ts";
 

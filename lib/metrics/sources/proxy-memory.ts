@@ -1,6 +1,6 @@
 import { METRIC } from "../../host/metric-names.ts";
-import type { CallRecord } from "../../platform/http.ts";
-import { type DockerAddress, readContainerMemory } from "../../providers/docker.ts";
+import type { CallRecord } from "../../platform/http/call-peer.ts";
+import { type DockerAddress, readContainerMemory } from "../../providers/docker/client.ts";
 import type { Source } from "../source.ts";
 
 /**

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { until } from "../../chaos/until.ts";
-import { TOOLS } from "../../debian-packages.ts";
+import { TOOLS } from "../../support/debian-packages.ts";
 import { debianRoot } from "../debian-root.ts";
 import { type ControlGroup, makeControlGroup } from "./cgroup.ts";
 

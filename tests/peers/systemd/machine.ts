@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { until } from "../../chaos/until.ts";
-import { TOOLS } from "../../debian-packages.ts";
+import { TOOLS } from "../../support/debian-packages.ts";
 
 /** What the machine's Debian needs beside the minimum. */
 export const MACHINE_PACKAGES = [

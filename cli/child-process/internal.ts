@@ -1,0 +1,76 @@
+/**
+ * What opsctl does in a child of its own: with fewer privileges, or so that it can be ended.
+ *
+ * `internal write-metrics <file>`  replaces the metrics file with the text on standard input.
+ * `internal count-outbox <file>`   prints what a state file holds, as one line of JSON.
+ * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
+ *                                  findings of each as it ends, a line of JSON.
+ */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import type { CommandName } from "../../lib/doctor/finding.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { writeOut } from "../framework/output.ts";
+import { INTERNAL } from "./internal-word.ts";
+import { selfCommand } from "./self-command.ts";
+
+const STDIN = 0;
+
+/** How a child is started; the runtimes' own variables, and none that holds a secret. */
+export type InternalCommand = { command: readonly string[]; env: Record<string, string> };
+
+type Word = keyof typeof WORDS;
+
+const WORDS = {
+  "write-metrics": writeMetrics,
+  "count-outbox": countOutbox,
+  doctor: runChecks,
+} as const;
+
+/** The command that does this in a child; the path comes after it. */
+export function internalCommand(word: Word): InternalCommand {
+  return { command: [...selfCommand(), INTERNAL, word], env: { DENO_NO_UPDATE_CHECK: "1" } };
+}
+
+/**
+ * Does what one of these words says, and returns the exit status.
+ *
+ * Errors: none thrown; a failure is one line of JSON on standard output, `code`, `message` and `hint`.
+ */
+export async function runInternal([word = "", path = "", more = ""]: readonly string[]): Promise<number> {
+  try {
+    if (!Object.hasOwn(WORDS, word) || !path.startsWith("/"))
+      throw new OpsError({ code: "USAGE_INVALID", message: "opsctl internal is for opsctl itself" });
+    await WORDS[word as Word](path, more);
+    return EXIT.ok;
+  } catch (error) {
+    const { asOpsError } = await import("../framework/failure.ts");
+    const { code, message, hint } = asOpsError(error, `run opsctl ${INTERNAL}`);
+    writeOut(`${JSON.stringify({ code, message, hint })}\n`);
+    return EXIT.failed;
+  }
+}
+
+async function writeMetrics(path: string): Promise<void> {
+  const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+  writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+}
+
+async function countOutbox(path: string): Promise<void> {
+  const { readStateFile } = await import("../../lib/doctor/facts/outbox.ts");
+  const { outboxWatch } = await import("../../lib/webhook/state/sqlite/watch.ts");
+  const reading = await readStateFile(path, (db) => outboxWatch(db, Date.now).stats());
+  writeOut(`${JSON.stringify(reading)}\n`);
+}
+
+async function runChecks(envDir: string, commands: string): Promise<void> {
+  const { checksOf } = await import("../../lib/doctor/checks/all.ts");
+  const { runDoctor } = await import("../../lib/doctor/run.ts");
+  const { openDoctorWorld } = await import("../wiring/doctor.ts");
+  const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
+  const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
+  await runDoctor(openDoctorWorld({ env: process.env, envDir }), checks, ({ command, name }, findings) =>
+    writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
+  );
+}

@@ -1,0 +1,32 @@
+import type { Leaf } from "./command.ts";
+import { EXIT } from "./exit-status.ts";
+import { printHelp, renderLeafHelp, usageOf } from "./help.ts";
+
+/**
+ * Shows the help of a command, or runs it when its arguments are right.
+ *
+ * Errors: USAGE_INVALID, before the command has done anything.
+ */
+export async function callLeaf(path: string, leaf: Leaf, words: readonly string[]): Promise<number> {
+  if (asksForHelp(words)) {
+    printHelp(renderLeafHelp(path, leaf));
+    return EXIT.ok;
+  }
+  const [{ strictArguments }, { runLeaf }] = await Promise.all([
+    import("./arguments.ts"),
+    import("./run-command.ts"),
+  ]);
+  const checked = strictArguments(words, leaf);
+  if ("problem" in checked) {
+    const { misuse } = await import("./misuse.ts");
+    throw misuse(checked.problem, path, usageOf(path, leaf));
+  }
+  return await runLeaf(path.slice("opsctl ".length), leaf, checked);
+}
+
+/** Whether help is asked for, wherever it stands among the arguments of a command. */
+function asksForHelp(rawArgs: readonly string[]): boolean {
+  const end = rawArgs.indexOf("--");
+  const options = end === -1 ? rawArgs : rawArgs.slice(0, end);
+  return options.includes("--help") || options.includes("-h");
+}

@@ -1,0 +1,51 @@
+import { classifyDatabaseError, databaseError } from "../../lib/platform/database/error.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { redact } from "../../lib/platform/secrets/redact.ts";
+
+const MAX_MESSAGE = 200;
+
+/**
+ * Any exception as an error that may be shown.
+ *
+ * Shape: what the code did not foresee becomes INTERNAL_ERROR with the kind of the fault. Its message is shown only
+ *        where the engine or the system worded it: a parser's or a schema's message quotes the data it met.
+ */
+export function asOpsError(error: unknown, attempt: string): OpsError {
+  if (error instanceof OpsError) return error;
+  const fault = classifyDatabaseError(error);
+  if (fault.sqlState !== undefined || fault.code !== "DATABASE_QUERY_FAILED")
+    if (isDriverError(error)) return databaseError(error, attempt);
+  return new OpsError({
+    code: "INTERNAL_ERROR",
+    message: `Cannot ${attempt}: unexpected ${describe(error)}`,
+    hint: "This is a fault of opsctl; OPSCTL_LOG_LEVEL=debug shows where it happened",
+    cause: error,
+  });
+}
+
+/** Where an exception came from: its stack frames, without its message, which may quote data. */
+export function framesOf(error: unknown): string[] {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  return stack
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith("at "))
+    .map(redact);
+}
+
+/** The driver's errors, unlike those of a file or another peer, say where in the server or the wire they arose. */
+function isDriverError(error: unknown): boolean {
+  const { severity, query, code } = (error ?? {}) as Record<string, unknown>;
+  return severity !== undefined || query !== undefined || /^CONNECT(ION)?_/.test(String(code));
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "failure";
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  const isEngines =
+    error.name === "TypeError" || error.name === "RangeError" || error.name === "ReferenceError";
+  if (!isEngines && syscall === undefined)
+    return typeof code === "string" ? `${error.name} ${code}` : error.name;
+  const message = redact(error.message).replace(/\s+/g, " ").slice(0, MAX_MESSAGE);
+  return `${error.name}: ${message}`;
+}

@@ -1,0 +1,32 @@
+import { OpsError } from "../../lib/platform/errors.ts";
+import { redact } from "../../lib/platform/secrets/redact.ts";
+import type { Group } from "./command.ts";
+import { exitStatusOf } from "./exit-status.ts";
+import { asOpsError } from "./failure.ts";
+import { nearest } from "./nearest.ts";
+import { writeErr } from "./output.ts";
+
+/** A misuse of the command line: what is wrong, how it is meant, and where to read more. */
+export function misuse(problem: string, path: string, usage: string): OpsError {
+  return new OpsError({
+    code: "USAGE_INVALID",
+    message: `${path}: ${problem}`,
+    hint: `Usage: ${usage}\nRun \`${path} --help\` for more`,
+  });
+}
+
+/** A word that no command of the group has for a name. */
+export function unknownWord(word: string, { commands }: Group, path: string): OpsError {
+  const isOption = word.startsWith("-");
+  const near = nearest(word, isOption ? ["--help", "--version"] : Object.keys(commands));
+  const what = isOption ? `unknown option ${word.split("=")[0]}` : `unknown command ${JSON.stringify(word)}`;
+  const problem = near === undefined ? what : `${what}; did you mean ${near}?`;
+  return misuse(problem, path, `${path} <command> [options]`);
+}
+
+/** Shows a failure from outside of a command's run on standard error, and answers the exit status. */
+export function reportFailure(failure: unknown): number {
+  const { code, message, hint } = asOpsError(failure, "run opsctl");
+  writeErr(redact(`${message}\n${hint === undefined ? "" : `${hint}\n`}`));
+  return exitStatusOf(code);
+}

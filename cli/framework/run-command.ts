@@ -1,0 +1,123 @@
+import { parseArgs, runCommand } from "citty";
+import { isRoot } from "../../lib/platform/account/account.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
+import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
+import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
+import type { CommandContext, Leaf, Outcome } from "./command.ts";
+import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
+import { asOpsError, framesOf } from "./failure.ts";
+import { isTerminal, writeErr, writeOut } from "./output.ts";
+
+const STDERR = 2;
+
+/**
+ * Runs one command with checked arguments and prints its result; answers the exit status.
+ *
+ * Behaviour: started by root, a command of the service account runs as that account, in a process of its own, and
+ *            nothing of it is read here before.
+ * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
+ *        started fails behind its back. A result that cannot be written makes the status at least 1.
+ */
+export async function runLeaf(
+  name: string,
+  leaf: Leaf,
+  { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
+): Promise<number> {
+  const handed = await asItsAccount(leaf, rawArgs);
+  if (typeof handed === "number") return handed;
+  const stderr = await standardError();
+  const log = commandLog(stderr);
+
+  const fail = async (error: unknown): Promise<Outcome> => {
+    const failure = asOpsError(error, `run opsctl ${name}`);
+    const { code, message, hint } = failure;
+    log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
+    if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
+    return {
+      exitCode: exitStatusOf(code),
+      result: await failureResult(name, leaf, failure, rawArgs),
+      text: "",
+    };
+  };
+  const print = printOnce(isJson, log);
+  onCrash(async (error) => print(await fail(error)));
+
+  const context: CommandContext = { env: process.env, log, stderr, interrupted };
+  try {
+    if (handed !== null) throw handed;
+    const { result } = await runCommand(leaf.citty, { rawArgs, data: context });
+    return print(result as Outcome);
+  } catch (error) {
+    return print(await fail(error));
+  }
+}
+
+/** What a command comes to that root started and that belongs to the account; null when this process is to run it. */
+async function asItsAccount(leaf: Leaf, rawArgs: string[]): Promise<number | OpsError | null> {
+  if (leaf.account === undefined || !isRoot()) return null;
+  if (parseArgs(rawArgs, leaf.args)["as-is"] === true) return null;
+  const { handOver } = await import("../child-process/hand-over.ts");
+  return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
+}
+
+async function failureResult(name: string, leaf: Leaf, error: OpsError, rawArgs: string[]): Promise<object> {
+  const exitCode = exitStatusOf(error.code);
+  if (leaf.failed !== undefined) return await leaf.failed(error, exitCode, parseArgs(rawArgs, leaf.args));
+  const { code, message, hint } = error;
+  return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
+}
+
+/** Prints the first outcome that it is given, and answers the exit status; a crash can come after the result. */
+function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
+  let isPrinted = false;
+  return ({ exitCode, result, text }) => {
+    if (isPrinted) return Math.max(exitCode, EXIT.failed);
+    isPrinted = true;
+    try {
+      writeOut(isJson ? `${JSON.stringify(redactValues(result))}\n` : redact(text));
+      return exitCode;
+    } catch (error) {
+      const { code, message, hint } = asOpsError(error, "print the result");
+      log.error(message, { code, hint });
+      return Math.max(exitCode, EXIT.failed);
+    }
+  };
+}
+
+/** What nobody awaited must not end the process with a stack trace that quotes secrets. */
+function onCrash(report: (error: unknown) => Promise<number>): void {
+  const crash = (error: unknown) => {
+    void report(error).then(
+      (status) => process.exit(status),
+      () => process.exit(EXIT.failed),
+    );
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
+async function standardError(): Promise<CommandContext["stderr"]> {
+  return {
+    write: writeErr,
+    isTerminal: process.env.TERM !== "dumb" && (await isTerminal(STDERR)),
+    get columns() {
+      return process.stderr.columns;
+    },
+  };
+}
+
+function commandLog(stderr: CommandContext["stderr"]): Log {
+  const { isTerminal } = stderr;
+  const wanted = process.env.OPSCTL_LOG_LEVEL?.trim() || "info";
+  const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
+  const level = isKnown ? (wanted as LogLevel) : "info";
+  const log = createLog({ stream: stderr, isTerminal, level, colour: isTerminal && !process.env.NO_COLOR });
+  if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
+  return log;
+}

@@ -1,0 +1,45 @@
+import type { CollectConfig } from "../../lib/metrics/config.ts";
+import type { CollectWorld } from "../../lib/metrics/run.ts";
+import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
+import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
+import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
+import { socketsSource } from "../../lib/metrics/sources/sockets.ts";
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import { notReadByRoot, secretAdapter } from "../../lib/platform/secrets/adapter.ts";
+import type { CommandContext } from "../framework/command.ts";
+
+/** How long each source may take; the longest is the longest run, and the next one begins a minute later. */
+const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartbeat: 4_000 };
+const ENGINE_CALL_MS = 5_000;
+const HOSTING_CALL_MS = 10_000;
+
+/** Opens what the collector reads. */
+export function openCollectWorld(
+  { proxy, hosting, logDir }: CollectConfig,
+  { log, env }: Pick<CommandContext, "log" | "env">,
+  processEnv: Record<string, string | undefined>,
+): CollectWorld {
+  keepLoopbackOffProxies(processEnv);
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  return {
+    sources: {
+      proxy_memory: proxyMemorySource({ ...proxy, timeoutMs: ENGINE_CALL_MS, onCall }),
+      sockets: socketsSource(),
+      hosting: hostingSource({
+        baseUrl: new URL(hosting.apiUrl),
+        teamId: hosting.teamId,
+        findToken: () => secretAdapter(env)("HOSTING_TOKEN"),
+        missingNote: () => notReadByRoot(env, "HOSTING_TOKEN"),
+        timeoutMs: HOSTING_CALL_MS,
+        onUnknownState: (state) =>
+          log.warn("The hosting provider shows an unknown deployment state", { state }),
+        onCall,
+      }),
+      heartbeat: heartbeatSource(logDir),
+    },
+    limitsMs: LIMITS_MS,
+    nowMs: Date.now,
+    monotonicMs: () => performance.now(),
+  };
+}

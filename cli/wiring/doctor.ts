@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { loadAlertRulesConfig } from "../../lib/alert-rules/config.ts";
+import type { DoctorWorld, ProgramEnd, WeeklyReads } from "../../lib/doctor/context/world.ts";
+import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
+import { loadCollectConfig } from "../../lib/metrics/config.ts";
+import { loadDatabaseUrl } from "../../lib/platform/config/database-config.ts";
+import { openDatabase } from "../../lib/platform/database/pool.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { loadSocketMonitorConfig } from "../../lib/sockets/config.ts";
+import { SOCKET_LOG_FILE } from "../../lib/sockets/log-line.ts";
+import { loadWebhookConfig } from "../../lib/webhook/config.ts";
+import { stats } from "../../lib/webhook/state/postgres/reads.ts";
+import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
+import { weeklyStore } from "../../lib/weekly/database/store.ts";
+import { countRecipients } from "../../lib/weekly/delivery/count-recipients.ts";
+import { emailSenderOf } from "../../lib/weekly/delivery/email.ts";
+import { instanceNameOf } from "../../lib/weekly/delivery/whatsapp.ts";
+import { internalCommand } from "../child-process/internal.ts";
+
+/** Time of each check, so that the whole ends within five seconds. */
+export const LIMIT_MS = 4_000;
+const SECRET_COMMAND_LIMIT_MS = 3_000;
+const DATABASE_CONNECTIONS = 4;
+
+/** What `opsctl doctor` touches on this host. */
+export function openDoctorWorld({ env, envDir }: { env: Environment; envDir: string }): DoctorWorld {
+  keepLoopbackOffProxies(process.env);
+  return {
+    env,
+    envDir,
+    paths: {
+      passwd: "/etc/passwd",
+      group: "/etc/group",
+      localtime: "/etc/localtime",
+      cronFile: "/etc/cron.d/opsctl",
+      unitDirs: ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"],
+      procNet: "/proc/net",
+    },
+    adminUrl: new URL("http://127.0.0.1:9301"),
+    webhookPort: 9300,
+    limitMs: LIMIT_MS,
+    secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
+    // Ended early by whoever no longer waits; that is no failure.
+    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    nowMs: () => Date.now(),
+    load: {
+      weekly: (variables, leftOut) => loadWeeklyConfig(variables, leftOut),
+      webhook: loadWebhookConfig,
+      collectMetrics: loadCollectConfig,
+      socketMonitor: loadSocketMonitorConfig,
+      alertRules: (variables) => loadAlertRulesConfig(variables, {}),
+      databaseUrl: loadDatabaseUrl,
+    },
+    openDatabase: (url) =>
+      openDatabase(url, {
+        max: DATABASE_CONNECTIONS,
+        applicationName: "opsctl doctor",
+        connectLimitMs: LIMIT_MS,
+        closeLimitMs: 100,
+      }),
+    weekly: weeklyReads,
+    outbox: { ofFile: countOutbox, ofDatabase: (sql) => stats(sql) },
+    socketLogFile: SOCKET_LOG_FILE,
+    runProgram,
+  };
+}
+
+const weeklyReads: WeeklyReads = {
+  async readSenders(sql, whatsappTenantId, emailTenantId) {
+    const senders = await weeklyStore(sql).readSenders(whatsappTenantId, emailTenantId);
+    const emailSender = emailSenderOf(senders.emailSender);
+    return {
+      instanceName: instanceNameOf(senders.instanceName),
+      emailSenderProblem: emailSender.ready ? null : emailSender.code,
+    };
+  },
+  countRecipients: (sql) => countRecipients(weeklyStore(sql)),
+};
+
+/** Ends by itself, too, should doctor be killed before it has ended it. */
+const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
+
+/** In a child, because SQLite lets nothing else run in this process, not even its time limit. */
+async function countOutbox(path: string, signal: AbortSignal): Promise<FileReading | null> {
+  const [program = "", ...words] = internalCommand("count-outbox").command;
+  const child = [openProgram(program), ...words, path];
+  const ended = await runProgram("/bin/sh", ["-c", WITH_LIMIT, "sh", ...child], signal);
+  return ended?.status === 0 ? (JSON.parse(ended.stdout) as FileReading) : null;
+}
+
+/** By this link it starts also where the account may not enter its directory, as before an update in root's clone. */
+function openProgram(path: string): string {
+  const link = `/proc/${process.pid}/exe`;
+  return existsSync(link) ? link : path;
+}
+
+function runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd> {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], signal, killSignal: "SIGKILL" });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(null));
+    child.once("close", (status) => resolve({ status, stdout }));
+  });
+}

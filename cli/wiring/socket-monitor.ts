@@ -1,0 +1,50 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { METRICS_FILE } from "../../lib/host/metrics-file.ts";
+import { countSockets } from "../../lib/host/socket-table.ts";
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
+import type { SocketMonitorConfig } from "../../lib/sockets/config.ts";
+import { readLoadAverage } from "../../lib/sockets/load-average.ts";
+import { appendReadings } from "../../lib/sockets/log-line.ts";
+import { readProxyMemory } from "../../lib/sockets/proxy-memory-file.ts";
+import type { SocketMonitorWorld } from "../../lib/sockets/run.ts";
+import type { CommandContext } from "../framework/command.ts";
+
+const LISTING_LIMIT_MS = 10_000;
+/** With the listing's, well below two minutes. */
+const MESSAGE_LIMIT_MS = 95_000;
+
+/** Opens what the socket monitor touches; the dedup and the gateway only when they are needed. */
+export function openSocketMonitorWorld(
+  { messaging, stateDir, logDir, textfileDir }: SocketMonitorConfig,
+  { log }: Pick<CommandContext, "log">,
+): SocketMonitorWorld {
+  keepLoopbackOffProxies(process.env);
+  const gateway = evolutionClient({
+    baseUrl: new URL(messaging.apiUrl),
+    adminKey: messaging.apiKey,
+    onCall: (record: CallRecord) => log.debug("A peer was called", record),
+  });
+  return {
+    countSockets: () => countSockets({ signal: AbortSignal.timeout(LISTING_LIMIT_MS) }),
+    readLoadAverage,
+    readProxyMemory: () => readProxyMemory(join(textfileDir, METRICS_FILE), Date.now()),
+    async openDedup() {
+      const { openSqliteDedup } = await import("../../lib/webhook/state/sqlite/state.ts");
+      return await openSqliteDedup({ directory: stateDir, nowMs: Date.now, log });
+    },
+    messenger: {
+      gateway,
+      findInstance: resolveInstance({ gateway, configured: messaging.instance }),
+      phone: messaging.phone,
+      limitMs: MESSAGE_LIMIT_MS,
+    },
+    appendReadings: (readings) => appendReadings(logDir, readings),
+    host: hostname(),
+    nowMs: Date.now,
+  };
+}

@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import type { Log } from "../../lib/platform/log/log.ts";
+import { activatedSockets } from "../../lib/platform/server/socket-activation.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
+import { linearTracker } from "../../lib/providers/linear/client.ts";
+import type { WebhookConfig } from "../../lib/webhook/config.ts";
+import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
+import { createWebhookMetrics } from "../../lib/webhook/metrics/counters.ts";
+import type { ServeWorld } from "../../lib/webhook/serve.ts";
+import type { OutboxLimits } from "../../lib/webhook/state/state.ts";
+import type { CommandContext } from "../framework/command.ts";
+import { VERSION } from "../framework/version.ts";
+import { openState } from "./webhook-state.ts";
+
+/** An alert's message may take this long before it counts as failed. */
+const SEND_LIMIT_MS = 30_000;
+
+/**
+ * Opens what the webhook service touches: state, clients, handed-over sockets; `close` ends it all.
+ *
+ * Errors: those of `openState`, before anything listens.
+ */
+export async function openServeWorld(
+  config: WebhookConfig,
+  limits: OutboxLimits,
+  { log, interrupted }: CommandContext,
+): Promise<{ world: ServeWorld; close(): Promise<void> }> {
+  const sockets = activatedSockets(process.env, process.pid);
+  keepLoopbackOffProxies(process.env);
+  const { messaging, tracker } = config;
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  const gateway = evolutionClient({
+    baseUrl: new URL(messaging.apiUrl),
+    adminKey: messaging.apiKey,
+    timeoutMs: SEND_LIMIT_MS,
+    onCall,
+  });
+  const issues = linearTracker({
+    url: new URL(tracker.url),
+    token: tracker.token,
+    teamId: tracker.teamId,
+    onCall,
+  });
+  const findInstance = resolveInstance({ gateway, configured: messaging.instance });
+  const state = await openState(config.state, log, "opsctl webhook", limits);
+  const world: ServeWorld = {
+    secret: config.secret,
+    state,
+    attempts: {
+      message: messageAttempt({ gateway, findInstance, phone: messaging.phone }),
+      issue: issueAttempt(issues),
+    },
+    metrics: createWebhookMetrics({ version: VERSION }),
+    log,
+    sockets,
+    onReady({ port, adminPort }) {
+      log.info("Listening for alerts", { port, ...(adminPort === null ? {} : { adminPort }) });
+      void notifyReady(log);
+    },
+    interrupt: interrupted(),
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  };
+  return { world, close: () => state.close() };
+}
+
+/** Tells systemd that the service is ready, by its own client: neither runtime can write to the notify socket. */
+async function notifyReady(log: Log): Promise<void> {
+  if (!process.env.NOTIFY_SOCKET) return;
+  try {
+    await promisify(execFile)("systemd-notify", ["--ready"], { timeout: 5_000 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    log.warn("systemd could not be told that the service is ready", { code: String(code ?? "failed") });
+  }
+}

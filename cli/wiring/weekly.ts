@@ -1,0 +1,96 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { openDatabase } from "../../lib/platform/database/pool.ts";
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import { createProgress } from "../../lib/platform/log/progress.ts";
+import { createPace, noPace } from "../../lib/platform/rate/pace.ts";
+import { applicationClient } from "../../lib/providers/application/client.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { resendClient } from "../../lib/providers/resend/client.ts";
+import { checkReadiness } from "../../lib/schema/readiness.ts";
+import type { WeeklyConfig } from "../../lib/weekly/config.ts";
+import type { WeeklyOptions, WeeklyWorld } from "../../lib/weekly/context/world.ts";
+import { weeklyStore } from "../../lib/weekly/database/store.ts";
+import type { CommandContext } from "../framework/command.ts";
+import { VERSION } from "../framework/version.ts";
+
+/** The flags of `opsctl weekly`, checked. */
+export type WeeklyFlags = Pick<
+  WeeklyOptions,
+  "dryRun" | "tenantId" | "skipWhatsapp" | "skipEmail" | "skipEditorials" | "concurrency"
+> & { showProgress: boolean };
+
+/** Connections beyond those of the reports in flight: the listing of owners, and the drain's lock. */
+const SPARE_CONNECTIONS = 2;
+
+/** No statement of the run takes nearly as long, and a lease of five minutes has room for it. */
+const STATEMENT_LIMIT_MS = 60_000;
+
+/**
+ * Opens what a weekly run touches: configuration, database, clients; `close` ends it all.
+ *
+ * Errors: those of `openDatabase`, before anything is written.
+ */
+export async function openWeeklyWorld(
+  config: WeeklyConfig,
+  flags: WeeklyFlags,
+  { log, stderr, interrupt }: Pick<CommandContext, "log" | "stderr"> & { interrupt: AbortSignal },
+): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
+  const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
+  keepLoopbackOffProxies(process.env);
+  const database = await openDatabase(config.databaseUrl, {
+    max: flags.concurrency + SPARE_CONNECTIONS,
+    applicationName: "opsctl weekly",
+  });
+  const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  const emailPace = createPace();
+  const world: WeeklyWorld = {
+    store: weeklyStore(database.sql),
+    checkReadiness: () => checkReadiness(database.sql),
+    application: applicationClient({
+      baseUrl: new URL(appBaseUrl),
+      triggerSecret: config.triggerSecret,
+      editorialSecret: editorials?.secret ?? null,
+      onCall,
+    }),
+    gateway:
+      whatsapp &&
+      evolutionClient({ baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall }),
+    emailProvider:
+      email &&
+      resendClient({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, pace: emailPace, onCall }),
+    whatsappPace: whatsapp?.messagesPerMinute
+      ? createPace({ perMinute: whatsapp.messagesPerMinute })
+      : noPace,
+    emailPace,
+    log,
+    progress,
+    interrupt,
+    statementLimitMs: STATEMENT_LIMIT_MS,
+    monotonicMs: () => performance.now(),
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
+    version: VERSION,
+    runId: crypto.randomUUID(),
+  };
+  const options: WeeklyOptions = {
+    ...flags,
+    appBaseUrl,
+    logDir,
+    whatsappSenderTenantId: whatsapp?.senderTenantId ?? null,
+    emailSenderTenantId: email?.senderTenantId ?? null,
+    editorials: {
+      enabled: editorials !== null,
+      maxLlmCalls: editorials?.maxLlmCalls ?? 0,
+      secretPresent: editorials?.secret != null,
+    },
+  };
+  return {
+    world,
+    options,
+    close: async () => {
+      progress.stop();
+      await database.close();
+    },
+  };
+}

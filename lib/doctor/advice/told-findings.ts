@@ -1,0 +1,46 @@
+import { singleLine } from "../../text/single-line.ts";
+import { truncate } from "../../text/truncate.ts";
+import { DOCTOR_COMMANDS, type Finding } from "../finding.ts";
+
+const STATUSES: readonly string[] = ["pass", "warn", "fail"];
+const MAX_LENGTH = 2_000;
+
+/** What another doctor says of one check that has ended; a check may have found nothing to say. */
+export type ToldCheck = { command: string; check: string; findings: Finding[] };
+
+/**
+ * The check and its findings in the line of JSON that another doctor printed; null when it is no such line.
+ *
+ * Behaviour: it ran as an account that root does not rely on: whatever is no finding of that check is left out, and no
+ *            text of it moves a terminal's cursor. Its lines that mend are for `toldMend`.
+ */
+export function toldFindings(line: string): ToldCheck | null {
+  const { command, check, findings } = parsed(line);
+  if (typeof command !== "string" || typeof check !== "string" || !Array.isArray(findings)) return null;
+  const own = findings.flatMap(findingIn).filter((one) => one.command === command && one.check === check);
+  return { command, check, findings: own };
+}
+
+function parsed(line: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}
+
+function findingIn(value: unknown): Finding[] {
+  const { command, check, status, reason, mend } = Object(value) as Record<string, unknown>;
+  if (!isOneOf(DOCTOR_COMMANDS, command) || !isOneOf(STATUSES, status)) return [];
+  if (typeof check !== "string" || typeof reason !== "string") return [];
+  const shown = { command, check: plain(check), status, reason: plain(reason) } as Omit<Finding, "mend">;
+  return [{ ...shown, mend: typeof mend === "string" ? plain(mend) : null }];
+}
+
+function isOneOf(words: readonly string[], value: unknown): boolean {
+  return typeof value === "string" && words.includes(value);
+}
+
+function plain(text: string): string {
+  return truncate(singleLine(text), MAX_LENGTH);
+}

@@ -1,0 +1,13 @@
+import type { CommandName, Verdict } from "../finding.ts";
+import type { Desk } from "./desk.ts";
+
+/**
+ * One thing that a command needs.
+ *
+ * Shape: `run` reads only, and may answer several verdicts; `signal` is aborted when its time has run out.
+ */
+export type Check = {
+  command: CommandName;
+  name: string;
+  run(desk: Desk, signal: AbortSignal): Promise<Verdict[]>;
+};

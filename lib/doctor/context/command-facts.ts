@@ -1,0 +1,52 @@
+import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import type { CommandName } from "../finding.ts";
+
+/** A secret of a command; the alias of the editorials is never taken from the environment. */
+export type SecretFact = { name: string; fromEnvironment: boolean };
+
+/**
+ * What is fixed about a command on a host.
+ *
+ * Shape: `account` runs it, null for whoever is at the terminal; `cronLine` is what its line of the cron file says,
+ *        null for a command that cron does not start.
+ */
+export type CommandFact = {
+  account: string | null;
+  secrets: readonly SecretFact[];
+  cronLine: RegExp | null;
+};
+
+const secrets = (...names: string[]): SecretFact[] => names.map((name) => ({ name, fromEnvironment: true }));
+
+/** The secret that the editorial route has for itself. */
+export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
+
+/** The facts of each command. */
+export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
+  weekly: {
+    account: SERVICE_ACCOUNT,
+    secrets: [
+      ...secrets("DATABASE_URL", "TRIGGER_SECRET", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY"),
+      { name: EDITORIAL_ALIAS, fromEnvironment: false },
+    ],
+    cronLine: /^0 11 \* \* 1\s+opsctl\s.*\bopsctl weekly --json\b/,
+  },
+  webhook: {
+    account: SERVICE_ACCOUNT,
+    secrets: secrets("WEBHOOK_SECRET", "MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN", "OPSCTL_STATE_URL"),
+    cronLine: null,
+  },
+  "collect-metrics": {
+    account: "root",
+    secrets: secrets("HOSTING_TOKEN"),
+    cronLine: /^(?:\*|\*\/1) \* \* \* \*\s+root\s.*\bopsctl collect-metrics\b/,
+  },
+  "socket-monitor": {
+    account: SERVICE_ACCOUNT,
+    secrets: secrets("MESSAGING_API_KEY"),
+    cronLine: /^\*\/5 \* \* \* \*\s+opsctl\s.*\bopsctl socket-monitor\b/,
+  },
+  "alert-rules": { account: null, secrets: secrets("MONITORING_TOKEN"), cronLine: null },
+  migrate: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
+  deliveries: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
+};

@@ -1,0 +1,100 @@
+import { readFile } from "node:fs/promises";
+import type { Database } from "../../platform/database/pool.ts";
+import { OpsError } from "../../platform/errors.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { type Account, parseAccount } from "../facts/accounts.ts";
+import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
+import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
+import type { CommandName } from "../finding.ts";
+import type { DoctorWorld } from "./world.ts";
+
+/** Settings as their loader gave them, or why it did not. */
+export type Settings<T> = { ok: true; value: T } | { ok: false; error: OpsError };
+
+/**
+ * What several checks need, read once: environments, secrets, settings, accounts, open databases.
+ *
+ * Shape: whoever asks first starts the reading; all get the same answer or the same failure.
+ */
+export class Desk {
+  readonly world: DoctorWorld;
+  readonly #known = new Map<string, Promise<unknown>>();
+  readonly #databases: Promise<Database>[] = [];
+
+  constructor(world: DoctorWorld) {
+    this.world = world;
+  }
+
+  /** What a command finds in its environment when it is started as it is installed. */
+  environment(command: CommandName): Promise<CommandEnvironment> {
+    return this.#once(`environment ${command}`, () => readEnvironment(command, this.world));
+  }
+
+  /** Where each secret of a command is. */
+  secrets(command: CommandName): Promise<SecretSearch[]> {
+    return this.#once(`secrets ${command}`, async () => {
+      const { env } = await this.environment(command);
+      return await locateSecrets(command, env, this.world.secretCommandLimitMs);
+    });
+  }
+
+  /** Settings of a command, under a name that says which part of them. */
+  settings<T>(
+    command: CommandName,
+    part: string,
+    load: (env: Environment) => Promise<T>,
+  ): Promise<Settings<T>> {
+    return this.#once(`settings ${command} ${part}`, async () => {
+      // The loader asks the secret command too, and would wait for one that hangs longer than we may.
+      const broken = (await this.secrets(command)).find(
+        (search) => search.error?.code === "SECRET_COMMAND_FAILED",
+      );
+      if (broken?.error) return { ok: false, error: broken.error };
+      try {
+        return { ok: true, value: await load((await this.environment(command)).env) };
+      } catch (error) {
+        if (error instanceof OpsError) return { ok: false, error };
+        throw error;
+      }
+    });
+  }
+
+  /** The account of this name on the host; null when there is none. */
+  account(name: string): Promise<Account | null> {
+    return this.#once(`account ${name}`, async () => {
+      const { passwd, group } = this.world.paths;
+      const [accounts, groups] = await Promise.all([readFile(passwd, "utf8"), readFile(group, "utf8")]);
+      return parseAccount(name, accounts, groups);
+    });
+  }
+
+  /** An open database; each URL is opened once. */
+  database(url: Secret): Promise<Database> {
+    return this.#once(`database ${url.open()}`, () => {
+      const database = this.world.openDatabase(url);
+      this.#databases.push(database);
+      return database;
+    });
+  }
+
+  /** Ends what was opened and does not wait for what still hangs. */
+  async close(): Promise<void> {
+    const done = new AbortController();
+    const closed = this.#databases.map(async (database) => (await database).close());
+    await Promise.race([Promise.allSettled(closed), this.world.wait(CLOSE_LIMIT_MS, done.signal)]);
+    done.abort();
+  }
+
+  #once<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const reading = read();
+    // Whoever asked may have run out of time by then.
+    reading.catch(() => {});
+    this.#known.set(key, reading);
+    return reading;
+  }
+}
+
+const CLOSE_LIMIT_MS = 300;

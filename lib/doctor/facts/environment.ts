@@ -1,0 +1,92 @@
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { isRoot, trustedUids } from "../../platform/account/account.ts";
+import { parseEnvFile } from "../../platform/config/env-file.ts";
+import { readJudged } from "../../platform/files/regular-file.ts";
+import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import { registerSecret } from "../../platform/secrets/redact.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { DoctorWorld } from "../context/world.ts";
+import type { CommandName } from "../finding.ts";
+
+/** The environment file of a command; `problem` says why its variables are not known although it is there. */
+export type EnvironmentFile = {
+  command: CommandName;
+  path: string;
+  stats: Stats | null;
+  variables: ReadonlyMap<string, string>;
+  problem: string | null;
+};
+
+/** The variables that a command gets: those of its file, outweighed by those of this process. */
+export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
+
+/**
+ * Reads the environment that a command has when it is started as it is installed.
+ *
+ * Shape: doctor run by hand has none of these variables. A variable of this process that is blank hides none of the
+ *        file's. Secrets of the file are known to the redaction from here on.
+ */
+export async function readEnvironment(command: CommandName, world: DoctorWorld): Promise<CommandEnvironment> {
+  const file = readEnvironmentFile(command, join(world.envDir, `${command}.env`));
+  const own = Object.entries(world.env).filter(([, value]) => value !== undefined && value.trim() !== "");
+  const env = { ...Object.fromEntries(file.variables), ...Object.fromEntries(own) };
+  for (const { name } of COMMAND_FACTS[command].secrets) {
+    for (const value of [file.variables.get(name), world.env[name]]) {
+      if (value !== undefined && value.trim() !== "") registerSecret(value);
+    }
+  }
+  // Where the files are is the same question for the socket monitor and for doctor.
+  if (command !== "socket-monitor" || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "") return { env, file };
+  return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(world.envDir, "webhook.env") }, file };
+}
+
+function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
+  let stats: Stats | null = null;
+  try {
+    refuseForeignWay(path);
+    const bytes = readJudged(path, {
+      judge: (found) => {
+        stats = found;
+        judge(found);
+      },
+    });
+    const variables = parseEnvFile(new TextDecoder().decode(bytes));
+    return { command, path, stats, variables, problem: null };
+  } catch (error) {
+    return { command, path, stats, variables: new Map(), problem: problemOf(error) };
+  }
+}
+
+class Refused extends Error {}
+
+/** Root follows no link, and enters no directory, that another account could exchange. */
+function refuseForeignWay(path: string): void {
+  const found = untrustedStep(wayTo(path).steps, trustedUids());
+  if (found !== null) throw new Refused(found.why);
+}
+
+function judge(stats: Stats): void {
+  if (!stats.isFile()) throw new Refused("it is not a regular file");
+  const trusted = trustedUids();
+  if (!trusted.includes(stats.uid))
+    throw new Refused(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
+  // Who may write to what root reads would send root's secrets where they like.
+  if (isRoot() && isWritableByOthers(stats)) throw new Refused("group or others may write to it");
+  if (stats.size > MAX_BYTES) throw new Refused(`it has more than ${MAX_BYTES} bytes`);
+}
+
+/** Whether accounts beside the owner may change a file. */
+export function isWritableByOthers({ mode }: Stats): boolean {
+  return (mode & WRITABLE_BY_OTHERS) !== 0;
+}
+
+function problemOf(error: unknown): string | null {
+  if (error instanceof Refused) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? null : `the file system answered ${code ?? "an error"}`;
+}
+
+const MAX_BYTES = 1_048_576;
+const WRITABLE_BY_OTHERS = 0o022;

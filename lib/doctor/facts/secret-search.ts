@@ -1,0 +1,26 @@
+import { OpsError } from "../../platform/errors.ts";
+import { type Environment, type FoundSecret, findSecret } from "../../platform/secrets/adapter.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { CommandName } from "../finding.ts";
+
+/** Where one secret is: found in a layer, in none of them, or why a layer could not be asked. */
+export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
+
+/** Looks for every secret of a command, all at once; a secret command that hangs is ended after `commandLimitMs`. */
+export async function locateSecrets(
+  command: CommandName,
+  env: Environment,
+  commandLimitMs: number,
+): Promise<SecretSearch[]> {
+  return await Promise.all(
+    COMMAND_FACTS[command].secrets.map(async ({ name, fromEnvironment }) => {
+      try {
+        const options = { fromEnvironment, commandLimitMs };
+        return { name, found: (await findSecret(env, name, options)) ?? null, error: null };
+      } catch (error) {
+        if (error instanceof OpsError) return { name, found: null, error };
+        throw error;
+      }
+    }),
+  );
+}

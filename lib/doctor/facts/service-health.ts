@@ -1,0 +1,48 @@
+import { member } from "../../platform/http/answer.ts";
+import { callPeer } from "../../platform/http/call-peer.ts";
+import { peerUrl } from "../../platform/http/url.ts";
+import type { DoctorWorld, KindCounts, OutboxCounts } from "../context/world.ts";
+
+/** What a running webhook says of itself; `holds` are the codes for which it delivers nothing of a kind. */
+export type ServiceHealth = {
+  isReady: boolean;
+  outbox: OutboxCounts | null;
+  holds: { message: string | null; issue: string | null };
+};
+
+/** Asks the webhook on this host how it is; null when nothing answers on its second port. */
+export async function readServiceHealth(
+  world: DoctorWorld,
+  signal: AbortSignal,
+): Promise<ServiceHealth | null> {
+  const get = (path: string) =>
+    callPeer({
+      peer: "webhook",
+      method: "GET",
+      url: peerUrl(world.adminUrl, [path]),
+      headers: {},
+      timeoutMs: world.limitMs,
+      signal,
+    });
+  const [ready, health] = await Promise.all([get("readyz"), get("healthz")]);
+  if (ready.answer === null) return null;
+  const json = health.class === "answered" ? health.answer.json : null;
+  const [message, issue] = [countsIn(member(json, "message")), countsIn(member(json, "issue"))];
+  const holds = member(json, "holds");
+  return {
+    isReady: ready.class === "answered",
+    outbox: message === null || issue === null ? null : { message, issue },
+    holds: { message: codeIn(member(holds, "message")), issue: codeIn(member(holds, "issue")) },
+  };
+}
+
+function countsIn(json: unknown): KindCounts | null {
+  const [queued, dead] = [member(json, "queued"), member(json, "dead")];
+  const seconds = member(json, "oldestQueuedAgeSeconds");
+  if (typeof queued !== "number" || typeof dead !== "number") return null;
+  return { queued, dead, oldestQueuedAgeMs: typeof seconds === "number" ? seconds * 1000 : null };
+}
+
+function codeIn(value: unknown): string | null {
+  return typeof value === "string" && /^[A-Za-z0-9_]{1,64}$/.test(value) ? value : null;
+}

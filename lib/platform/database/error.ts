@@ -1,0 +1,184 @@
+import { OpsError } from "../errors.ts";
+import { redact } from "../secrets/redact.ts";
+import { connectionFault } from "./connection-fault.ts";
+
+/** What went wrong with the database, as far as it matters for what to do next. */
+export type DatabaseErrorCode =
+  | "DATABASE_UNREACHABLE"
+  | "DATABASE_AUTH_FAILED"
+  | "DATABASE_NOT_FOUND"
+  | "DATABASE_LOST"
+  | "DATABASE_BUSY"
+  | "DATABASE_TIMEOUT"
+  | "DATABASE_PERMISSION_DENIED"
+  | "DATABASE_OBJECT_MISSING"
+  | "DATABASE_QUERY_FAILED";
+
+/** A classified failure; `transient` means that the same statement may succeed a moment later. */
+export type DatabaseFault = { code: DatabaseErrorCode; sqlState: string | undefined; transient: boolean };
+
+/**
+ * What an error thrown by the driver means.
+ *
+ * Shape: a statement that ended in DATABASE_LOST may have been committed: only a repeatable one may be sent again.
+ */
+export function classifyDatabaseError(error: unknown): DatabaseFault {
+  const raw = textOf(error, "code") ?? "";
+  if (Object.hasOwn(HINTS, raw)) return faultOf(raw as DatabaseErrorCode);
+  const sqlState = isServerError(error) ? raw : undefined;
+  const code = sqlState === undefined ? codeOfDriver(raw) : codeOfState(sqlState);
+  return faultOf(code, sqlState);
+}
+
+/**
+ * The error to show for what the driver threw while trying to `attempt` ("list the scopes").
+ *
+ * Shape: names SQLSTATE and, where it can hold no data, the server's own message; never the URL, the statement,
+ *        its parameters or the row that the server quotes. While opening, whatever failed is DATABASE_UNREACHABLE
+ *        unless the login or the database is to blame. An `OpsError` passes through unchanged.
+ */
+export function databaseError(
+  error: unknown,
+  attempt: string,
+  { isOpening = false }: { isOpening?: boolean } = {},
+): OpsError {
+  if (error instanceof OpsError) return error;
+  const fault = classifyDatabaseError(error);
+  const code = isOpening && !AT_OPENING.has(fault.code) ? "DATABASE_UNREACHABLE" : fault.code;
+  return new OpsError({
+    code,
+    message: `Cannot ${attempt}: ${describe(error, fault)}`,
+    hint: faultOfConnection(error, fault)?.hint ?? HINTS[code],
+  });
+}
+
+const TRANSIENT: ReadonlySet<DatabaseErrorCode> = new Set([
+  "DATABASE_UNREACHABLE",
+  "DATABASE_LOST",
+  "DATABASE_BUSY",
+  "DATABASE_TIMEOUT",
+]);
+
+const AT_OPENING: ReadonlySet<DatabaseErrorCode> = new Set(["DATABASE_AUTH_FAILED", "DATABASE_NOT_FOUND"]);
+
+const HINTS: Record<DatabaseErrorCode, string | undefined> = {
+  DATABASE_UNREACHABLE:
+    "Check host, port and sslmode in DATABASE_URL and that the server accepts connections",
+  DATABASE_AUTH_FAILED: "Check user and password in DATABASE_URL, and the server's access rules",
+  DATABASE_NOT_FOUND: "Check the database name in DATABASE_URL",
+  DATABASE_LOST: "The connection broke on the way; run the command again once the database is back",
+  DATABASE_BUSY: undefined,
+  DATABASE_TIMEOUT:
+    "Look for a session that holds a lock (pg_locks), and whether the server still answers; then run again",
+  DATABASE_PERMISSION_DENIED: "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
+  DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
+  DATABASE_QUERY_FAILED: undefined,
+};
+
+function faultOf(code: DatabaseErrorCode, sqlState?: string): DatabaseFault {
+  return { code, sqlState, transient: TRANSIENT.has(code) };
+}
+
+/** Whole SQLSTATEs first, then classes (their first two characters). */
+const STATES: Record<string, DatabaseErrorCode> = {
+  "28": "DATABASE_AUTH_FAILED",
+  "3D": "DATABASE_NOT_FOUND",
+  "08": "DATABASE_LOST",
+  "57P01": "DATABASE_LOST",
+  "57P02": "DATABASE_LOST",
+  "57P03": "DATABASE_UNREACHABLE",
+  "57P05": "DATABASE_LOST",
+  "53": "DATABASE_BUSY",
+  "40": "DATABASE_BUSY",
+  "55P03": "DATABASE_BUSY",
+  "25P03": "DATABASE_LOST",
+  "25P04": "DATABASE_TIMEOUT",
+  "57014": "DATABASE_TIMEOUT",
+  "42501": "DATABASE_PERMISSION_DENIED",
+  "25006": "DATABASE_PERMISSION_DENIED",
+  "42P01": "DATABASE_OBJECT_MISSING",
+  "42883": "DATABASE_OBJECT_MISSING",
+  "42703": "DATABASE_OBJECT_MISSING",
+  "42704": "DATABASE_OBJECT_MISSING",
+  "3F": "DATABASE_OBJECT_MISSING",
+};
+
+/** Codes of the driver and of the operating system, for a connection that was there and is no more. */
+const LOST = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "ECONNRESET",
+  "EPIPE",
+]);
+
+/** Code of a statement whose answer the caller no longer waits for. */
+const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
+
+const UNREACHABLE = new Set([
+  "CONNECT_TIMEOUT",
+  "ROOT_CERTIFICATES_INVALID",
+  "ROOT_CERTIFICATES_MISSING",
+  "TLS_REFUSED",
+  "EACCES",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "EMFILE",
+  "ENETUNREACH",
+  "ENOENT",
+  "ENOTFOUND",
+  "EPERM",
+  "ETIMEDOUT",
+  "INVALID_CA",
+  "INVALID_PURPOSE",
+  "PATH_LENGTH_EXCEEDED",
+]);
+
+/** Classes whose primary message names objects of the schema or rules of ours, never a value of a row. */
+const QUOTABLE = new Set(["OW", "08", "25", "28", "3D", "3F", "40", "42", "53", "55", "57", "P0"]);
+const MAX_QUOTE = 200;
+
+function codeOfState(sqlState: string): DatabaseErrorCode {
+  return STATES[sqlState] ?? STATES[sqlState.slice(0, 2)] ?? "DATABASE_QUERY_FAILED";
+}
+
+function codeOfDriver(code: string): DatabaseErrorCode {
+  if (LOST.has(code)) return "DATABASE_LOST";
+  if (code === "CLEAR_TEXT_PASSWORD") return "DATABASE_AUTH_FAILED";
+  if (code === STATEMENT_TIMEOUT) return "DATABASE_TIMEOUT";
+  // OpenSSL's and Node's names for a certificate that is not accepted, or a handshake that failed.
+  const isTls = /^(ERR_(SSL|TLS)_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code);
+  return isTls || UNREACHABLE.has(code) ? "DATABASE_UNREACHABLE" : "DATABASE_QUERY_FAILED";
+}
+
+function describe(error: unknown, { code, sqlState }: DatabaseFault): string {
+  if (sqlState === undefined) {
+    if (code === "DATABASE_TIMEOUT") return "the database did not answer in time";
+    const cause = textOf(error, "code");
+    const why = faultOfConnection(error, { sqlState })?.why;
+    return code === "DATABASE_QUERY_FAILED" && why === undefined
+      ? `the driver failed${cause === undefined ? "" : ` with ${cause}`}`
+      : `the connection failed with ${cause}${why === undefined ? "" : ` because ${why}`}`;
+  }
+  const message = QUOTABLE.has(sqlState.slice(0, 2)) ? textOf(error, "message") : undefined;
+  const constraint = textOf(error, "constraint_name");
+  const detail = message ?? (constraint && `constraint ${constraint}`);
+  const quoted = detail === undefined ? "" : `, ${redact(detail).replace(/\s+/g, " ").slice(0, MAX_QUOTE)}`;
+  return `the database answered SQLSTATE ${sqlState}${quoted}`;
+}
+
+function faultOfConnection(error: unknown, { sqlState }: Pick<DatabaseFault, "sqlState">) {
+  if (sqlState !== undefined) return undefined;
+  return connectionFault(textOf(error, "code") ?? "", textOf(error, "about"));
+}
+
+function isServerError(error: unknown): boolean {
+  return textOf(error, "severity") !== undefined && /^[0-9A-Z]{5}$/.test(textOf(error, "code") ?? "");
+}
+
+function textOf(error: unknown, key: string): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const value = (error as Record<string, unknown>)[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,205 @@
+import type postgres from "postgres";
+import { OpsError } from "../errors.ts";
+import type { Secret } from "../secrets/secret.ts";
+import { databaseError } from "./error.ts";
+import { connectDatabase, type DriverStream } from "./socket.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
+
+export { classifyDatabaseError, databaseError } from "./error.ts";
+
+/** An open pool of connections. */
+export type Database = {
+  /** The driver's tagged template: values are always parameters, dates and timestamps arrive as text. */
+  sql: postgres.Sql;
+  /** Whether statements are prepared, which is so unless a pooler stands between. */
+  prepares: boolean;
+  /** Lets running statements finish for at most three seconds, then closes every connection. */
+  close(): Promise<void>;
+};
+
+const CONNECT_LIMIT_MS = 10_000;
+const CLOSE_LIMIT_MS = 3_000;
+/** Those that no setting outweighs, and those that the driver asks where the URL names no user or no database. */
+const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER", "PGDATABASE"];
+
+/**
+ * Connects to the database and finds out whether it may prepare statements there.
+ *
+ * Shape:  a session pooler or transaction pooler announces another process id than the backend's: then nothing is
+ *         prepared, since a prepared statement is session state and the next transaction may have another session.
+ *         Otherwise statements are prepared, which halves the round trips. No other session state exists.
+ *         Values of date and time types stay text as the server writes it, so that neither the process's zone nor
+ *         milliseconds touch them; write them in SQL as the text that is needed. `int8` and `numeric` are text too.
+ *         Array types are not looked up (it costs a query a connection): pass and return lists as `jsonb`.
+ * Errors: CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
+ *         accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
+ *         DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
+ */
+export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
+  const pools = await Pools.open({ ...options, address: addressOf(url) });
+  try {
+    const prepares = await announcesItsBackend(pools.current);
+    if (!prepares) await pools.replace({ prepare: false });
+    return { sql: pools.sql, prepares, close: () => pools.close() };
+  } catch (error) {
+    await pools.close();
+    throw databaseError(error, "connect to the database", { isOpening: true });
+  }
+}
+
+type Driver = typeof postgres;
+
+type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number; closeLimitMs?: number };
+
+/**
+ * The driver's pool, and a new one after each lost connection.
+ *
+ * Shape: the driver can take a connection whose loss it has not noticed yet, and then keeps half a message that
+ *        spoils the same connection's next starts, each for the whole connect limit. So the old pool finishes what
+ *        it has begun and gets nothing new. Its idle connections close themselves.
+ */
+class Pools {
+  readonly #driver: Driver;
+  readonly #options: PoolOptions & { address: DatabaseAddress };
+  readonly #streams = new Set<DriverStream>();
+  /** The connection that was begun while the driver was still being loaded, until somebody takes it. */
+  #early: Promise<DriverStream> | null;
+  #prepare = true;
+  current: postgres.Sql;
+
+  /** Connects and loads the driver side by side: neither has to wait for the other. */
+  static async open(options: PoolOptions & { address: DatabaseAddress }): Promise<Pools> {
+    let onLoss = () => {};
+    const early = connectDatabase(options.address, { limitMs: limitOf(options), onLoss: () => onLoss() });
+    // The runtime sends the first packet in its next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const { default: driver } = await import("postgres");
+    const pools = new Pools(driver, options, early);
+    const first = pools.current;
+    onLoss = () => pools.#leave(first);
+    return pools;
+  }
+
+  private constructor(
+    driver: Driver,
+    options: PoolOptions & { address: DatabaseAddress },
+    early: Promise<DriverStream>,
+  ) {
+    this.#driver = driver;
+    this.#options = options;
+    this.#early = early;
+    this.current = this.#open();
+  }
+
+  /** The current pool, whichever that is at the time of each use. */
+  get sql(): postgres.Sql {
+    return new Proxy(this.current, {
+      apply: (_target, _this, args) => Reflect.apply(this.current, undefined, args),
+      get: (_target, key) => Reflect.get(this.current, key),
+    });
+  }
+
+  async replace({ prepare }: { prepare: boolean }): Promise<void> {
+    const old = this.current;
+    this.#prepare = prepare;
+    this.current = this.#open();
+    await this.#end(old);
+  }
+
+  async close(): Promise<void> {
+    await this.#end(this.current);
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  async #end(pool: postgres.Sql): Promise<void> {
+    const { closeLimitMs = CLOSE_LIMIT_MS } = this.#options;
+    await pool.end({ timeout: closeLimitMs / 1000 });
+  }
+
+  #open(): postgres.Sql {
+    for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
+    const connect = () => this.#connect(pool);
+    const pool: postgres.Sql = this.#driver(driverSettings(this.#options, this.#prepare, connect));
+    return pool;
+  }
+
+  async #connect(pool: postgres.Sql): Promise<DriverStream> {
+    const early = this.#early;
+    this.#early = null;
+    const limitMs = limitOf(this.#options);
+    const onLoss = () => this.#leave(pool);
+    const stream = await (early ?? connectDatabase(this.#options.address, { limitMs, onLoss }));
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    return stream;
+  }
+
+  /** Nothing new goes to a pool that lost a connection. */
+  #leave(pool: postgres.Sql): void {
+    if (this.current === pool) this.current = this.#open();
+  }
+}
+
+function limitOf({ connectLimitMs = CONNECT_LIMIT_MS }: PoolOptions): number {
+  return connectLimitMs;
+}
+
+/** The text goes by the simple protocol, which leaves nothing behind in a pooler's session. */
+async function announcesItsBackend(sql: postgres.Sql): Promise<boolean> {
+  const result = await sql.unsafe<{ pid: number }[]>("select pg_backend_pid() as pid");
+  return result.state.pid === result[0]?.pid;
+}
+
+function driverSettings(
+  options: PoolOptions & { address: DatabaseAddress },
+  prepare: boolean,
+  socket: () => Promise<DriverStream>,
+): postgres.Options<Record<string, never>> {
+  const { address } = options;
+  const settings = {
+    host: [address.host],
+    port: [address.port],
+    ...(address.user === undefined ? {} : { user: address.user }),
+    ...(address.database === undefined ? {} : { database: address.database }),
+    // A function, because an empty text would make the driver read PGPASSWORD, a secret that nobody registered.
+    password: () => address.password,
+    // Everything that the driver would otherwise read from PG* variables is said here.
+    max: options.max,
+    ssl: false,
+    sslnegotiation: null,
+    prepare,
+    debug: false,
+    publications: "",
+    connect_timeout: limitOf(options) / 1000,
+    idle_timeout: 60,
+    max_lifetime: 30 * 60,
+    max_pipeline: 100,
+    // Short and without growth: whoever repeats a statement decides how long to wait.
+    backoff: () => 0.1 + Math.random() / 10,
+    keep_alive: 30,
+    fetch_types: false,
+    connection: { ...address.startup, application_name: options.applicationName },
+    types: { date: DATE_AS_TEXT },
+    onnotice: () => {},
+    socket,
+  };
+  // Its type names neither `socket` nor lists of one host, both of which the driver documents or reads.
+  return settings as unknown as postgres.Options<Record<string, never>>;
+}
+
+const DATE_AS_TEXT = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: (value: unknown) => (value instanceof Date ? value.toISOString() : String(value)),
+  parse: (text: string) => text,
+};
+
+function addressOf(url: Secret): DatabaseAddress {
+  const address = parseDatabaseUrl(url.open());
+  if (typeof address !== "string") return address;
+  throw new OpsError({
+    code: "CONFIG_INVALID",
+    message: `Cannot connect to the database: DATABASE_URL ${address}`,
+    hint: "Expected postgres://user:password@host:5432/database with special characters percent-encoded",
+  });
+}

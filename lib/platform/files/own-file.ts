@@ -1,0 +1,132 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  type Stats,
+} from "node:fs";
+import process from "node:process";
+import { isRoot, trustedUids } from "../account/account.ts";
+import { OpsError } from "../errors.ts";
+import { namesOf, untrustedEnd, untrustedStep, wayTo } from "./trusted-path.ts";
+
+const WRITABLE_BY_OTHERS = 0o022;
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * Refuses a directory in which, or on the way to which, another account could put a file or a link of its own.
+ *
+ * Behaviour: a name in a directory that passes stays the file that it is for as long as this process leaves it there:
+ *            what SQLite opens by name afterwards is what was looked at.
+ * Errors:    FILE_UNTRUSTED; those of the file system, ENOENT when the directory is missing.
+ */
+export function requireOwnDirectory(path: string): void {
+  const { steps, end } = wayTo(path);
+  if (end === null) throw Object.assign(new Error("the directory is missing"), { code: "ENOENT" });
+  const found = untrustedStep(steps, trustedUids()) ?? untrustedEnd(end, trustedUids());
+  if (found === null) return;
+  throw untrusted(path, found.why, found.mend ?? otherDirectoryHint(found.owner));
+}
+
+/**
+ * Refuses, for root, a directory that belongs to another account, which could lead it elsewhere from there.
+ *
+ * Errors: FILE_UNTRUSTED; those of the file system but ENOENT.
+ */
+export function refuseForeignDirectory(path: string): void {
+  if (!isRoot()) return;
+  const { end } = wayTo(path);
+  if (end === null || end.uid === 0) return;
+  throw untrusted(
+    path,
+    `${end.path} belongs to ${namesOf([end.uid])}, expected root`,
+    otherDirectoryHint(end.uid),
+  );
+}
+
+/**
+ * Refuses a file that is there and is not this process's own: a link, a file with a second name, another account's, or
+ * one that group or others may write to.
+ *
+ * Behaviour: not opened: closing it again would drop the locks that this process has on it. `requireOwnDirectory` comes
+ *            first, or the file could be another one afterwards.
+ * Errors:    FILE_UNTRUSTED; those of the file system but ENOENT.
+ */
+export function requireOwnFile(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) judgeOwnFile(path, stats);
+}
+
+/**
+ * Judges a file by its descriptor's stats, as `requireOwnFile` does.
+ *
+ * Behaviour: with `isShared` its group may write to it: a log that cron's umask made so is still this account's.
+ * Errors:    FILE_UNTRUSTED.
+ */
+export function judgeOwnFile(path: string, stats: Stats, { isShared = false } = {}): void {
+  const why = foreignness(stats, isShared);
+  if (why !== null) throw untrusted(path, why, `Look at it, then move it away: mv ${path} ${path}.foreign`);
+}
+
+/**
+ * Makes an empty file of mode 0600 when there is none.
+ *
+ * Errors: those of the file system.
+ */
+export function createPrivately(path: string): void {
+  let file: number;
+  try {
+    // A file that is there must not even be opened: closing it would drop the locks that this process has on it.
+    file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    fchmodSync(file, 0o600);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Empties a file of this process's own, by its descriptor.
+ *
+ * Errors: FILE_UNTRUSTED; those of the file system, ELOOP for a link.
+ */
+export function emptyOwnFile(path: string): void {
+  const file = openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    judgeOwnFile(path, fstatSync(file));
+    ftruncateSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function foreignness(stats: Stats, isShared: boolean): string | null {
+  const own = process.geteuid?.() ?? stats.uid;
+  if (stats.isSymbolicLink()) return "it is a link";
+  if (!stats.isFile()) return "it is not a regular file";
+  if (stats.uid !== own) return `it belongs to ${namesOf([stats.uid])}, expected ${namesOf([own])}`;
+  if (stats.nlink > 1) return "it has a second name elsewhere (a hard link)";
+  if (!isShared && (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "group or others may write to it";
+  return null;
+}
+
+function otherDirectoryHint(uid: number | null): string {
+  return isRoot() && uid !== null
+    ? `Run it as the account that the directory belongs to, uid ${uid}: runuser --pty -u <account> -- …`
+    : "Name a directory that belongs to the account that runs opsctl, and to no other";
+}
+
+function untrusted(path: string, why: string, hint: string): OpsError {
+  return new OpsError({
+    code: "FILE_UNTRUSTED",
+    message: `Cannot use ${path}: ${why}; nothing was read or written`,
+    hint,
+  });
+}

@@ -1,0 +1,206 @@
+import { type Connection, ownConnection, pooledConnection } from "../runtime.ts";
+import { type PeerAnswer, peerAnswer } from "./answer.ts";
+import { readBody } from "./body.ts";
+import { parsePublishedRate } from "./published-rate.ts";
+import { fetchOverUnixSocket } from "./unix-fetch.ts";
+import { splitCredentials } from "./url.ts";
+
+/**
+ * What became of a call, told from the answer or from its absence.
+ *
+ * Shape: `answered` is a 2xx that arrived whole; `not_sent` provably precedes the request; `rejected` is an answer
+ *        that the peer's contract calls definitive; `throttled` is a 429; all else is `ambiguous`: it may have
+ *        been accepted.
+ */
+export type CallClass = "answered" | "not_sent" | "rejected" | "throttled" | "ambiguous";
+
+/** Why there is no whole answer. */
+export type CallProblem =
+  | "unreachable"
+  | "timeout"
+  | "connection_lost"
+  | "aborted"
+  | "answer_too_large"
+  | "request_invalid";
+
+/** The classified end of one call; `answer` may be present without its body. */
+export type CallResult =
+  | { class: "answered" | "rejected"; answer: PeerAnswer; problem: null }
+  | { class: "throttled"; answer: PeerAnswer; problem: null; retryAfterMs: number }
+  | { class: "not_sent"; answer: null; problem: CallProblem }
+  | { class: "ambiguous"; answer: PeerAnswer | null; problem: CallProblem | null };
+
+/** One finished call for the log: no header, no body, no host, no query, and a telephone number in the path masked. */
+export type CallRecord = {
+  peer: string;
+  method: string;
+  path: string;
+  class: CallClass;
+  problem: CallProblem | null;
+  status: number | null;
+  requestId: string | null;
+  durationMs: number;
+};
+
+/**
+ * One call to a peer.
+ *
+ * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
+ *        which answers the peer's contract calls a refusal (never asked for 408 and 409); `unixSocket` is the path of a socket to call through.
+ * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
+ */
+export type PeerCall = {
+  peer: string;
+  method: "GET" | "POST" | "PUT";
+  url: URL | null;
+  headers: Record<string, string>;
+  body?: unknown;
+  timeoutMs: number;
+  maxAnswerBytes?: number;
+  unixSocket?: string | undefined;
+  signal?: AbortSignal | undefined;
+  definitive?: (answer: PeerAnswer) => boolean;
+  onCall?: ((record: CallRecord) => void) | undefined;
+};
+
+const MAX_ANSWER_BYTES = 1_048_576;
+const DEFAULT_RETRY_MS = 1_000;
+const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity", "user-agent": "opsctl" };
+
+/**
+ * Calls a peer once and says what became of it; never throws and never repeats.
+ *
+ * Shape:  a POST or PUT has a connection of its own, redirects are answers, the body is asked for uncompressed and
+ *         read up to the cap. An abort before the call is `not_sent`, one after it began is `ambiguous`.
+ * Source: what both runtimes did on local sockets, 2026-11-21; see `runtime.ts`.
+ */
+export async function callPeer(call: PeerCall): Promise<CallResult> {
+  const startedMs = performance.now();
+  const result = await perform(call);
+  call.onCall?.({
+    peer: call.peer,
+    method: call.method,
+    path: withoutNumbers(call.url?.pathname ?? ""),
+    class: result.class,
+    problem: result.problem,
+    status: result.answer?.status ?? null,
+    requestId: result.answer?.requestId ?? null,
+    durationMs: Math.round(performance.now() - startedMs),
+  });
+  return result;
+}
+
+/** Nine digits or more, and what people and the encoding of a path put between them. */
+const NUMBER = /\d(?:(?:[-.()]|%2[0B])*\d){8,}/gi;
+
+// The gateway's instances have names that people choose, and often it is the number that they send with.
+function withoutNumbers(path: string): string {
+  return path.replace(NUMBER, (number) => `***${number.replace(/%2[0B]|\D/gi, "").slice(-4)}`);
+}
+
+async function perform(call: PeerCall): Promise<CallResult> {
+  if (call.signal?.aborted) return notSent("aborted");
+  const request = requestOf(call);
+  if (request === null) return notSent("request_invalid");
+  const connection = call.method === "GET" ? pooledConnection() : ownConnection();
+  const limit = startLimit(call.timeoutMs, call.signal);
+  try {
+    return await exchange(call, request, connection, limit);
+  } finally {
+    limit.end();
+    connection.close();
+  }
+}
+
+type PlainRequest = { url: URL; init: RequestInit };
+
+// Everything that can be wrong with the request itself is found here, before a connection exists. The runtime's
+// own messages quote header values, secrets included, so they are dropped.
+function requestOf(call: PeerCall): PlainRequest | null {
+  if (call.url === null) return null;
+  try {
+    const { url, authorization } = splitCredentials(call.url);
+    const headers = new Headers({ ...OUR_HEADERS, ...call.headers });
+    if (authorization !== null && !headers.has("authorization")) headers.set("authorization", authorization);
+    const init: RequestInit = { method: call.method, headers, redirect: "manual" };
+    if (call.body === undefined) return { url, init };
+    headers.set("content-type", "application/json");
+    return { url, init: { ...init, body: JSON.stringify(call.body) } };
+  } catch {
+    return null;
+  }
+}
+
+type Limit = { signal: AbortSignal; cause(): "timeout" | "aborted" | null; end(): void };
+
+function startLimit(timeoutMs: number, outer: AbortSignal | undefined): Limit {
+  const controller = new AbortController();
+  let cause: "timeout" | "aborted" | null = null;
+  const stop = (why: "timeout" | "aborted") => {
+    cause ??= why;
+    controller.abort();
+  };
+  const timer = setTimeout(() => stop("timeout"), timeoutMs);
+  const onOuter = () => stop("aborted");
+  outer?.addEventListener("abort", onOuter, { once: true });
+  return {
+    signal: controller.signal,
+    cause: () => cause,
+    end() {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", onOuter);
+      // Also ends a body that was left unread.
+      controller.abort();
+    },
+  };
+}
+
+async function exchange(
+  call: PeerCall,
+  request: PlainRequest,
+  connection: Connection,
+  limit: Limit,
+): Promise<CallResult> {
+  let response: Response;
+  try {
+    const init = { ...request.init, ...connection.init, signal: limit.signal };
+    response = await (call.unixSocket === undefined
+      ? fetch(request.url, init)
+      : fetchOverUnixSocket(call.unixSocket, request.url, init));
+  } catch (error) {
+    const nothingSent = connection.nothingWasSent(error, request.url);
+    if (nothingSent) return notSent(limit.cause() ?? "unreachable");
+    return { class: "ambiguous", answer: null, problem: limit.cause() ?? "connection_lost" };
+  }
+  try {
+    const { text, tooLarge } = await readBody(response.body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
+    const answer = peerAnswer(response, text);
+    if (tooLarge) return { class: "ambiguous", answer, problem: "answer_too_large" };
+    return classify(answer, call.definitive ?? (() => false));
+  } catch {
+    const problem = limit.cause() ?? "connection_lost";
+    return { class: "ambiguous", answer: peerAnswer(response, null), problem };
+  }
+}
+
+function classify(answer: PeerAnswer, definitive: (answer: PeerAnswer) => boolean): CallResult {
+  const { status } = answer;
+  if (status >= 200 && status <= 299) return { class: "answered", answer, problem: null };
+  if (mayBeDefinitive(status) && definitive(answer)) return { class: "rejected", answer, problem: null };
+  if (status !== 429) return { class: "ambiguous", answer, problem: null };
+  const { retryAfterMs, resetMs } = parsePublishedRate(answer.headers, Date.now());
+  return {
+    class: "throttled",
+    answer,
+    problem: null,
+    retryAfterMs: retryAfterMs ?? resetMs ?? DEFAULT_RETRY_MS,
+  };
+}
+
+function mayBeDefinitive(status: number): boolean {
+  return status === 503 || (status >= 400 && status <= 499 && status !== 408 && status !== 409);
+}
+
+function notSent(problem: CallProblem): CallResult {
+  return { class: "not_sent", answer: null, problem };
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { unixSocketInit } from "../runtime.ts";
+
+/**
+ * `fetch` through the Unix socket at `path`; the URL's host is only told to the peer.
+ *
+ * Shape:  Deno's own way there treats the socket as a proxy and sends the whole URL as the path, which not every
+ *         server takes; it goes by `node:http`, which Bun need not load.
+ * Errors: what the runtime throws; a request with a body is not made this way.
+ */
+export async function fetchOverUnixSocket(path: string, url: URL, init: RequestInit): Promise<Response> {
+  const native = unixSocketInit(path);
+  if (native !== null) return await fetch(url, { ...init, ...native });
+  const { request } = await import("node:http");
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const call = request(
+    {
+      socketPath: path,
+      path: `${url.pathname}${url.search}`,
+      method: init.method ?? "GET",
+      headers: { ...Object.fromEntries(new Headers(init.headers)), host: url.host },
+      agent: false,
+      ...(init.signal ? { signal: init.signal } : {}),
+    },
+    resolve,
+  );
+  call.on("error", reject);
+  // A switch to another protocol (101) closes the connection, and nothing else is told.
+  call.on("close", () => reject(new Error("The connection ended without an answer")));
+  call.end();
+  const answer = await promise;
+  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const { Readable } = await import("node:stream");
+  const status = answer.statusCode ?? 0;
+  const hasBody = status !== 204 && status !== 304;
+  if (!hasBody) answer.resume();
+  const body = hasBody ? (Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>) : null;
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,106 @@
+import { stripVTControlCharacters, styleText } from "node:util";
+import { type ConsolaInstance, createConsola } from "consola/core";
+import { redact, redactValues } from "../secrets/redact.ts";
+import { type TextStream, writeLine } from "./progress.ts";
+
+/** The levels of `OPSCTL_LOG_LEVEL`, most talkative first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** How important a line is. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The log of a command: a message and, apart from it, the values that belong to it. */
+export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
+
+/**
+ * A log on `stream`: lines for people on a terminal, the field `hint` below the message, else one JSON object a line
+ * (`time`, `level`, `msg`, fields).
+ *
+ * Shape: everything passes through `redact`. The level is the one given, whatever `CI`, `NODE_ENV` or `DEBUG`
+ *        say, and equal lines are never folded into one.
+ */
+export function createLog(options: {
+  stream: TextStream;
+  isTerminal: boolean;
+  level: LogLevel;
+  colour?: boolean;
+  now?: () => Date;
+}): Log {
+  const { stream, isTerminal, level, colour = false, now = () => new Date() } = options;
+  const render = isTerminal ? (line: Line) => renderForPeople(line, colour) : renderJson;
+  // Made at the first line: most runs of a short command write none.
+  let consola: ConsolaInstance | null = null;
+  const lines = () =>
+    createConsola({
+      level: CONSOLA_LEVELS[level],
+      throttle: 0,
+      reporters: [
+        {
+          log({ type, args: [msg, fields] }) {
+            writeLine(stream, render({ time: now(), level: type as LogLevel, msg, fields }));
+          },
+        },
+      ],
+    });
+  const write =
+    (type: LogLevel) =>
+    (msg: string, fields: Record<string, unknown> = {}) => {
+      // Asked here, because redaction costs more than the line that nobody will see.
+      if (CONSOLA_LEVELS[type] > CONSOLA_LEVELS[level]) return;
+      consola ??= lines();
+      consola[type].raw(redact(msg), redactFields(fields));
+    };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+/** A log that nobody reads. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+type Line = { time: Date; level: LogLevel; msg: string; fields: Record<string, unknown> };
+
+const CONSOLA_LEVELS: Record<LogLevel, number> = { error: 0, warn: 1, info: 3, debug: 4 };
+const COLOURS = { debug: "gray", info: "cyan", warn: "yellow", error: "red" } as const;
+
+function renderJson({ time, level, msg, fields }: Line): string {
+  const fixed = { time: time.toISOString(), level, msg };
+  return JSON.stringify({ ...fixed, ...fields, ...fixed });
+}
+
+function renderForPeople({ time, level, msg, fields: { hint, ...fields } }: Line, colour: boolean): string {
+  const label = level.padEnd(5);
+  const painted = colour ? styleText(COLOURS[level], label, { validateStream: false }) : label;
+  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
+  // The values belong to the whole message: behind its last line they would seem to belong to that one alone.
+  const [first, ...more] = msg.split("\n");
+  const lines = [`${first}${values.join("")}`, ...more];
+  if (hint !== undefined) lines.push(`  -> ${hint}`);
+  // What a peer said must not move the reader's cursor or repaint the screen.
+  return `${time.toISOString().slice(11, 19)} ${painted} ${withoutControls(lines.join("\n"))}`;
+}
+
+function renderValue(value: unknown): string {
+  return typeof value === "string" && /^[^\s"]+$/.test(value)
+    ? value
+    : (JSON.stringify(value) ?? "undefined");
+}
+
+function withoutControls(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, "");
+}
+
+function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
+  try {
+    // A round trip through JSON: what cannot be written as JSON is dropped here, once, for both forms.
+    const plain: unknown = JSON.parse(JSON.stringify(fields, errorAsText));
+    return redactValues(plain) as Record<string, unknown>;
+  } catch {
+    return { fields: "not printable" };
+  }
+}
+
+function errorAsText(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (!(value instanceof Error)) return value;
+  const { code } = value as { code?: unknown };
+  return typeof code === "string" ? { code, message: value.message } : { message: value.message };
+}

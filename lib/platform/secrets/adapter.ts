@@ -1,0 +1,155 @@
+import { lstatSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { isRoot } from "../account/account.ts";
+import { OpsError } from "../errors.ts";
+import { runSecretCommand } from "./command.ts";
+import { ROOT_SECRETS_DIR, readSecretFile } from "./file.ts";
+import { Secret } from "./secret.ts";
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Finds one secret by its name; undefined when no layer has it. */
+export type SecretAdapter = (
+  name: string,
+  options?: { fromEnvironment?: boolean },
+) => Promise<Secret | undefined>;
+
+/** Where the secret files of the service's account are when `OPSCTL_SECRETS_DIR` is not set. */
+export const DEFAULT_SECRETS_DIR = "/etc/opsctl/secrets";
+
+const COMMAND_LIMIT_MS = 10_000;
+
+/** Which layer had a secret; `path` is its file in one of the two that hold files. */
+export type FoundSecret = {
+  secret: Secret;
+  layer: "credentials" | "file" | "command" | "environment";
+  path: string | null;
+};
+
+/**
+ * The adapter that resolves every secret, layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`,
+ * `OPSCTL_SECRETS_COMMAND`, and last, unless `fromEnvironment` is false, the environment variable.
+ *
+ * Shape:  a blank value is an absent one, so the next layer is asked; a layer that fails ends the search, because
+ *         falling through would hide the fault behind an older or weaker value. One trailing newline is dropped.
+ * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED,
+ *         SECRET_COMMAND_UNTRUSTED, SECRET_MALFORMED; they name the secret, never its value.
+ */
+export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
+  return async (name, options) => (await findSecret(env, name, { ...options, ...limits }))?.secret;
+}
+
+/**
+ * One secret as `secretAdapter` finds it, with the layer that had it.
+ *
+ * Errors: those of `secretAdapter`.
+ */
+export async function findSecret(
+  env: Environment,
+  name: string,
+  {
+    fromEnvironment = true,
+    commandLimitMs = COMMAND_LIMIT_MS,
+  }: { fromEnvironment?: boolean; commandLimitMs?: number } = {},
+): Promise<FoundSecret | undefined> {
+  const { CREDENTIALS_DIRECTORY: credentials, OPSCTL_SECRETS_COMMAND: command } = env;
+  const secrets = secretsDirectory(env);
+  const layers = [
+    [
+      "credentials",
+      credentials,
+      () => (isBlank(credentials) ? undefined : readSecretFile(name, credentials, isSystemdCredential)),
+    ],
+    ["file", secrets, () => readSecretFile(name, secrets)],
+    ["command", null, () => (isBlank(command) ? undefined : runSecretCommand(name, command, commandLimitMs))],
+    ["environment", null, () => (fromEnvironment ? env[name] : undefined)],
+  ] as const;
+  for (const [layer, directory, read] of layers) {
+    const value = withoutTrailingNewline(decode(name, (await read()) ?? ""));
+    if (value.trim() === "") continue;
+    return {
+      secret: new Secret(checked(name, value)),
+      layer,
+      path: directory == null ? null : join(directory, name),
+    };
+  }
+  return undefined;
+}
+
+/**
+ * The directory of the secret files for this process: `OPSCTL_SECRETS_DIR`, else that of the service's account, else,
+ * for a process that is root, root's own, because root reads nothing that the account could have put there.
+ */
+export function secretsDirectory(env: Environment): string {
+  return env.OPSCTL_SECRETS_DIR?.trim() || (isRoot() ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR);
+}
+
+/**
+ * The sentence for a secret that root did not find, where the service's account has a file of its name; null where it
+ * has none, or this process is not root.
+ *
+ * Behaviour: that file is neither opened nor followed.
+ */
+export function notReadByRoot(
+  env: Environment,
+  name: string,
+  accountsDir = DEFAULT_SECRETS_DIR,
+): string | null {
+  if (!isRoot() || !isBlank(env.OPSCTL_SECRETS_DIR)) return null;
+  const path = join(accountsDir, name);
+  return isThere(path) ? `root does not read ${path}: what root uses itself is in ${ROOT_SECRETS_DIR}` : null;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a file in `$CREDENTIALS_DIRECTORY` is as systemd leaves it for the account `userId`, mode 0440 and all.
+ *
+ * systemd keeps a credential root-owned with mode 0400 and lets the service's user in by an access list, whose mask
+ * `stat` shows as the group's bits: 0440. Read by root itself no list is needed, and 0440 is what it says.
+ *
+ * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
+ */
+export function isSystemdCredential(
+  stats: Pick<Stats, "mode" | "uid" | "gid">,
+  userId: number | undefined,
+): boolean {
+  return (stats.mode & 0o777) === 0o440 && stats.uid === 0 && stats.gid === 0 && userId !== 0;
+}
+
+function isBlank(text: string | undefined): text is undefined | "" {
+  return text === undefined || text.trim() === "";
+}
+
+function decode(name: string, bytes: Uint8Array | string): string {
+  if (typeof bytes === "string") return bytes;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw malformed(name, "it is not UTF-8 text");
+  }
+}
+
+function checked(name: string, value: string): string {
+  if (/[\0\r\n]/.test(value)) throw malformed(name, "it holds a line break or a NUL character");
+  return value;
+}
+
+function withoutTrailingNewline(value: string): string {
+  return value.replace(/\r?\n$/, "");
+}
+
+function malformed(name: string, reason: string): OpsError {
+  return new OpsError({
+    code: "SECRET_MALFORMED",
+    message: `Cannot use secret ${name}: ${reason}`,
+    hint: "Store the value alone, on one line",
+  });
+}

@@ -1,0 +1,84 @@
+import { isAbsolute } from "node:path";
+import { isRoot, trustedUids } from "../account/account.ts";
+import { OpsError } from "../errors.ts";
+import { untrustedEnd, untrustedStep, wayTo } from "../files/trusted-path.ts";
+import { MAX_SECRET_BYTES } from "./file.ts";
+
+/**
+ * What the secret command prints for one name.
+ *
+ * Behaviour: the executable is called with the name as its one argument, without a shell, its standard error dropped; it
+ *            is ended, with everything that it started, when it takes too long or prints too much. Root executes
+ *            nothing that another account could have written or put there.
+ * Errors:    SECRET_COMMAND_FAILED, SECRET_COMMAND_UNTRUSTED.
+ */
+export async function runSecretCommand(name: string, command: string, limitMs: number): Promise<Uint8Array> {
+  if (!isAbsolute(command))
+    throw commandFailed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
+  if (isRoot()) refuseForeign(name, command);
+  const { spawn } = await import("node:child_process");
+  const child = spawn(command, [name], { stdio: ["ignore", "pipe", "ignore"], detached: true });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let fault: string | undefined;
+  // The whole process group: a wrapper script's own children must not outlive the limit.
+  const kill = (reason: string) => {
+    fault ??= reason;
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Already gone.
+    }
+    child.stdout.destroy();
+  };
+  const timer = setTimeout(() => kill(`it did not answer within ${limitMs / 1000} s`), limitMs);
+  child.stdout.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_SECRET_BYTES) kill(`it printed more than ${MAX_SECRET_BYTES} bytes`);
+  });
+  try {
+    const ended = await new Promise<string | undefined>((resolve) => {
+      child.on("error", (error: NodeJS.ErrnoException) => resolve(`it cannot be started: ${error.code}`));
+      child.on("close", (code, signal) => resolve(code === 0 ? undefined : endedWith(code, signal)));
+    });
+    if (fault ?? ended) throw commandFailed(name, (fault ?? ended) as string);
+    return Buffer.concat(chunks);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refuseForeign(name: string, command: string): void {
+  const { steps, end } = lookAt(name, command);
+  const trusted = trustedUids();
+  const found = untrustedStep(steps, trusted) ?? (end && untrustedEnd(end, trusted));
+  if (found === null) return;
+  throw new OpsError({
+    code: "SECRET_COMMAND_UNTRUSTED",
+    message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${found.why}`,
+    hint:
+      found.mend ??
+      "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
+  });
+}
+
+function lookAt(name: string, command: string): ReturnType<typeof wayTo> {
+  try {
+    return wayTo(command);
+  } catch (error) {
+    throw commandFailed(name, `it cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function endedWith(code: number | null, signal: string | null): string {
+  return code === null ? `it was ended by ${signal}` : `it ended with status ${code}`;
+}
+
+function commandFailed(name: string, reason: string): OpsError {
+  return new OpsError({
+    code: "SECRET_COMMAND_FAILED",
+    message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${reason}`,
+    hint: `Run the command by hand with the one argument ${name}; for a secret it does not have it must print nothing and end with 0`,
+  });
+}

@@ -1,0 +1,31 @@
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { readClosedFile } from "../files/closed-file.ts";
+
+/** Where root looks for the secrets that it uses itself: a directory that no other account can enter. */
+export const ROOT_SECRETS_DIR = "/etc/opsctl/root-secrets";
+
+/** The secrets that root alone uses. */
+export const ROOT_SECRETS: readonly string[] = ["HOSTING_TOKEN"];
+
+/** The longest secret. */
+export const MAX_SECRET_BYTES = 64 * 1024;
+
+/**
+ * The bytes of a secret's file in a directory, as `readClosedFile` reads it; undefined where there is none.
+ *
+ * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ */
+export function readSecretFile(
+  name: string,
+  directory: string,
+  isTrusted: (stats: Stats, userId: number | undefined) => boolean = () => false,
+): Uint8Array | undefined {
+  return readClosedFile(join(directory, name), {
+    subject: `secret ${name}`,
+    reader: "opsctl",
+    ownPlace: join(ROOT_SECRETS_DIR, name),
+    maxBytes: MAX_SECRET_BYTES,
+    isTrusted,
+  });
+}

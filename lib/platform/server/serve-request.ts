@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { protocolProblem } from "./protocol-problem.ts";
+import { webRequest } from "./request.ts";
+import type { RequestGate } from "./request-gate.ts";
+import { sendResponse } from "./response.ts";
+
+/** What answers requests. */
+export type Fetch = (request: Request) => Response | Promise<Response>;
+
+/**
+ * A request of node:http, and what it is answered with.
+ *
+ * Shape: `onBodyWanted` is called before the body is read for the first time; `isEnding` says whether the server ends.
+ */
+export type Exchange = {
+  fetch: Fetch;
+  message: IncomingMessage;
+  answer: ServerResponse;
+  onBodyWanted: () => void;
+  isEnding: () => boolean;
+};
+
+/**
+ * Answers a request with what `fetch` returns for it; a connection whose answer fails is closed without one.
+ *
+ * Errors: none.
+ */
+export async function serveRequest({
+  fetch,
+  message,
+  answer,
+  onBodyWanted,
+  isEnding,
+}: Exchange): Promise<void> {
+  (message.socket as unknown as RequestGate).began(message, answer);
+  // A sender that goes away is no failure of ours; without a listener it would end the process.
+  message.on("error", () => {});
+  answer.on("error", () => {});
+  try {
+    const response = refusal(message) ?? (await fetchOr400(fetch, message, onBodyWanted));
+    await sendResponse(response, message, answer, isEnding());
+  } catch {
+    message.socket.destroy();
+  }
+}
+
+function refusal(message: IncomingMessage): Response | null {
+  const status = protocolProblem(message);
+  return status === null ? null : new Response(null, { status });
+}
+
+async function fetchOr400(
+  fetch: Fetch,
+  message: IncomingMessage,
+  onBodyWanted: () => void,
+): Promise<Response> {
+  const request = requestOf(message, onBodyWanted);
+  return request === null ? new Response(null, { status: 400 }) : await fetch(request);
+}
+
+function requestOf(message: IncomingMessage, onBodyWanted: () => void): Request | null {
+  try {
+    return webRequest(message, onBodyWanted);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,158 @@
+import type { Buffer } from "node:buffer";
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { Server, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { OpsError } from "../errors.ts";
+import { Allowance } from "./allowance.ts";
+import { Connections, IDLE_MS, type Phase, type PhaseLimits } from "./connections.ts";
+import { descriptorLimit } from "./descriptor-limit.ts";
+import { type ListenAddress, openListeningSocket } from "./listening-socket.ts";
+import { type GateAllowances, RequestGate } from "./request-gate.ts";
+import { type Exchange, type Fetch, serveRequest } from "./serve-request.ts";
+
+/**
+ * A server that listens.
+ *
+ * Shape: `port` is the one that it got; 0 for a socket that has none. `stop` takes no new connections, lets requests
+ *        in flight finish within `graceMs`, then closes what is left.
+ */
+export type Listener = { port: number; stop(graceMs: number): Promise<void> };
+
+/**
+ * What a server may hold, and who hears when that is not enough.
+ *
+ * Shape: `connections` open at once, `unreadBytes` received and not read yet, of all of them together; `phasesMs` in
+ *        place of the usual time limits. `onCrowded` is told how many connections were closed for others, at most
+ *        once a minute.
+ */
+export type ServerLimits = {
+  connections: number;
+  unreadBytes: number;
+  phasesMs: PhaseLimits;
+  onCrowded: (closed: number) => void;
+};
+
+const LIMITS: ServerLimits = { connections: 2_000, unreadBytes: 268_435_456, phasesMs: {}, onCrowded() {} };
+/** How many connections may wait for their end that still have something to say. */
+const WAITING_CLOSERS = 16;
+/** Descriptors that connections leave to everything else: state, peers, the runtime. */
+const RESERVED_DESCRIPTORS = 256;
+/** The largest head of a request. */
+const MAX_HEAD_BYTES = 16_384;
+
+/**
+ * Serves `fetch` over HTTP/1.1 at an address, or at a listening socket that was handed over as `fd`.
+ *
+ * Shape:  node:http parses, on both runtimes and for both ways of listening behind a socket of node:net: so each
+ *         connection is read no faster than it is answered, the path arrives as it was sent, and a connection whose
+ *         body is not wanted can be closed. Bun.serve, Deno.serve and what node:http listens at by itself read on.
+ *         A connection ends with its first answer that is no 2xx.
+ * Errors: LISTEN_FAILED.
+ */
+export async function listen({
+  fetch,
+  limits,
+  ...address
+}: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
+  const { connections: most, unreadBytes, phasesMs, onCrowded } = { ...LIMITS, ...limits };
+  const connections = new Connections({ most: withinDescriptors(most), limitsMs: phasesMs, onCrowded });
+  const allowances = {
+    unreadBytes: new Allowance(unreadBytes),
+    waitingClosers: new Allowance(WAITING_CLOSERS),
+  };
+  const parser = parserServer(fetch, connections);
+  const opened = await openListeningSocket(address, (socket) =>
+    accept(socket, connections, allowances, parser),
+  ).catch((cause: unknown) => {
+    throw listenFailed(address, cause);
+  });
+  // Deno closes every connection behind its answer when the server that parses does not listen.
+  Object.defineProperty(parser, "listening", { get: () => opened.listening });
+  return {
+    port: portOf(opened),
+    async stop(graceMs) {
+      opened.close();
+      await connections.end(graceMs);
+    },
+  };
+}
+
+function withinDescriptors(most: number): number {
+  const limit = descriptorLimit();
+  return limit === null
+    ? most
+    : Math.min(most, Math.max(limit - RESERVED_DESCRIPTORS, Math.floor(limit / 2)));
+}
+
+/** Parses requests and answers them; it listens nowhere itself. */
+function parserServer(fetch: Fetch, connections: Connections): HttpServer {
+  const server = createServer({
+    keepAliveTimeout: IDLE_MS,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    requireHostHeader: false,
+  });
+  const on = (event: string, more: (answer: ServerResponse) => Partial<Exchange> = () => ({})) =>
+    server.on(event, (message: IncomingMessage, answer: ServerResponse) => {
+      const isEnding = () => connections.isEnding;
+      void serveRequest({ fetch, message, answer, isEnding, onBodyWanted() {}, ...more(answer) });
+    });
+  on("request");
+  on("checkContinue", (answer) => ({ onBodyWanted: () => answer.writeContinue() }));
+  on("checkExpectation", () => ({ fetch: () => new Response(null, { status: 417 }) }));
+  return server.on("clientError", refuseMalformed);
+}
+
+/** The parser meets a connection when it has brought something: until then it costs little more than its socket. */
+function accept(
+  socket: Socket,
+  connections: Connections,
+  allowances: GateAllowances,
+  parser: HttpServer,
+): void {
+  if (!connections.add(socket)) {
+    socket.destroy();
+    return;
+  }
+  const leave = () => socket.end();
+  socket.once("end", leave);
+  socket.once("data", (first: Buffer) => {
+    socket.off("end", leave);
+    const enter = (phase: Phase) => connections.enter(socket, phase);
+    parser.emit("connection", new RequestGate(socket, first, allowances, enter));
+  });
+}
+
+/** What the parser cannot read is refused, and its connection closed as behind every refusal. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const line =
+    error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  if (socket.writable) socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  else socket.destroy();
+}
+
+function portOf(opened: Server): number {
+  const address = opened.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+const HINTS: Record<string, string> = {
+  EADDRINUSE: "Another process listens there: stop it, or choose another port",
+  EACCES: "Ports below 1024 need a privilege: choose another port",
+  EADDRNOTAVAIL: "The host must be an address of this machine, or 0.0.0.0",
+};
+
+function listenFailed({ host, port, fd }: ListenAddress, cause: unknown): OpsError {
+  const { code } = cause as { code?: unknown };
+  const where = fd === undefined ? `${host}:${port}` : `descriptor ${fd}`;
+  return new OpsError({
+    code: "LISTEN_FAILED",
+    message: `Cannot listen on ${where}: ${typeof code === "string" ? code : "the runtime refused"}`,
+    hint: HINTS[String(code)] ?? "Check the address, the port and the unit's socket",
+    cause,
+  });
+}

@@ -1,0 +1,105 @@
+import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
+import { peerUrl } from "../../platform/http/url.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { type ChannelFault, codeOfCall, type SendOutcome } from "../send-outcome.ts";
+import { outcomeOf } from "./outcome.ts";
+import { gatewayRefusal } from "./refusal.ts";
+import { type InstanceCheck, instanceCheckOf } from "./state.ts";
+
+/** One WhatsApp text; `number` is digits with country code. */
+export type WhatsappText = { instanceName: string; number: string; text: string };
+
+/** The names of the instances that the key may see, or why they are not known. */
+export type InstanceList = { ok: true; names: string[] } | { ok: false; code: string; stopsChannel: boolean };
+
+/**
+ * The messaging gateway.
+ *
+ * Shape: `checkInstance` says `open` only when the answer does; `sendText` sends once and never repeats. After a 400 or
+ *        500 that proves nothing it asks for the instance's state, once: what the gateway itself says against the
+ *        instance is the outcome's `channel`. `open`, or no readable answer, adds nothing.
+ */
+export type EvolutionClient = {
+  checkInstance(instanceName: string, signal?: AbortSignal): Promise<InstanceCheck>;
+  listInstances(signal?: AbortSignal): Promise<InstanceList>;
+  sendText(message: WhatsappText, signal?: AbortSignal): Promise<SendOutcome>;
+};
+
+/** Longest time of one call: above the 60 s that the gateway waits for its own number check, well below the lease. */
+export const EVOLUTION_SEND_TIMEOUT_MS = 90_000;
+
+/** Longest time of the question that may follow a send; the gateway answers it from its memory. */
+export const EVOLUTION_STATE_TIMEOUT_MS = 5_000;
+
+/** With these the gateway answers for an instance that is not connected, and for much else. */
+const SAYS_NOTHING: ReadonlySet<number | undefined> = new Set([400, 500]);
+
+/**
+ * The client of the messaging gateway, Evolution API v2.
+ *
+ * Errors: none thrown; what an answer means is decided by its shape, since the gateway turns a failure after the
+ *         send into a 400 as well. Messages of the gateway are compared and dropped, never kept.
+ * Source: github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
+ */
+export function evolutionClient(options: {
+  baseUrl: URL;
+  adminKey: Secret;
+  timeoutMs?: number;
+  onCall?: (record: CallRecord) => void;
+}): EvolutionClient {
+  const { baseUrl, adminKey, timeoutMs = EVOLUTION_SEND_TIMEOUT_MS, onCall } = options;
+  const common = () => ({ peer: "gateway", headers: { apikey: adminKey.open() }, timeoutMs, onCall });
+
+  const askState = async (instanceName: string, limitMs: number, signal?: AbortSignal) => {
+    const url = peerUrl(baseUrl, ["instance", "connectionState", instanceName]);
+    return instanceCheckOf(await callPeer({ ...common(), timeoutMs: limitMs, method: "GET", url, signal }));
+  };
+
+  return {
+    checkInstance: (instanceName, signal) => askState(instanceName, timeoutMs, signal),
+    async listInstances(signal) {
+      const url = peerUrl(baseUrl, ["instance", "fetchInstances"]);
+      return instancesOf(await callPeer({ ...common(), method: "GET", url, signal }));
+    },
+    async sendText({ instanceName, number, text }, signal) {
+      const url = peerUrl(baseUrl, ["message", "sendText", instanceName]);
+      const body = { number, text, linkPreview: false };
+      const definitive = (answer: PeerAnswer) => gatewayRefusal(answer) !== null;
+      const result = await callPeer({ ...common(), method: "POST", url, body, signal, definitive });
+      const outcome = outcomeOf(result);
+      if (!asksForState(result, outcome)) return outcome;
+      const limitMs = Math.min(timeoutMs, EVOLUTION_STATE_TIMEOUT_MS);
+      return { ...outcome, ...channelFault(await askState(instanceName, limitMs, signal)) };
+    },
+  };
+}
+
+function asksForState({ answer }: CallResult, outcome: SendOutcome): boolean {
+  return outcome.status === "unknown" && !outcome.channel && SAYS_NOTHING.has(answer?.status);
+}
+
+/** A socket that WhatsApp closes is made anew within seconds, and the state is `connecting` meanwhile. */
+const PASSING = "instance_connecting";
+
+function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
+  if (check.open || !check.isProved) return {};
+  const { code, cause } = check;
+  return { channel: cause === PASSING ? { code, cause, isPassing: true } : { code, cause } };
+}
+
+// The rows hold each instance's own token: nothing but the names leaves this function.
+function instancesOf(result: CallResult): InstanceList {
+  if (result.class !== "answered") {
+    const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+    return { ok: false, ...(refusal ?? { code: codeOfCall("gateway", result), stopsChannel: false }) };
+  }
+  const rows = result.answer.json;
+  const names = Array.isArray(rows) ? rows.map((row) => member(row, "name")) : [null];
+  if (names.every(isName)) return { ok: true, names };
+  return { ok: false, code: "gateway_answer_unreadable", stopsChannel: false };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

@@ -1,0 +1,61 @@
+import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
+import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
+import { metaErrorCode, metaVerdict } from "./meta-error.ts";
+import { gatewayRefusal } from "./refusal.ts";
+
+/** What became of a text, told from the gateway's answer alone. */
+export function outcomeOf(result: CallResult): SendOutcome {
+  const code = codeOfCall("gateway", result);
+  switch (result.class) {
+    case "answered":
+      return acceptance(result.answer.json);
+    case "rejected":
+      return { status: "failed", ...(gatewayRefusal(result.answer) ?? { code, stopsChannel: false }) };
+    case "not_sent":
+      return { status: "failed", code, stopsChannel: false };
+    case "throttled":
+      return { status: "throttled", code, retryAfterMs: result.retryAfterMs };
+    case "ambiguous":
+      return { status: "unknown", code, ...channelFaultIn(result.answer) };
+  }
+}
+
+/** Meta's error comes with the status of a success: the gateway hands it through (integration WHATSAPP-BUSINESS). */
+function acceptance(json: unknown): SendOutcome {
+  const key = member(json, "key");
+  const providerMessageId = messageIdOf(member(key, "id"));
+  if (providerMessageId !== null) return { status: "sent", providerMessageId };
+  const code = key === undefined ? metaErrorCode(json) : null;
+  if (code !== null) return refusalByMeta(code);
+  return {
+    status: "unknown",
+    code: json === undefined ? "gateway_answer_unreadable" : "gateway_answer_without_id",
+  };
+}
+
+function refusalByMeta(number: number): SendOutcome {
+  const code = `meta_${number}`;
+  const verdict = metaVerdict(number);
+  switch (verdict.is) {
+    case "account":
+      return { status: "failed", code, stopsChannel: true };
+    case "message":
+      return { status: "failed", code, stopsChannel: false };
+    case "throttled":
+      return { status: "throttled", code, retryAfterMs: verdict.retryAfterMs };
+    case "unclear":
+      return { status: "unknown", code };
+  }
+}
+
+/**
+ * A refusal of the account inside an error of the gateway's own. That error may come from after the send, so the message
+ * stays in doubt; the account is refused all the same.
+ */
+function channelFaultIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "channel"> {
+  const message = member(member(answer?.json, "response"), "message");
+  const number = metaErrorCode(Array.isArray(message) ? message[0] : message);
+  if (number === null || metaVerdict(number).is !== "account") return {};
+  return { channel: { code: `meta_${number}` } };
+}

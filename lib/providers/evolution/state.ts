@@ -1,0 +1,53 @@
+import { member } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
+import { codeOfCall } from "../send-outcome.ts";
+import { gatewayRefusal } from "./refusal.ts";
+
+/**
+ * Whether an instance may send, or why not.
+ *
+ * Shape: `code` is the public one, `cause` what is behind it where that is another: `instance_…` as the gateway itself
+ *        says it, else the code of the call. `isProved` when the gateway itself said it, as opposed to saying nothing that can be read;
+ *        `stopsChannel` when it refuses us, whatever the instance; `timedOut` when it said nothing in time.
+ */
+export type InstanceCheck =
+  | { open: true }
+  | {
+      open: false;
+      code: string;
+      cause?: string;
+      isProved: boolean;
+      stopsChannel: boolean;
+      timedOut: boolean;
+    };
+
+/** The states besides `open`; any other word is not the gateway's. */
+const NOT_OPEN: ReadonlySet<unknown> = new Set(["close", "connecting", "refused"]);
+
+/**
+ * What an answer to the question for an instance's state says.
+ *
+ * Shape: key and licence are looked at before every route, so they are met here first. An instance that the gateway has
+ *        in its database and did not load has a name and no state.
+ */
+export function instanceCheckOf(result: CallResult): InstanceCheck {
+  if (result.class === "answered") return checkOfState(member(result.answer.json, "instance"));
+  const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+  if (refusal?.stopsChannel) return { open: false, ...refusal, isProved: true, timedOut: false };
+  if (refusal?.code === "sem_instancia_gateway") return notOpen("instance_missing", true);
+  return { ...notOpen(codeOfCall("gateway", result), false), timedOut: result.problem === "timeout" };
+}
+
+function checkOfState(instance: unknown): InstanceCheck {
+  const state = member(instance, "state");
+  if (state === "open") return { open: true };
+  if (NOT_OPEN.has(state)) return notOpen(`instance_${state}`, true);
+  const isNamed = typeof member(instance, "instanceName") === "string";
+  if (isNamed && (state === undefined || state === null)) return notOpen("instance_not_loaded", true);
+  return notOpen("gateway_answer_unreadable", false);
+}
+
+function notOpen(cause: string, isProved: boolean): InstanceCheck & { open: false } {
+  const code = "sem_instancia_gateway";
+  return { open: false, code, cause, isProved, stopsChannel: false, timedOut: false };
+}

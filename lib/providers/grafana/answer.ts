@@ -1,0 +1,56 @@
+import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { codeOfCall } from "../send-outcome.ts";
+
+/**
+ * Why the platform did not do what was asked.
+ *
+ * Shape: `code` is `monitoring_…`; `message` is the platform's own sentence when it gave one that may be shown.
+ */
+export type PlatformProblem = { code: string; status: number | null; message: string | null };
+
+/** What was read, null when the platform says that it does not exist; or why it could not be read. */
+export type PlatformReading<T> = { ok: true; value: T | null } | { ok: false; problem: PlatformProblem };
+
+const MAX_MESSAGE = 300;
+
+/**
+ * What a reading call brought, once `read` understands it.
+ *
+ * Shape: a 404 counts as absence only when the platform itself can have said it: with `null`, an object or nothing as
+ *        its body. A page of a proxy is a problem, with whatever status it comes.
+ */
+export function readingOf<T>(result: CallResult, read: (json: unknown) => T | undefined): PlatformReading<T> {
+  const { answer } = result;
+  if (answer !== null && answer.text !== null) {
+    if (answer.status === 404 && isOfPlatform(answer)) return { ok: true, value: null };
+    const value = answer.status === 200 ? read(answer.json) : undefined;
+    if (value !== undefined) return { ok: true, value };
+  }
+  return { ok: false, problem: problemOf(result) };
+}
+
+/** Why a call failed; a success that cannot be understood is a failure too. */
+export function problemOf(result: CallResult): PlatformProblem {
+  const { answer } = result;
+  const status = answer?.status ?? null;
+  const isUnreadable =
+    result.problem === null && answer !== null && (isSuccess(answer) || !isOfPlatform(answer));
+  const said = isUnreadable && status !== null && status < 500 ? "monitoring_answer_unreadable" : null;
+  return { code: said ?? codeOfCall("monitoring", result), status, message: messageOf(answer?.json) };
+}
+
+function isSuccess({ status }: PeerAnswer): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function isOfPlatform({ text, json }: PeerAnswer): boolean {
+  return json !== undefined || text === "";
+}
+
+function messageOf(json: unknown): string | null {
+  const message = member(json, "message");
+  if (typeof message !== "string" || /<[a-z!/]/i.test(message)) return null;
+  return singleLine(message).slice(0, MAX_MESSAGE) || null;
+}

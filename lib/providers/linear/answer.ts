@@ -1,0 +1,76 @@
+import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
+import { codeOfCall } from "../send-outcome.ts";
+import { readTrackerError, type TrackerError } from "./error.ts";
+import { trackerRetryMs } from "./rate.ts";
+
+/**
+ * What the tracker said of a call.
+ *
+ * Shape: `data` came with HTTP 200 and without an error; `exists` means that an earlier call created the issue;
+ *        `refused` and `not_sent` prove that nothing was done; `throttled` too, and may be repeated; `unclear` proves
+ *        nothing.
+ */
+export type TrackerAnswer =
+  | { says: "data"; data: unknown }
+  | { says: "exists" }
+  | { says: "refused"; code: string; stopsIssues: boolean }
+  | { says: "throttled"; code: string; retryAfterMs: number }
+  | { says: "not_sent"; code: string }
+  | { says: "unclear"; code: string };
+
+/** What the end of a call says; `id` is the issue that the call creates, null for a call that reads. */
+export function readTrackerCall(result: CallResult, id: string | null, nowMs: number): TrackerAnswer {
+  if (result.class === "not_sent") return { says: "not_sent", code: codeOfCall("tracker", result) };
+  if (result.answer === null || result.problem !== null) {
+    return { says: "unclear", code: codeOfCall("tracker", result) };
+  }
+  return readTrackerAnswer(result.answer, id, nowMs);
+}
+
+/**
+ * What a whole answer says: its errors, and the status where they are silent, because the same error comes with
+ * different statuses, HTTP 200 included.
+ *
+ * Shape: a sign that something may have been done outweighs every refusal.
+ */
+export function readTrackerAnswer(answer: PeerAnswer, id: string | null, nowMs: number): TrackerAnswer {
+  const { status, json, headers } = answer;
+  const list = member(json, "errors") ?? [];
+  const errors = Array.isArray(list) ? list.map((error) => readTrackerError(error, status, id)) : [];
+  const isClean = Array.isArray(list) && errors.length === 0;
+  if (status === 200 && isClean && isObject(member(json, "data"))) {
+    return { says: "data", data: member(json, "data") };
+  }
+  if (errors.some(({ says }) => says === "exists")) return { says: "exists" };
+  if (errors.some(({ says }) => says === "throttled") || (isClean && status === 429)) {
+    return { says: "throttled", code: "tracker_rate_limited", retryAfterMs: trackerRetryMs(headers, nowMs) };
+  }
+  return refusalOf(answer, errors) ?? { says: "unclear", code: unclearCode(status, errors) };
+}
+
+function refusalOf({ status, json }: PeerAnswer, errors: TrackerError[]): TrackerAnswer | null {
+  const [first] = errors;
+  if (first?.says !== "refused" || !errors.every(({ says }) => says === "refused")) return null;
+  return mayRefuse(status) && !hasResult(json) ? first : null;
+}
+
+function mayRefuse(status: number): boolean {
+  return status === 200 || (status >= 400 && status <= 499 && status !== 408 && status !== 409);
+}
+
+// A creation may have gone through and one of the fields asked of it failed.
+function hasResult(json: unknown): boolean {
+  const data = member(json, "data");
+  return isObject(data) && Object.values(data).some((value) => value !== null);
+}
+
+function unclearCode(status: number, errors: TrackerError[]): string {
+  const said = errors.find((error) => error.says === "unclear");
+  if (said !== undefined) return said.code;
+  return status === 200 ? "tracker_answer_unreadable" : `tracker_http_${status}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,147 @@
+import { member } from "../../platform/http/answer.ts";
+import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import type { IssueOutcome, IssueTracker, NewIssue } from "../issue-outcome.ts";
+import { readTrackerAnswer, readTrackerCall, type TrackerAnswer } from "./answer.ts";
+import { CHECK_ACCESS, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
+
+/** Longest time of one call. */
+export const LINEAR_TIMEOUT_MS = 30_000;
+
+/**
+ * The client of the issue tracker, Linear.
+ *
+ * Shape:  `url` is the whole endpoint. An issue's id takes the place of an idempotency key: what may have been created
+ *         is looked up by it, and a repeated creation meets the tracker's own conflict and counts as created.
+ * Errors: none thrown; what an answer means is decided by its body, see `readTrackerAnswer`.
+ * Source: github.com/linear/linear at 8335e09 (@linear/sdk 88.3.0), `packages/sdk/src/schema.graphql` and `client.ts`,
+ *         read 2026-11-21.
+ */
+export function linearTracker(options: {
+  url: URL;
+  token: Secret;
+  teamId: string;
+  timeoutMs?: number;
+  onCall?: (record: CallRecord) => void;
+}): IssueTracker {
+  const { teamId } = options;
+  const call = trackerCall(options);
+
+  async function lookUp(id: string, signal?: AbortSignal): Promise<IssueOutcome | null> {
+    const answer = await call(FIND_ISSUE, { filter: { id: { eq: id } } }, { signal });
+    const nodes = answer.says === "data" ? member(member(answer.data, "issues"), "nodes") : null;
+    return Array.isArray(nodes) ? createdOf(nodes[0], id) : null;
+  }
+
+  async function readBack(id: string, signal?: AbortSignal): Promise<IssueOutcome> {
+    const answer = await call(READ_ISSUE, { id }, { signal });
+    const issue = answer.says === "data" ? member(answer.data, "issue") : null;
+    return createdOf(issue, id) ?? { status: "created", id, identifier: null, url: null };
+  }
+
+  return {
+    async createIssue(issue, signal) {
+      const answer = await call(CREATE_ISSUE, { input: inputOf(issue, teamId) }, { id: issue.id, signal });
+      if (answer.says === "exists") return await readBack(issue.id, signal);
+      const outcome = outcomeOf(answer, issue.id);
+      if (outcome.status !== "unknown" || answer.says === "not_sent") return outcome;
+      return (await lookUp(issue.id, signal)) ?? outcome;
+    },
+    async checkAccess(signal) {
+      return accessProblem(await call(CHECK_ACCESS, { filter: { id: { eq: teamId } } }, { signal }), teamId);
+    },
+  };
+}
+
+/** `id` is the issue that the call creates. */
+type CallContext = { id?: string; signal?: AbortSignal | undefined };
+
+function trackerCall(options: Parameters<typeof linearTracker>[0]) {
+  const { url, token, timeoutMs = LINEAR_TIMEOUT_MS, onCall } = options;
+  return async (
+    query: string,
+    variables: Record<string, unknown>,
+    { id, signal }: CallContext,
+  ): Promise<TrackerAnswer> => {
+    const result = await callPeer({
+      peer: "tracker",
+      method: "POST",
+      url,
+      headers: { authorization: authorizationOf(token) },
+      body: { query, variables },
+      timeoutMs,
+      signal,
+      definitive: (answer) => readTrackerAnswer(answer, id ?? null, Date.now()).says !== "unclear",
+      onCall,
+    });
+    return readTrackerCall(result, id ?? null, Date.now());
+  };
+}
+
+// A personal key goes bare and is refused as a bearer; every other token is one.
+function authorizationOf(token: Secret): string {
+  const value = token.open();
+  return value.startsWith("lin_api_") ? value : `Bearer ${value}`;
+}
+
+function inputOf({ id, title, description, priority }: NewIssue, teamId: string): Record<string, unknown> {
+  return { id, teamId, title, description, priority };
+}
+
+function outcomeOf(answer: Exclude<TrackerAnswer, { says: "exists" }>, id: string): IssueOutcome {
+  switch (answer.says) {
+    case "data": {
+      const payload = member(answer.data, "issueCreate");
+      const created = member(payload, "success") === true ? createdOf(member(payload, "issue"), id) : null;
+      return created ?? { status: "unknown", code: "tracker_answer_without_issue" };
+    }
+    case "refused":
+      return { status: "refused", code: answer.code, stopsIssues: answer.stopsIssues };
+    case "throttled":
+      return { status: "throttled", code: answer.code, retryAfterMs: answer.retryAfterMs };
+    case "not_sent":
+    case "unclear":
+      return { status: "unknown", code: answer.code };
+  }
+}
+
+function createdOf(issue: unknown, id: string): IssueOutcome | null {
+  if (!isSameId(member(issue, "id"), id)) return null;
+  return {
+    status: "created",
+    id,
+    identifier: identifierOf(member(issue, "identifier")),
+    url: linkOf(member(issue, "url")),
+  };
+}
+
+function isSameId(value: unknown, id: string): boolean {
+  return typeof value === "string" && value.toLowerCase() === id.toLowerCase();
+}
+
+function identifierOf(value: unknown): string | null {
+  return typeof value === "string" && /^[A-Z][A-Z0-9]{0,15}-[0-9]{1,10}$/.test(value) ? value : null;
+}
+
+// Kept as it came and put into messages, so nothing that could end a link or a line.
+function linkOf(value: unknown): string | null {
+  if (typeof value !== "string" || value.length > 500 || !/^https?:\/\/[^\s"'<>\\`|]+$/i.test(value))
+    return null;
+  return URL.canParse(value) && /^[\x21-\x7e]+$/.test(value) ? value : null;
+}
+
+function accessProblem(answer: TrackerAnswer, teamId: string): string | null {
+  switch (answer.says) {
+    case "data": {
+      if (typeof member(member(answer.data, "viewer"), "id") !== "string") return "tracker_answer_unreadable";
+      const teams = member(member(answer.data, "teams"), "nodes");
+      if (!Array.isArray(teams)) return "tracker_answer_unreadable";
+      return teams.some((team) => isSameId(member(team, "id"), teamId)) ? null : "tracker_team_missing";
+    }
+    case "exists":
+      return "tracker_answer_unreadable";
+    default:
+      // The team is the only input of this query.
+      return answer.code === "tracker_input_refused" ? "tracker_team_missing" : answer.code;
+  }
+}

@@ -1,0 +1,132 @@
+import { member } from "../../platform/http/answer.ts";
+import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
+import { peerUrl } from "../../platform/http/url.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { codeOfCall } from "../send-outcome.ts";
+import { readDeployments } from "./deployment.ts";
+import { type ListedProject, readProjectsPage } from "./project.ts";
+
+/** Whether the newest finished deployment of a project failed. */
+export type ProjectDeploy = { name: string; failed: boolean };
+
+/**
+ * The deployments of the account.
+ *
+ * Shape:  `projects` has those with a finished deployment. `problem` is the code of what could not be read: with a
+ *         page of the listing missing nothing is known, and `projects` is empty; one project's own answer leaves out
+ *         that project alone. `unknownStates` are states that no table of ours has.
+ */
+export type DeployListing = { projects: ProjectDeploy[]; problem: string | null; unknownStates: string[] };
+
+/** How the hosting provider is called. */
+export type VercelOptions = {
+  baseUrl: URL;
+  token: Secret;
+  teamId: string | null;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  onCall?: ((record: CallRecord) => void) | undefined;
+};
+
+const PAGE_SIZE = 100;
+/** Far beyond any account; ends a listing that never does. */
+const MAX_PAGES = 200;
+/** A hundred projects with their settings are megabytes. */
+const MAX_PAGE_BYTES = 32 * 1_048_576;
+
+/**
+ * Reads whether the newest finished deployment of each project failed.
+ *
+ * Shape:  the listing of projects, all its pages; it shows each project's newest deployments. Only a project that shows
+ *         none in a final state is asked for by itself, all of those at once. Previews count as deployments.
+ * Errors: none thrown; `hosting_pagination_loop`, `hosting_answer_unreadable`, `hosting_no_projects` (a token without
+ *         its team sees an empty account: unknown, not fine), `hosting_http_<status>`, `hosting_timeout` and the like.
+ * Source: Vercel REST API, GET /v9/projects and GET /v6/deployments, read 2026-11-21.
+ */
+export async function listDeploys(options: VercelOptions): Promise<DeployListing> {
+  const get = getter(options);
+  const listed = await listProjects(get);
+  if (!listed.ok) return { projects: [], problem: listed.code, unknownStates: [] };
+  const settled = await Promise.all(listed.projects.map((project) => settle(get, project)));
+  const problems = settled.map(({ problem }) => problem).filter((problem) => problem !== null);
+  return {
+    projects: settled.flatMap(({ failed, project: { name } }) => (failed === null ? [] : [{ name, failed }])),
+    problem: problems[0] ?? (listed.unnamed > 0 ? "hosting_answer_unreadable" : null),
+    unknownStates: [...new Set(settled.flatMap(({ unknownStates }) => unknownStates))],
+  };
+}
+
+type Get = (path: readonly string[], query: Record<string, string>) => Promise<CallResult>;
+
+function getter({ baseUrl, token, teamId, timeoutMs, signal, onCall }: VercelOptions): Get {
+  return (path, query) => {
+    const url = peerUrl(baseUrl, path);
+    const all = teamId === null ? query : { ...query, teamId };
+    for (const [name, value] of Object.entries(all)) url?.searchParams.set(name, value);
+    const headers = { authorization: `Bearer ${token.open()}` };
+    const limits = { timeoutMs, maxAnswerBytes: MAX_PAGE_BYTES, signal };
+    return callPeer({ peer: "hosting", method: "GET", url, headers, ...limits, onCall });
+  };
+}
+
+type Listed = { ok: true; projects: ListedProject[]; unnamed: number } | { ok: false; code: string };
+
+async function listProjects(get: Get): Promise<Listed> {
+  // By id: a project that changes while the pages are read may stand on two of them.
+  const projects = new Map<string, ListedProject>();
+  const asked = new Set<string>();
+  let unnamed = 0;
+  let until: string | null = null;
+  do {
+    const query: Record<string, string> = { limit: String(PAGE_SIZE), ...(until === null ? {} : { until }) };
+    const result = await get(["v9", "projects"], query);
+    if (result.class !== "answered") return { ok: false, code: codeOfCall("hosting", result) };
+    const page = readProjectsPage(result.answer.json);
+    if (page === null) return { ok: false, code: "hosting_answer_unreadable" };
+    for (const project of page.projects) if (!projects.has(project.id)) projects.set(project.id, project);
+    unnamed += page.unnamed;
+    until = page.next;
+    if (until !== null && (asked.has(until) || asked.size >= MAX_PAGES))
+      return { ok: false, code: "hosting_pagination_loop" };
+    if (until !== null) asked.add(until);
+  } while (until !== null);
+  if (projects.size + unnamed === 0) return { ok: false, code: "hosting_no_projects" };
+  return { ok: true, projects: [...projects.values()], unnamed };
+}
+
+type Settled = {
+  project: ListedProject;
+  failed: boolean | null;
+  problem: string | null;
+  unknownStates: string[];
+};
+
+async function settle(get: Get, project: ListedProject): Promise<Settled> {
+  const { deployments, hasNoneAtAll } = project;
+  const unknown = (problem: string | null) => ({ project, failed: null, problem, unknownStates: [] });
+  if (deployments === "unreadable") return unknown("hosting_answer_unreadable");
+  if (deployments !== null && deployments.state !== "none")
+    return {
+      project,
+      failed: deployments.state === "failed",
+      problem: null,
+      unknownStates: deployments.unknownStates,
+    };
+  const result = await get(["v6", "deployments"], {
+    projectId: project.id,
+    state: "READY,ERROR",
+    limit: "20",
+  });
+  // Without this answer the listing's word stands where it has one: an empty list means never deployed.
+  if (result.class !== "answered") return unknown(hasNoneAtAll ? null : codeOfCall("hosting", result));
+  const rows = member(result.answer.json, "deployments");
+  const own = Array.isArray(rows) ? rows.filter((row) => isOf(row, project)) : rows;
+  const read = readDeployments(own);
+  if (read === null) return unknown("hosting_answer_unreadable");
+  const failed = read.state === "none" ? null : read.state === "failed";
+  return { project, failed, problem: null, unknownStates: read.unknownStates };
+}
+
+function isOf(row: unknown, { id }: ListedProject): boolean {
+  return (member(row, "projectId") ?? id) === id;
+}

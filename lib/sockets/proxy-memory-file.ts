@@ -1,0 +1,29 @@
+import type { Stats } from "node:fs";
+import { METRIC } from "../host/metric-names.ts";
+import { readJudged } from "../platform/files/regular-file.ts";
+
+/** Older values are those of a collector that has stopped, and so are those of a clock that was set back since. */
+const MAX_AGE_MS = 300_000;
+
+/**
+ * The proxy's memory as the collector last wrote it to the metrics file, or null when it is not known.
+ *
+ * Shape: what the agent would not take is not known either: a line without its end, or a value that is no number.
+ * Units: bytes; `nowMs` is epoch milliseconds.
+ */
+export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
+  try {
+    const text = new TextDecoder().decode(readJudged(path, { judge: (stats) => requireFresh(stats, nowMs) }));
+    const value = PROXY_MEMORY.exec(text)?.[1];
+    return value === undefined ? null : Number(value);
+  } catch {
+    return null;
+  }
+}
+
+function requireFresh(stats: Stats, nowMs: number): void {
+  if (!stats.isFile()) throw new Error("not a regular file");
+  if (Math.abs(nowMs - stats.mtimeMs) > MAX_AGE_MS) throw new Error("too old");
+}
+
+const PROXY_MEMORY = new RegExp(`^${METRIC.proxyMemoryBytes} (\\d+(?:\\.\\d+)?(?:e\\+\\d{1,2})?)\\n`, "m");

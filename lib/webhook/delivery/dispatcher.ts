@@ -1,0 +1,127 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Holds } from "../metrics/metrics.ts";
+import type { OutboxKind, State } from "../state/state.ts";
+import type { Ending } from "./attempt.ts";
+import type { Lane } from "./sender.ts";
+
+/** How long an issue waits for the first attempt of its own message, when messages go out at all. */
+const ISSUE_GRACE_MS = 2_000;
+const LOOK_MS = 1_000;
+const PRUNE_MS = 60_000;
+
+/**
+ * Delivers what the outbox holds: looks when told, and once a second by itself.
+ *
+ * Shape: only the process that leads delivers. `look` resolves when everything that could start has started; `inFlight`
+ *        is the end of a row that is on its way, or null. An issue waits a moment for its own message, and not at all
+ *        when messages wait themselves.
+ */
+export class Dispatcher {
+  readonly #lanes: Record<OutboxKind, Lane>;
+  readonly #state: Pick<State, "lead" | "prune">;
+  readonly #log: Log;
+  readonly #monotonicMs: () => number;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #onLead: () => Promise<void>;
+  readonly #stopped = new AbortController();
+  #isLeading = false;
+  #prunedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    makeLanes: (onFree: () => void) => Record<OutboxKind, Lane>,
+    world: {
+      state: Pick<State, "lead" | "prune">;
+      log: Log;
+      monotonicMs: () => number;
+      sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+      /** Told before this process delivers anything, each time it has become the one that does. */
+      onLead: () => Promise<void>;
+    },
+  ) {
+    this.#lanes = makeLanes(() => void this.look());
+    this.#state = world.state;
+    this.#log = world.log;
+    this.#monotonicMs = world.monotonicMs;
+    this.#sleep = world.sleep;
+    this.#onLead = world.onLead;
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  get holds(): Holds {
+    return { message: this.#lanes.message.hold, issue: this.#lanes.issue.hold };
+  }
+
+  /** Begins to deliver, with what earlier processes left behind. */
+  async start(): Promise<void> {
+    await this.#keepLeading();
+    await this.look();
+    void this.#keepLooking();
+  }
+
+  inFlight(kind: OutboxKind, row: number): Promise<Ending> | null {
+    return this.#lanes[kind].inFlight(row);
+  }
+
+  /** Starts whatever may start now; without `issues` only messages are looked for. */
+  async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
+    if (this.#stopped.signal.aborted || !this.#isLeading) return;
+    try {
+      await this.#lanes.message.pump({ issueGraceMs: 0 });
+      if (issues) await this.#lookAtIssues();
+    } catch (error) {
+      this.#log.error("The outbox cannot be read now", {
+        cause: error instanceof Error ? error.name : typeof error,
+      });
+    }
+  }
+
+  /** Delivers nothing more; what is on its way may take `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all([this.#lanes.message.stop(graceMs), this.#lanes.issue.stop(graceMs)]);
+  }
+
+  async #lookAtIssues(): Promise<void> {
+    const { message, issue } = this.#lanes;
+    const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
+    await issue.pump(
+      { issueGraceMs },
+      (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isCarrying(row.alert.fingerprint),
+    );
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (;;) {
+      await this.#sleep(LOOK_MS, signal).catch(() => {});
+      if (signal.aborted) return;
+      await this.#keepLeading();
+      await this.look();
+      await this.#prune();
+    }
+  }
+
+  async #keepLeading(): Promise<void> {
+    const wasLeading = this.#isLeading;
+    const leads = await this.#state.lead().catch(() => false);
+    if (leads && !wasLeading) await this.#onLead();
+    this.#isLeading = leads;
+    if (wasLeading !== this.#isLeading)
+      this.#log.info(
+        this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox",
+      );
+  }
+
+  async #prune(): Promise<void> {
+    if (!this.#isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
+    this.#prunedAtMs = this.#monotonicMs();
+    await this.#state.prune().catch((error: unknown) => {
+      this.#log.warn("Old rows could not be removed", {
+        cause: error instanceof Error ? error.name : typeof error,
+      });
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import { Hono } from "hono";
+import type { Log } from "../../platform/log/log.ts";
+import type { Holds, WebhookMetrics } from "../metrics/metrics.ts";
+import type { KindStats, State } from "../state/state.ts";
+import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
+
+/** What the second port shows. */
+export type AdminParts = {
+  state: Pick<State, "stats" | "check" | "movedAside">;
+  metrics: Pick<WebhookMetrics, "render">;
+  log: Log;
+  dispatcher: { readonly isLeading: boolean; readonly holds: Holds };
+  isStopping: () => boolean;
+};
+
+/** Names of this host itself; a page in a browser that had another name point here would send that name. */
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/i;
+
+/** A state that says nothing for so long counts as one that does not answer. */
+const STATE_LIMIT_MS = 5_000;
+
+/**
+ * The second port, for the host itself: `/healthz`, `/readyz` and `/metrics`; another `Host` than loopback gets 421.
+ *
+ * Shape: healthy while the state answers, whatever the peers do: a restart would not mend those, so `holds` and queues
+ *        are shown and change nothing. Ready when an alert could be accepted now. No answer holds a secret or a text
+ *        of an alert.
+ */
+export function createAdminApp(parts: AdminParts): Hono {
+  const { state, metrics, log, dispatcher } = parts;
+  const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
+  app.use(async ({ req }, next) => {
+    const host = req.header("host");
+    return host === undefined || LOOPBACK.test(host) ? await next() : notThisHost();
+  });
+  app.get("/healthz", async () => jsonAnswer(200, await health(parts)));
+  app.get("/readyz", async () => await readiness(parts));
+  app.get("/metrics", async () => {
+    const { holds, isLeading } = dispatcher;
+    const movedAside = state.movedAside !== null;
+    const text = metrics.render({ stats: await inTime(state.stats()), holds, isLeading, movedAside });
+    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
+  });
+  for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => methodNotAllowed("GET, HEAD"));
+  app.notFound(notFound);
+  app.onError((error) => {
+    log.error("The state does not answer", { cause: error.name });
+    return jsonAnswer(503, { status: "state_unavailable" });
+  });
+  return app;
+}
+
+function notThisHost(): Response {
+  const message = "This port answers for localhost, 127.0.0.1 and [::1] alone";
+  return errorAnswer(421, { code: "host_not_loopback", message });
+}
+
+async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {
+  const { message, issue, queuedBytes } = await inTime(state.stats());
+  const { isLeading, holds } = dispatcher;
+  return {
+    status: "ok",
+    stopping: isStopping(),
+    leading: isLeading,
+    holds,
+    message: shown(message),
+    issue: shown(issue),
+    queuedBytes,
+    movedAside: state.movedAside,
+  };
+}
+
+function shown({ queued, dead, oldestQueuedAgeMs }: KindStats): object {
+  const oldestQueuedAgeSeconds = oldestQueuedAgeMs === null ? null : oldestQueuedAgeMs / 1_000;
+  return { queued, dead, oldestQueuedAgeSeconds };
+}
+
+async function readiness({ state, isStopping }: AdminParts): Promise<Response> {
+  if (isStopping()) return jsonAnswer(503, { status: "stopping" });
+  await inTime(state.check());
+  return jsonAnswer(200, { status: "ready" });
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("No answer in time")), STATE_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

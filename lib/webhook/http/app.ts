@@ -1,0 +1,129 @@
+import { Hono } from "hono";
+import type { Log } from "../../platform/log/log.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import type { parseAlerts } from "../alert/parse.ts";
+import type { TakeAlerts } from "../delivery/alert-answer.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
+import { authenticator } from "./authenticate.ts";
+import { ByteRoom } from "./body-budget.ts";
+import { type BodyRead, MAX_BODY_BYTES, readBody } from "./read-body.ts";
+
+/** What the public port is made of. */
+export type AppParts = {
+  secret: Secret;
+  parse: typeof parseAlerts;
+  take: TakeAlerts;
+  metrics: Pick<WebhookMetrics, "request" | "rejected">;
+  log: Log;
+  isStopping: () => boolean;
+  monotonicMs?: () => number;
+};
+
+/** Bodies that may be held at once, from their first byte to their answer. */
+const ROOM_BYTES = 8 * MAX_BODY_BYTES;
+/** What is not larger than this always has room: a small alert does not wait behind large ones. */
+const SMALL_BYTES = 65_536;
+/** How long a body may wait for room; senders wait for half a minute. */
+const ROOM_WAIT_MS = 15_000;
+
+/**
+ * The public port: `POST /webhook` and nothing else.
+ *
+ * Shape:  checked in this order, each before the next costs anything: path, method, secret, content type, size, JSON,
+ *         alerts. A bad request is 4xx; whatever can heal is 503, for senders do not repeat after a 4xx.
+ * Source: monitoring document, Alert webhook; its answers are in the README's table.
+ */
+export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
+  const { metrics, log, monotonicMs = () => performance.now() } = parts;
+  const isAuthentic = authenticator(parts.secret);
+  const room = new ByteRoom(ROOM_BYTES);
+  const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
+  app.post("/webhook", async ({ req: { raw } }) =>
+    isAuthentic(raw.headers) ? await takeInRoom(room, raw, parts) : invalidSecret(),
+  );
+  app.all("/webhook", () => methodNotAllowed("POST"));
+  app.notFound(notFound);
+  app.onError((error) => {
+    log.error("A request failed", { cause: error.name });
+    return errorAnswer(
+      503,
+      { code: "internal", message: "The request failed; send it again" },
+      retryAfter(10),
+    );
+  });
+  return {
+    async fetch(request) {
+      const startedMs = monotonicMs();
+      const response = await app.fetch(request);
+      metrics.request(response.status, monotonicMs() - startedMs);
+      return response;
+    },
+  };
+}
+
+function invalidSecret(): Response {
+  const message = "The webhook secret is absent or wrong";
+  return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
+}
+
+/** Takes a post when there is room for its body: its sender waits meanwhile, and nothing of it is read. */
+async function takeInRoom(room: ByteRoom, request: Request, parts: AppParts): Promise<Response> {
+  const length = request.headers.get("content-length");
+  const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
+  if (bytes <= SMALL_BYTES) return await takePost(request, parts);
+  const leave = await room.enter(bytes, ROOM_WAIT_MS);
+  if (leave === null)
+    return errorAnswer(
+      503,
+      { code: "overloaded", message: "Too much is being read now; send it again" },
+      retryAfter(10),
+    );
+  try {
+    return await takePost(request, parts);
+  } finally {
+    leave();
+  }
+}
+
+async function takePost(request: Request, { parse, take, metrics, isStopping }: AppParts): Promise<Response> {
+  const body = await readBody(request);
+  if ("problem" in body) return BODY_ANSWERS[body.problem]();
+  const parsed = parse(body.value);
+  if ("invalid" in parsed)
+    return errorAnswer(422, {
+      code: "invalid_payload",
+      message: "There is no alert in the body",
+      problems: parsed.invalid,
+      problemsTotal: parsed.invalidTotal,
+    });
+  const { alerts, rejected, rejectedTotal } = parsed;
+  const answers = alerts.length === 0 ? [] : await take(alerts);
+  if (answers === null)
+    return errorAnswer(
+      503,
+      { code: "state_unavailable", message: "The alerts cannot be kept now; send them again" },
+      retryAfter(isStopping() ? 1 : 10),
+    );
+  if (rejectedTotal > 0) metrics.rejected(rejectedTotal);
+  return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, alerts: answers });
+}
+
+const BODY_ANSWERS: Record<Extract<BodyRead, { problem: string }>["problem"], () => Response> = {
+  unsupported_media_type: () =>
+    errorAnswer(415, {
+      code: "unsupported_media_type",
+      message: "The body must be application/json, not compressed",
+    }),
+  payload_too_large: () =>
+    errorAnswer(413, {
+      code: "payload_too_large",
+      message: "The body must not be larger than 1,048,576 bytes",
+    }),
+  invalid_json: () => errorAnswer(400, { code: "invalid_json", message: "The body is not JSON in UTF-8" }),
+  timeout: () => errorAnswer(408, { code: "timeout", message: "The body did not arrive in time" }),
+};
+
+function retryAfter(seconds: number): Record<string, string> {
+  return { "retry-after": String(seconds) };
+}

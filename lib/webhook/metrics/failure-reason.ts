@@ -1,0 +1,38 @@
+import { type MetaVerdict, metaVerdictOf } from "../../providers/evolution/meta-error.ts";
+
+/** Why attempts fail, in few enough words for a metric's label. */
+export const FAILURE_REASONS = [
+  "unreachable",
+  "timeout",
+  "rejected",
+  "throttled",
+  "unauthorized",
+  "ambiguous",
+] as const;
+
+/** One of them. */
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+const BY_CODE: readonly (readonly [RegExp, FailureReason])[] = [
+  [/_(unauthorized|forbidden|license_required|http_401|http_403)$/, "unauthorized"],
+  [/_(rate_limited|http_429)$/, "throttled"],
+  [/_unreachable$/, "unreachable"],
+  [/_timeout$/, "timeout"],
+  [/_answer_|_http_(3\d\d|408|409|5\d\d)$/, "ambiguous"],
+  [/^(recipient|sem)_|_(refused|invalid|missing|limit|accessible|body_unreadable)$/, "rejected"],
+  [/_(user_error|instances_ambiguous|http_4\d\d)$/, "rejected"],
+];
+
+const BY_VERDICT: Record<MetaVerdict["is"], FailureReason> = {
+  account: "unauthorized",
+  throttled: "throttled",
+  message: "rejected",
+  unclear: "ambiguous",
+};
+
+/** The class of a failed attempt's code; what proves nothing is `ambiguous`. */
+export function failureReason(code: string): FailureReason {
+  const verdict = metaVerdictOf(code);
+  if (verdict !== null) return BY_VERDICT[verdict.is];
+  return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "ambiguous";
+}

@@ -1,0 +1,136 @@
+import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { restoredText, storedKey, storedText } from "../../../dedup/postgres-text.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Alert } from "../../alert/alert.ts";
+import {
+  type AcceptedAlert,
+  type AcceptOutcome,
+  ISSUE_TTL_MS,
+  type OutboxLimits,
+  type State,
+} from "../state.ts";
+import type { StateLink } from "./connection.ts";
+
+/** What one call carries at most, unless a single request is larger: it is in memory several times on both sides. */
+const CALL_BYTES = 8_388_608;
+const CALL_ALERTS = 1_000;
+/** What an alert may cost the database: one request can hold twenty thousand, and must not be refused for ever. */
+const ALERT_MS = 2;
+
+/** The key under which the dedup knows a fingerprint's issue. */
+export function issueKey(fingerprint: string): string {
+  return storedKey(`issue:${fingerprint}`);
+}
+
+/**
+ * Accepts requests, in one statement and one commit as long as they fit into it.
+ *
+ * Shape: the statement carries an id by which the database recognises it: asked again after a lost answer, it does
+ *        nothing and says what it did. When the limit passes first, it may have been done, and is refused all the same.
+ */
+export function acceptor(
+  link: StateLink,
+  { limits, log }: { limits: OutboxLimits; log: Log },
+): State["accept"] {
+  let isRefusing = false;
+  const answersTo = async (call: readonly Encoded[]): Promise<Answer[] | null> => {
+    try {
+      const answers = await accept(link, call, limits);
+      if (isRefusing) log.info("Alerts are accepted again");
+      isRefusing = false;
+      return answers;
+    } catch (error) {
+      // Once, not for each of the thousand requests that follow.
+      if (!isRefusing)
+        log.error("Alerts are refused: the state's database does not take them", { cause: error });
+      isRefusing = true;
+      return null;
+    }
+  };
+  return async (requests) => {
+    const outcomes: AcceptOutcome[] = [];
+    let isAway = false;
+    for (const call of callsOf(requests)) {
+      // What one call has waited for in vain, the next need not wait for again.
+      const answers: Answer[] | null = isAway ? null : await answersTo(call);
+      isAway = answers === null;
+      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
+    }
+    return outcomes;
+  };
+}
+
+type Encoded = { alerts: readonly Alert[]; json: string };
+type Answer =
+  | { accepted: AnsweredAlert[] }
+  | { refused: "outbox_full" | "state_unavailable"; sqlState?: string };
+type AnsweredAlert =
+  | { message: number; outcome: "not_firing" }
+  | { message: number; outcome: "duplicate"; claimedAtMs: number; url: string | null }
+  | { message: number; outcome: "first"; issue: number; claimedAtMs: number };
+
+function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
+  const calls: Encoded[][] = [];
+  let bytes = 0;
+  let count = 0;
+  for (const alerts of requests) {
+    const encoded = { alerts, json: JSON.stringify(alerts.map(encode)) };
+    bytes += encoded.json.length;
+    count += alerts.length;
+    if (calls.length === 0 || bytes > CALL_BYTES || count > CALL_ALERTS) {
+      calls.push([]);
+      bytes = encoded.json.length;
+      count = alerts.length;
+    }
+    calls.at(-1)!.push(encoded);
+  }
+  return calls;
+}
+
+function encode(alert: Alert) {
+  const json = JSON.stringify(alert);
+  return {
+    priority: alert.severity === "critical" ? 0 : 1,
+    issue_key: issueKey(alert.fingerprint),
+    fingerprint: storedText(alert.fingerprint),
+    squad: alert.squad,
+    alertname: alert.name === null ? null : storedText(alert.name),
+    firing: alert.firing,
+    alert: json,
+    bytes: Buffer.byteLength(json),
+  };
+}
+
+async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxLimits): Promise<Answer[]> {
+  const batch = randomUUID();
+  const requests = `[${call.map(({ json }) => json).join(",")}]`;
+  const moreMs = ALERT_MS * call.reduce((count, { alerts }) => count + alerts.length, 0);
+  const work = async (sql: Parameters<Parameters<StateLink["ask"]>[1]>[0]) => {
+    const [row] = await sql`
+      select opsctl_state.accept(
+        ${batch}::uuid, ${requests}::text::json, ${limits.rows}::bigint, ${limits.bytes}::bigint,
+        ${ISSUE_TTL_MS}::bigint) as outcomes`;
+    return JSON.parse(row!.outcomes) as Answer[];
+  };
+  return await link.ask("keep alerts", work, { moreMs, repeats: true });
+}
+
+function outcomeOf(answer: Answer | undefined, alerts: readonly Alert[], log: Log): AcceptOutcome {
+  if (answer === undefined) return { refused: "state_unavailable" };
+  if ("accepted" in answer)
+    return { accepted: alerts.map((alert, at) => acceptedAlert(alert, answer.accepted[at]!)) };
+  const { refused, sqlState } = answer;
+  if (sqlState !== undefined)
+    log.error("A request was refused, because the state's database did not take it", { sqlState });
+  return { refused };
+}
+
+function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {
+  const { message: messageRow, outcome } = answer;
+  if (outcome === "not_firing") return { alert, messageRow, issue: { outcome } };
+  const { claimedAtMs } = answer;
+  if (outcome === "first") return { alert, messageRow, issue: { outcome, row: answer.issue, claimedAtMs } };
+  const url = answer.url === null ? null : restoredText(answer.url);
+  return { alert, messageRow, issue: { outcome, claimedAtMs, url } };
+}

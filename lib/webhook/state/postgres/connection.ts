@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type postgres from "postgres";
+import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
+import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
+import { OpsError } from "../../../platform/errors.ts";
+
+/** How one call is made; `moreMs` is for its size, and `repeats` when what was asked for twice is done once. */
+export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
+
+const PAUSE_MS = 100;
+
+/** The statement was undone: a deadlock, or another transaction's change. */
+const UNDONE = new Set(["40001", "40P01"]);
+/** A server that has become a copy of another: the address may lead to the other one by now. */
+const READ_ONLY = "25006";
+
+/**
+ * The way to the state's database, on which no call waits without end.
+ *
+ * Shape:  when an answer does not come within its limit, the connections are given up and later calls get new ones: a
+ *         network that swallows everything ends no connection by itself. What was asked may have been done all the same.
+ * Errors: `OpsError` with the codes of `databaseError`; DATABASE_TIMEOUT when the limit has passed.
+ */
+export class StateLink {
+  readonly #open: () => Promise<Database>;
+  readonly #limitMs: number;
+  #database: Promise<Database> | undefined;
+  #isClosed = false;
+
+  constructor(database: Database, open: () => Promise<Database>, limitMs: number) {
+    this.#database = Promise.resolve(database);
+    this.#open = open;
+    this.#limitMs = limitMs;
+  }
+
+  /** What `work` answers, for an attempt such as "read the outbox". */
+  async ask<T>(
+    attempt: string,
+    work: (sql: postgres.Sql) => Promise<T>,
+    { limitMs = this.#limitMs, moreMs = 0, repeats = false }: CallOptions = {},
+  ): Promise<T> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), limitMs + moreMs);
+    try {
+      return await this.#until(late.signal, (database) => work(database.sql), repeats);
+    } catch (error) {
+      throw aboutStateUrl(databaseError(error, `${attempt} in the webhook's state`));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#database?.then(
+      (database) => database.close(),
+      () => {},
+    );
+  }
+
+  async #until<T>(late: AbortSignal, work: (database: Database) => Promise<T>, repeats: boolean): Promise<T> {
+    for (;;) {
+      const opening = this.#connected();
+      try {
+        return await Promise.race([opening.then(work), lateness(late)]);
+      } catch (error) {
+        const fault = classifyDatabaseError(error);
+        if (fault.code === "DATABASE_TIMEOUT" || fault.sqlState === READ_ONLY) this.#giveUp(opening);
+        const isUndone = UNDONE.has(fault.sqlState ?? "");
+        const isAway = fault.code === "DATABASE_LOST" || fault.code === "DATABASE_UNREACHABLE";
+        if (this.#isClosed || !(isUndone || (repeats && isAway))) throw error;
+        await Promise.race([sleep(PAUSE_MS), lateness(late)]).catch(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  #connected(): Promise<Database> {
+    if (this.#isClosed) return Promise.reject(closed());
+    if (this.#database === undefined) {
+      const opening = this.#open();
+      this.#database = opening;
+      opening.catch(() => {
+        if (this.#database === opening) this.#database = undefined;
+      });
+    }
+    return this.#database;
+  }
+
+  #giveUp(given: Promise<Database>): void {
+    if (this.#database === given) this.#database = undefined;
+    given.then((database) => database.close()).catch(() => {});
+  }
+}
+
+function lateness(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () =>
+      reject(Object.assign(new Error("no answer of the database in time"), { code: "STATEMENT_TIMEOUT" }));
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+function closed(): OpsError {
+  return new OpsError({ code: "DATABASE_LOST", message: "Cannot use the webhook's state: it is closed" });
+}

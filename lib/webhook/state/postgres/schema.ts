@@ -1,0 +1,71 @@
+import type postgres from "postgres";
+import tables from "../../../../sql/state/0001_tables.sql" with { type: "text" };
+import dedup from "../../../../sql/state/0002_dedup.sql" with { type: "text" };
+import accept from "../../../../sql/state/0003_accept.sql" with { type: "text" };
+import deliver from "../../../../sql/state/0004_deliver.sql" with { type: "text" };
+import closed from "../../../../sql/state/0005_closed.sql" with { type: "text" };
+import searchPath from "../../../../sql/state/0006_search_path.sql" with { type: "text" };
+import { classifyDatabaseError } from "../../../platform/database/pool.ts";
+import { OpsError } from "../../../platform/errors.ts";
+
+/** The files of the schema, in order; a released file is never edited, a change is a new file. */
+const FILES: readonly string[] = [tables, dedup, accept, deliver, closed, searchPath];
+
+// Released with the transaction, so a pooler may stand in between.
+const LOCK_KEY = 7_317_120_432;
+
+/**
+ * Makes the schema `opsctl_state`, or brings it up to what this opsctl knows; answers whether anything changed.
+ *
+ * Shape:  two hosts may do so at once. A login that may create nothing can use a schema that is there and its own.
+ * Errors: STATE_SCHEMA_FORBIDDEN when it is missing or old and the login may not change that, or when it is another's;
+ *         STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
+ */
+export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
+  try {
+    if ((await versionOf(sql)) === FILES.length) return false;
+    return await sql.begin(async (tx) => {
+      await tx.unsafe("set local lock_timeout = '15s'").simple();
+      await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
+      // Looked at again under the lock: another host may have made it meanwhile.
+      const version = await versionOf(tx);
+      for (const [index, file] of FILES.entries()) {
+        if (index < version) continue;
+        await tx.unsafe(file).simple();
+        await tx`insert into opsctl_state.versions (version) values (${index + 1})`;
+      }
+      return version < FILES.length;
+    });
+  } catch (error) {
+    throw classifyDatabaseError(error).sqlState === "42501" ? forbidden(error) : error;
+  }
+}
+
+async function versionOf(sql: postgres.ISql): Promise<number> {
+  // By the catalog, because the name of a table in a schema that is closed to us would be an error.
+  const [found] = await sql`
+    select pg_has_role(c.relowner, 'USAGE') as ours
+    from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = 'opsctl_state' and c.relname = 'versions'`;
+  if (!found) return 0;
+  if (!found.ours) throw forbidden();
+  const [row] = await sql`
+    select coalesce(max(version), 0)::int as version from opsctl_state.versions`;
+  const version: number = row!.version;
+  if (version <= FILES.length) return version;
+  throw new OpsError({
+    code: "STATE_SCHEMA_NEWER",
+    message: `Cannot use the webhook's state: the schema opsctl_state has version ${version}, this opsctl knows ${FILES.length}`,
+    hint: "A newer opsctl made it: use that one on every host",
+  });
+}
+
+function forbidden(cause?: unknown): OpsError {
+  return new OpsError({
+    code: "STATE_SCHEMA_FORBIDDEN",
+    message:
+      "Cannot use the webhook's state: the login of OPSCTL_STATE_URL may not create or use the schema opsctl_state",
+    hint: "Let it create a schema in this database, or: create schema opsctl_state authorization <login>;",
+    cause,
+  });
+}

@@ -1,0 +1,152 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { OpsError } from "../../../platform/errors.ts";
+import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
+import { requireOwnFile } from "../../../platform/files/own-file.ts";
+import { isDamaged, openSqlite } from "../../../platform/files/sqlite.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { mend, mendedPath } from "./recovery.ts";
+import { ensureSchema } from "./schema.ts";
+
+/** How to open the file of the state. */
+export type StateFileOptions = {
+  directory: string;
+  nowMs: () => number;
+  log: Log;
+  /** Whether every page is looked at first; a short visit leaves that to the service. */
+  isChecked: boolean;
+  /** How long to wait for the other processes when the file has to be mended. */
+  mendWaitMs: number;
+};
+
+/** The open file; `movedAside` is where a damaged one went, if this opening found one. */
+export type StateFile = { db: DatabaseSync; movedAside: string | null; close(): void };
+
+const USERS_WAIT_MS = 5_000;
+/** How long to wait before the file is looked at again: whoever has mended it keeps it open from then on. */
+const ALONE_WAIT_MS = 50;
+const MENDINGS = 2;
+
+/**
+ * Opens `state.db` in the directory, and mends it first when it is damaged.
+ *
+ * Shape:  whoever has the file open holds `state.lock` shared; it is mended by a process that holds it alone, so that
+ *         nobody writes to a file that has been moved away. Neither is opened where another account could have put a
+ *         file or a link in its place.
+ * Errors: STATE_UNAVAILABLE.
+ */
+export function openStateFile(options: StateFileOptions): StateFile {
+  const { directory } = options;
+  try {
+    requireDirectory(directory);
+    requireOwnFile(dispatcherLockPath(directory));
+    return openOrMend(options);
+  } catch (error) {
+    if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unavailable(directory, reason, error);
+  }
+}
+
+function openOrMend(options: StateFileOptions): StateFile {
+  const { directory, log, nowMs, mendWaitMs } = options;
+  const path = join(directory, "state.db");
+  const deadlineMs = performance.now() + mendWaitMs;
+  let movedAside: string | null = null;
+  let mendings = 0;
+  while (true) {
+    const db = openUnderLock(options, path);
+    if (db !== null) return { ...db, movedAside };
+    if (mendings === MENDINGS) throw unavailable(directory, "it is damaged and could not be mended");
+    const alone = tryFileLock(lockPath(directory), { waitMs: Math.min(mendWaitMs, ALONE_WAIT_MS) });
+    if (alone === null) {
+      if (performance.now() < deadlineMs) continue;
+      throw unavailable(directory, "it is damaged, and another process has it open");
+    }
+    mendings += 1;
+    try {
+      // Another process may have mended it while this one waited.
+      if (!isSoundAt(path)) movedAside = mend(path, { nowMs: nowMs(), log });
+    } finally {
+      alone.release();
+    }
+  }
+}
+
+/** The open file with its share of the lock, or null when the file is damaged. */
+function openUnderLock(
+  { directory, isChecked }: StateFileOptions,
+  path: string,
+): Omit<StateFile, "movedAside"> | null {
+  const users = tryFileLock(lockPath(directory), { shared: true, waitMs: USERS_WAIT_MS });
+  if (users === null) throw unavailable(directory, "another process is mending it");
+  try {
+    const db = existsSync(mendedPath(path)) ? null : openSound(path, isChecked);
+    if (db === null) users.release();
+    return db && { db, close: () => closeBoth(db, users) };
+  } catch (error) {
+    users.release();
+    throw error;
+  }
+}
+
+function closeBoth(db: DatabaseSync, users: FileLock): void {
+  try {
+    db.close();
+  } finally {
+    users.release();
+  }
+}
+
+function isSoundAt(path: string): boolean {
+  if (existsSync(mendedPath(path))) return false;
+  const db = openSound(path, true);
+  db?.close();
+  return db !== null;
+}
+
+/** The file with its tables, or null when it is damaged. */
+function openSound(path: string, isChecked: boolean): DatabaseSync | null {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openSqlite(path);
+    ensureSchema(db);
+    if (!isChecked || Object.values(db.prepare("pragma quick_check(1)").get() ?? {})[0] === "ok") return db;
+    db.close();
+    return null;
+  } catch (error) {
+    db?.close();
+    if (isDamaged(error)) return null;
+    throw error;
+  }
+}
+
+/** The lock of the process that delivers the outbox. */
+export function dispatcherLockPath(directory: string): string {
+  return join(directory, "dispatcher.lock");
+}
+
+function lockPath(directory: string): string {
+  return join(directory, "state.lock");
+}
+
+function requireDirectory(directory: string): void {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) throw unavailable(directory, "the directory is missing");
+  if (!found.isDirectory()) throw unavailable(directory, "it is not a directory");
+}
+
+function unavailable(directory: string, reason: string, cause?: unknown): OpsError {
+  return new OpsError({
+    code: "STATE_UNAVAILABLE",
+    message: `Cannot open the state in ${directory}: ${reason}`,
+    hint: hintOf(cause),
+    cause,
+  });
+}
+
+function hintOf(cause: unknown): string {
+  if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
+  return "OPSCTL_STATE_DIR names a directory that the service's user may write to; the unit's StateDirectory makes one";
+}

@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { OpsError } from "../../../platform/errors.ts";
+import { isDamaged } from "../../../platform/files/sqlite.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { OutboxLimits } from "../state.ts";
+import { openStateFile, type StateFile } from "./file.ts";
+import { type Outbox, outboxOn } from "./outbox.ts";
+import { type Place, placeOf, putBack } from "./place.ts";
+
+const MEND_AT_START_MS = 2_000;
+const MEND_AGAIN_MS = 5_000;
+
+type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; log: Log };
+
+/**
+ * The outbox in its file: opened at once, and again after the file has turned out to be damaged, or is no longer the
+ * one in its place: what was accepted into a removed file would be gone with this process.
+ *
+ * Errors: `use` throws what its work throws, and STATE_UNAVAILABLE while a damaged file cannot be mended.
+ */
+export class OpenOutbox {
+  readonly #options: Options;
+  #file: StateFile | null;
+  #outbox: Outbox | null;
+  #place: Place;
+  #movedAside: string | null = null;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    [this.#file, this.#outbox, this.#place] = this.#open(MEND_AT_START_MS);
+  }
+
+  get movedAside(): string | null {
+    return this.#movedAside;
+  }
+
+  use<T>(work: (outbox: Outbox) => T): T {
+    const outbox = this.#current();
+    try {
+      return work(outbox);
+    } catch (error) {
+      this.#heed(error, outbox);
+      throw error;
+    }
+  }
+
+  async useAsync<T>(work: (outbox: Outbox) => Promise<T>): Promise<T> {
+    const outbox = this.#current();
+    try {
+      return await work(outbox);
+    } catch (error) {
+      this.#heed(error, outbox);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #current(): Outbox {
+    if (this.#file !== null) this.#keepPlace(this.#file);
+    return this.#outbox ?? this.#openAgain();
+  }
+
+  #keepPlace({ db }: StateFile): void {
+    const found = this.#place();
+    if (found === "kept") return;
+    this.#options.log.error(
+      "The state file was taken away while it was in use: it is put back, or opened anew",
+      {
+        found,
+      },
+    );
+    try {
+      if (found === "missing") putBack(db, this.#path);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+    }
+    this.#drop();
+    this.#triedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  get #path(): string {
+    return join(this.#options.directory, "state.db");
+  }
+
+  #open(mendWaitMs: number): [StateFile, Outbox, Place] {
+    const { nowMs, limits } = this.#options;
+    this.#triedAtMs = nowMs();
+    const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
+    this.#movedAside = file.movedAside ?? this.#movedAside;
+    try {
+      return [file, outboxOn(file.db, { nowMs, limits }), placeOf(this.#path)];
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  #openAgain(): Outbox {
+    const sinceMs = Math.abs(this.#options.nowMs() - this.#triedAtMs);
+    if (this.#isClosed || sinceMs < MEND_AGAIN_MS)
+      throw new OpsError({
+        code: "STATE_UNAVAILABLE",
+        message: this.#isClosed ? "The state is closed" : "The state is damaged and could not be mended yet",
+      });
+    const [file, outbox, place] = this.#open(0);
+    this.#file = file;
+    this.#outbox = outbox;
+    this.#place = place;
+    return outbox;
+  }
+
+  #heed(error: unknown, outbox: Outbox): void {
+    // An answer that comes late says nothing about the file that is open by now.
+    if (!isDamaged(error) || outbox !== this.#outbox) return;
+    this.#options.log.error("The state file is damaged: it will be mended before it is used again");
+    this.#drop();
+    this.#triedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #drop(): void {
+    this.#file?.close();
+    this.#file = null;
+    this.#outbox = null;
+  }
+}

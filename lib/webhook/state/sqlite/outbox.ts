@@ -1,0 +1,31 @@
+import type { DatabaseSync } from "node:sqlite";
+import { sqliteDedup } from "../../../dedup/sqlite.ts";
+import type { OutboxLimits } from "../state.ts";
+import { deadRows } from "./dead.ts";
+import { dueFinder } from "./due.ts";
+import { Load } from "./load.ts";
+import { transactionsOn } from "./transaction.ts";
+import { upkeep } from "./upkeep.ts";
+import { outboxWatch } from "./watch.ts";
+import { writer } from "./write.ts";
+
+/** The outbox and the dedup of one open file, every statement prepared. */
+export type Outbox = ReturnType<typeof outboxOn>;
+
+/**
+ * Everything that the state does with an open file.
+ *
+ * Errors: those of SQLite, here and in each of its parts.
+ */
+export function outboxOn(db: DatabaseSync, options: { nowMs: () => number; limits: OutboxLimits }) {
+  const { nowMs, limits } = options;
+  const load = new Load(db, limits);
+  const world = { db, dedup: sqliteDedup(db, nowMs), transaction: transactionsOn(db), load, nowMs };
+  return {
+    write: writer(world),
+    due: dueFinder(db, nowMs),
+    dead: deadRows(world),
+    watch: outboxWatch(db, nowMs),
+    upkeep: upkeep(world),
+  };
+}

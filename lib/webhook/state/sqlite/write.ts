@@ -1,0 +1,61 @@
+import { isRefusedRow } from "../../../platform/files/sqlite.ts";
+import type { Alert } from "../../alert/alert.ts";
+import type { AcceptOutcome } from "../state.ts";
+import { type AcceptWorld, acceptor } from "./accept.ts";
+import { type Settled, type SettleWorld, settler } from "./settle.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Records what has ended and accepts what has come, all in one commit. */
+export type Write = (settled: readonly Settled[], requests: readonly (readonly Alert[])[]) => AcceptOutcome[];
+
+/**
+ * The one way in which alerts get into the outbox and out of it.
+ *
+ * Shape:  requests that wait together are one transaction. Where SQLite refuses a row in it, each request gets a
+ *         transaction of its own, so that the one with that row costs itself only; after a failure of more than a row
+ *         the rest of them are refused untried.
+ * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
+ */
+export function writer(world: AcceptWorld & SettleWorld & { transaction: Transaction }): Write {
+  const { load, nowMs } = world;
+  const settle = settler(world);
+  const accept = acceptor(world);
+  const write: Write = (settled, requests) => {
+    const now = nowMs();
+    load.refresh(now);
+    try {
+      return world.transaction(() => {
+        for (const one of settled) settle(one);
+        return requests.map((alerts) => accept(alerts, now));
+      });
+    } catch (error) {
+      load.forget();
+      throw error;
+    }
+  };
+  return (settled, requests) => {
+    try {
+      return write(settled, requests);
+    } catch (error) {
+      if (!isRefusedRow(error)) throw error;
+      write(settled, []);
+      return writeEach(write, requests);
+    }
+  };
+}
+
+/** What has been committed before a failure stays told as it is. */
+function writeEach(write: Write, requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
+  let isFailing = false;
+  return requests.map((request) => {
+    if (isFailing) return REFUSED;
+    try {
+      return write([], [request])[0]!;
+    } catch (error) {
+      isFailing = !isRefusedRow(error);
+      return REFUSED;
+    }
+  });
+}
+
+const REFUSED: AcceptOutcome = { refused: "state_unavailable" };

@@ -1,0 +1,50 @@
+import type { Scope } from "../database/store.ts";
+import type { HeldDelivery, Run } from "./run.ts";
+import { forEachConcurrently } from "./scopes.ts";
+
+/** What a run remembers of other processes' work; beyond it, what was busy simply stays busy. */
+const REMEMBERED = 10_000;
+
+/** Another process holds this owner's report. */
+export function rememberBusyScope(run: Run, scope: Scope): void {
+  run.tally.reports.busy += 1;
+  if (run.busyScopes.length < REMEMBERED) run.busyScopes.push(scope);
+}
+
+/** Another process holds this delivery. */
+export function rememberBusyDelivery(run: Run, held: HeldDelivery): void {
+  if (run.busyDeliveries.length < REMEMBERED) run.busyDeliveries.push(held);
+  else countBusyDelivery(run, held);
+}
+
+/**
+ * Looks once more at what other processes held: by now they may be done, and then all is well.
+ *
+ * Shape: what is still held is counted as busy (reports) or partial (deliveries): this run cannot vouch for it.
+ */
+export async function lookAgainAtBusy(run: Run, reportScope: (scope: Scope) => Promise<"done" | "busy">) {
+  const scopes = run.busyScopes.splice(0);
+  await forEachConcurrently(scopes, run.options.concurrency, async (scope) => {
+    if (!run.stop.reason() && (await reportScope(scope)) === "done") run.tally.reports.busy -= 1;
+    else run.tally.fail({ step: "report", code: "report_busy", tenantId: scope.tenantId });
+  });
+  const deliveries = run.busyDeliveries.splice(0);
+  await forEachConcurrently(deliveries, run.options.concurrency, async (held) => {
+    const found = await run.world.store.readDelivery(held.deliveryId).catch(() => null);
+    const counts = run.tally[held.channel.name];
+    if (found?.status === "sent") counts.reused += 1;
+    else if (found?.status === "failed" || found?.status === "unknown") {
+      counts[found.status] += 1;
+      failDelivery(run, held, found.errorCode ?? `delivery_${found.status}`);
+    } else countBusyDelivery(run, held);
+  });
+}
+
+function countBusyDelivery(run: Run, held: HeldDelivery): void {
+  run.tally[held.channel.name].partial += 1;
+  failDelivery(run, held, "delivery_busy");
+}
+
+function failDelivery(run: Run, { channel, deliveryId, reportId, scope }: HeldDelivery, code: string): void {
+  run.tally.fail({ step: channel.name, code, tenantId: scope.tenantId, reportId, deliveryId });
+}

@@ -1,0 +1,36 @@
+import { reportDayEnd } from "../../time/schedule-gate.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * A watch that says once, as soon as it can be known, that the providers' rates do not let the run end on its Monday.
+ *
+ * Shape: called after each report; it warns and keeps the fact for the summary, the run goes on as far as it comes.
+ */
+export function watchMidnight(run: Run): () => void {
+  const dayEndMs = reportDayEnd(run.startedAt).epochMilliseconds - run.startedAt.epochMilliseconds;
+  let warned = false;
+  return () => {
+    if (warned) return;
+    const rates = run.channels
+      .filter(
+        (channel) => !channel.leftOut && channel.halt.reason() === null && channel.senderTenantId !== null,
+      )
+      .map((channel) => channel.pace.perSecond())
+      .filter((rate) => rate !== null);
+    if (rates.length === 0) return;
+    const { scopes, completed, reused, failed, ineligible } = run.tally.reports;
+    const ownersLeft = scopes - completed - reused - failed - ineligible;
+    const leftMs = dayEndMs - (run.world.monotonicMs() - run.startedMs);
+    const perSecond = Math.min(...rates);
+    if ((ownersLeft / perSecond) * 1000 <= leftMs) return;
+    warned = true;
+    const code = "MONDAY_TOO_SHORT";
+    run.tally.fail({ step: "run", code });
+    run.world.log.warn("The providers' rates do not let this run end before midnight in America/Sao_Paulo", {
+      code,
+      ownersLeft,
+      perSecond,
+      minutesLeft: Math.max(0, Math.floor(leftMs / 60_000)),
+    });
+  };
+}

@@ -1,0 +1,49 @@
+import { isReportDay } from "../../time/schedule-gate.ts";
+import { Temporal } from "../../time/temporal.ts";
+import { repeatWhileLost } from "../database/refusals.ts";
+import type { Scope, WindowBounds } from "../database/store.ts";
+import type { DeliveryChannel } from "../delivery/deliver.ts";
+import { MONDAY_ENDED, type Stop } from "./stop.ts";
+import type { Tally } from "./summary.ts";
+import type { WeeklyOptions, WeeklyWorld } from "./world.ts";
+
+/** What all steps of one run share. */
+export type Run = {
+  world: WeeklyWorld;
+  options: WeeklyOptions;
+  window: WindowBounds;
+  startedAt: Temporal.Instant;
+  startedMs: number;
+  tally: Tally;
+  stop: Stop;
+  channels: DeliveryChannel[];
+  /** Held by another process when this run came by; looked at once more at the end. */
+  busyScopes: Scope[];
+  busyDeliveries: HeldDelivery[];
+};
+
+/** A delivery that another process was making when this run came by. */
+export type HeldDelivery = { deliveryId: string; channel: DeliveryChannel; scope: Scope; reportId: string };
+
+/** How long the clock may be out of reach before what needs it is given up. */
+const CLOCK_MS = 20_000;
+
+/**
+ * Null while a further call may begin, else the code of why not: somebody stopped the run, or Monday has ended.
+ *
+ * Source: the database's clock, asked anew each time.
+ */
+export async function refusalToBegin(run: Pick<Run, "world" | "stop">): Promise<string | null> {
+  if (!run.stop.reason()) {
+    const now = await readClock(run);
+    if (!isReportDay(now)) run.stop.because(MONDAY_ENDED);
+  }
+  return run.stop.reason()?.code ?? null;
+}
+
+/** The database's clock; a run that goes on waits a while for a database that is briefly away. */
+export async function readClock({ world, stop }: Pick<Run, "world" | "stop">): Promise<Temporal.Instant> {
+  const deadlineMs = world.monotonicMs() + CLOCK_MS;
+  const now = await repeatWhileLost(world.store.now, { ...world, deadlineMs, signal: stop.signal });
+  return Temporal.Instant.from(now);
+}

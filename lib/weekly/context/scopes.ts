@@ -1,0 +1,39 @@
+import type { Scope } from "../database/store.ts";
+
+/** How many scopes are read and held at once. */
+export const SCOPE_PAGE = 500;
+
+/** Every scope in key order, page by page: a page is read when the one before it is used up. */
+export async function* pagesOf<T extends Scope>(
+  readPage: (after: Scope | null, limit: number) => Promise<T[]>,
+): AsyncGenerator<T> {
+  let after: Scope | null = null;
+  for (;;) {
+    const page: T[] = await readPage(after, SCOPE_PAGE);
+    yield* page;
+    if (page.length < SCOPE_PAGE) return;
+    after = page.at(-1)!;
+  }
+}
+
+/**
+ * Works on `items` with at most `limit` of them in flight, in their order.
+ *
+ * Errors: a failure to read the items is thrown after the work in flight has ended; `work` itself must not throw.
+ */
+export async function forEachConcurrently<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const inFlight = new Set<Promise<void>>();
+  try {
+    for await (const item of items) {
+      const task: Promise<void> = work(item).finally(() => inFlight.delete(task));
+      inFlight.add(task);
+      if (inFlight.size >= limit) await Promise.race(inFlight);
+    }
+  } finally {
+    await Promise.all(inFlight);
+  }
+}

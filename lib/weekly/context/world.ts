@@ -1,0 +1,46 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Progress } from "../../platform/log/progress.ts";
+import type { Pace } from "../../platform/rate/pace.ts";
+import type { ApplicationClient } from "../../providers/application/client.ts";
+import type { EvolutionClient } from "../../providers/evolution/client.ts";
+import type { ResendClient } from "../../providers/resend/client.ts";
+import type { ReadinessProblem } from "../../schema/readiness.ts";
+import type { Store } from "../database/store.ts";
+
+/** What one run was asked to do. */
+export type WeeklyOptions = {
+  dryRun: boolean;
+  tenantId: string | null;
+  skipWhatsapp: boolean;
+  skipEmail: boolean;
+  skipEditorials: boolean;
+  concurrency: number;
+  appBaseUrl: string;
+  whatsappSenderTenantId: string | null;
+  emailSenderTenantId: string | null;
+  editorials: { enabled: boolean; maxLlmCalls: number; secretPresent: boolean };
+  logDir: string;
+};
+
+/** Everything of the world that a run touches, as plain values; a client is null when its channel is left out. */
+export type WeeklyWorld = {
+  store: Store;
+  checkReadiness(): Promise<ReadinessProblem[]>;
+  application: ApplicationClient;
+  gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
+  emailProvider: ResendClient | null;
+  whatsappPace: Pace;
+  emailPace: Pace;
+  log: Log;
+  progress: Progress;
+  /** Aborted by SIGTERM or SIGINT. */
+  interrupt: AbortSignal;
+  /** How long one answer of the database is waited for. */
+  statementLimitMs: number;
+  /** Milliseconds that only grow; for durations, never for a decision about the day. */
+  monotonicMs(): number;
+  /** Rejects when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  version: string;
+  runId: string;
+};

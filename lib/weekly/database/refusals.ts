@@ -1,0 +1,48 @@
+import { classifyDatabaseError } from "../../platform/database/pool.ts";
+
+/** SQLSTATE of opsctl's functions when it is not Monday in America/Sao_Paulo. */
+const OUTSIDE_REPORT_DAY = "OW001";
+
+/** Whether a function refused because Monday has ended. */
+export function isOutsideReportDay(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === OUTSIDE_REPORT_DAY;
+}
+
+/** Whether the connection broke, so that it is not known what the database did. */
+export function isConnectionLoss(error: unknown): boolean {
+  return classifyDatabaseError(error).transient;
+}
+
+/** What to name a database failure by in a log: its SQLSTATE where there is one. */
+export function databaseCode(error: unknown): string {
+  const { sqlState, code } = classifyDatabaseError(error);
+  return sqlState ?? code;
+}
+
+/** How long and by which clock a lost call is repeated. */
+export type Repetition = {
+  deadlineMs: number;
+  monotonicMs(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  signal: AbortSignal;
+};
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * Repeats a call while the database is briefly away: only for functions that the same token and values may repeat.
+ *
+ * Errors: the last failure once the deadline has passed or the signal is aborted; a refusal at once.
+ */
+export async function repeatWhileLost<T>(call: () => Promise<T>, repetition: Repetition): Promise<T> {
+  const { deadlineMs, monotonicMs, sleep, signal } = repetition;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isConnectionLoss(error) || signal.aborted || monotonicMs() + waitMs > deadlineMs) throw error;
+      await sleep(waitMs, signal).catch(() => {});
+    }
+  }
+}

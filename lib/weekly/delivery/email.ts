@@ -1,0 +1,88 @@
+import * as v from "valibot";
+import type { Pace } from "../../platform/rate/pace.ts";
+import { RESEND_SEND_TIMEOUT_MS, type ResendClient } from "../../providers/resend/client.ts";
+import { normalizeEmail } from "../../text/email-address.ts";
+import { maskEmail } from "../../text/mask.ts";
+import { createHalt } from "../context/halt.ts";
+import type { Store } from "../database/store.ts";
+import { renderEmail } from "../email/render.ts";
+import type { DeliveryChannel } from "./deliver.ts";
+
+/** What the e-mail channel is set up with. */
+export type EmailSettings = {
+  leftOut: boolean;
+  senderTenantId: string | null;
+  appBaseUrl: string;
+  provider: ResendClient | null;
+  pace: Pace;
+};
+
+/** The central sender, or the code of what keeps it from sending. */
+export type EmailSender =
+  | { ready: true; address: string; fromName: string | null; replyTo: string | null }
+  | { ready: false; code: "email_sender_address_missing" | "email_sender_domain_unverified" };
+
+/**
+ * E-mail as a delivery channel: the full report, sent by the central tenant's verified address.
+ *
+ * Errors: email_sender_address_missing, email_sender_domain_unverified, recipient_email_missing, each before anything
+ *         is sent.
+ * Source: weekly report document, Email contract.
+ */
+export function emailDeliveryChannel(
+  settings: EmailSettings,
+  store: Pick<Store, "claimEmail">,
+): DeliveryChannel {
+  const { appBaseUrl, provider } = settings;
+  return {
+    name: "email",
+    leftOut: settings.leftOut,
+    senderTenantId: settings.senderTenantId,
+    senderMissingCode: "email_sender_tenant_missing",
+    halt: createHalt(),
+    fruitlessInARow: 0,
+    sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
+    pace: settings.pace,
+    claim: store.claimEmail,
+    async prepare(claim, payload) {
+      const sender = emailSenderOf(claim.sender);
+      if (!sender.ready) return { ready: false, code: sender.code };
+      const to = normalizeEmail(claim.recipient);
+      const maskedHint = to && maskEmail(to);
+      if (!to || !maskedHint) return { ready: false, code: "recipient_email_missing" };
+      const { subject, html, text } = renderEmail(payload, { appBaseUrl });
+      const { deliveryId } = claim;
+      const { address: from, fromName, replyTo } = sender;
+      return {
+        ready: true,
+        maskedHint,
+        send: (signal) =>
+          provider!.sendEmail({ from, fromName, replyTo, to, subject, html, text, deliveryId }, signal),
+      };
+    },
+  };
+}
+
+const senderSchema = v.object({
+  address: v.optional(v.unknown()),
+  fromName: v.optional(v.unknown()),
+  replyTo: v.optional(v.unknown()),
+  verification_status: v.optional(v.unknown()),
+});
+
+/** Reads `tenant_config.config.email`: only an address that is exactly `verified` may send. */
+export function emailSenderOf(config: unknown): EmailSender {
+  const parsed = v.safeParse(senderSchema, config);
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  const address = parsed.success ? normalizeEmail(text(parsed.output.address)) : null;
+  if (!parsed.success || address === null) return { ready: false, code: "email_sender_address_missing" };
+  if (parsed.output.verification_status !== "verified") {
+    return { ready: false, code: "email_sender_domain_unverified" };
+  }
+  return {
+    ready: true,
+    address,
+    fromName: text(parsed.output.fromName),
+    replyTo: normalizeEmail(text(parsed.output.replyTo)),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Pace } from "../../platform/rate/pace.ts";
+import { NO_SENDER_INSTANCE } from "../../providers/evolution/advice.ts";
+import {
+  EVOLUTION_SEND_TIMEOUT_MS,
+  EVOLUTION_STATE_TIMEOUT_MS,
+  type EvolutionClient,
+} from "../../providers/evolution/client.ts";
+import { maskPhone } from "../../text/mask.ts";
+import { normalizePhone } from "../../text/phone.ts";
+import { createHalt } from "../context/halt.ts";
+import type { Store } from "../database/store.ts";
+import { renderWhatsappText } from "../texts/whatsapp-text.ts";
+import type { DeliveryChannel } from "./deliver.ts";
+
+/** What the WhatsApp channel is set up with. */
+export type WhatsappSettings = {
+  leftOut: boolean;
+  senderTenantId: string | null;
+  appBaseUrl: string;
+  gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
+  pace: Pace;
+};
+
+/**
+ * WhatsApp as a delivery channel: the short text, sent by the newest instance of the configured sender tenant.
+ *
+ * Errors: recipient_phone_missing, message_too_long, sem_instancia_gateway and the gateway's refusal of key or licence,
+ *         each before anything is sent.
+ * Source: weekly report document, run flow 7 to 9; the recipient's own instance is never used.
+ */
+export function whatsappChannel(
+  settings: WhatsappSettings,
+  store: Pick<Store, "claimWhatsapp">,
+): DeliveryChannel {
+  const { appBaseUrl, gateway } = settings;
+  return {
+    name: "whatsapp",
+    leftOut: settings.leftOut,
+    senderTenantId: settings.senderTenantId,
+    senderMissingCode: "sender_tenant_missing",
+    halt: createHalt(),
+    fruitlessInARow: 0,
+    sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
+    pace: settings.pace,
+    claim: store.claimWhatsapp,
+    async prepare(claim, payload, signal) {
+      const number = normalizePhone(claim.recipient);
+      const maskedHint = number && maskPhone(number);
+      if (!number || !maskedHint) return { ready: false, code: "recipient_phone_missing" };
+      const text = renderWhatsappText(payload, { appBaseUrl });
+      if (text === null) return { ready: false, code: "message_too_long" };
+      const instanceName = instanceNameOf(claim.sender);
+      if (!gateway || !instanceName) return { ready: false, ...NO_SENDER_INSTANCE };
+      const instance = await gateway.checkInstance(instanceName, signal);
+      if (!instance.open) {
+        const { code, cause, stopsChannel, timedOut } = instance;
+        return { ready: false, code, cause, stopsChannel, timedOut };
+      }
+      return {
+        ready: true,
+        maskedHint,
+        send: (sendSignal) => gateway.sendText({ instanceName, number, text }, sendSignal),
+      };
+    },
+  };
+}
+
+/** The instance's name, or null when there is none to be used. */
+export function instanceNameOf(sender: unknown): string | null {
+  return typeof sender === "string" && sender.trim() !== "" ? sender : null;
+}

@@ -1,0 +1,50 @@
+import { type Run, refusalToBegin } from "../context/run.ts";
+import { type EditorialSummary, noEditorials } from "../context/summary.ts";
+import { databaseCode } from "../database/refusals.ts";
+import { drainEditorials } from "./editorials.ts";
+
+/**
+ * Steps 13 and 14: the editorial drain, when it is this run's to do; at most one at a time over all hosts.
+ *
+ * Shape:  `disabled` by configuration, `skipped` by a flag, a `--tenant`, a stopped run or another run's drain.
+ * Errors: SOCIAL_EDITORIALS_CRON_SECRET_MISSING, SOCIAL_EDITORIALS_LOCK_LOST, and those of `drainEditorials`.
+ */
+export async function editorialStep(run: Run): Promise<EditorialSummary> {
+  const { options, world, tally } = run;
+  const { enabled, maxLlmCalls, secretPresent } = options.editorials;
+  if (!enabled) return noEditorials("disabled", null);
+  if (options.skipEditorials || options.tenantId !== null) return noEditorials("skipped", null);
+  const stopped = run.stop.reason();
+  if (stopped) return noEditorials("skipped", stopped.code);
+  if (!secretPresent) {
+    const code = "SOCIAL_EDITORIALS_CRON_SECRET_MISSING";
+    tally.fail({ step: "editorials", code });
+    world.log.error("Editorials are enabled, but the secret adapter has no SOCIAL_EDITORIALS_CRON_SECRET", {
+      code,
+      hint: "Put it into the credentials or secrets directory; it is never taken from the environment",
+    });
+    return noEditorials("failed", code);
+  }
+  const drainWorld = {
+    application: world.application,
+    refusal: () => refusalToBegin(run),
+    signal: run.stop.abandon,
+    fail: tally.fail,
+  };
+  // Kept aside: when the lock breaks at the very end, what the drain did is still to be told.
+  let drained = noEditorials("failed", null);
+  try {
+    const result = await world.store.withDrainLock(async (confirm) => {
+      drained = await drainEditorials(drainWorld, maxLlmCalls, confirm);
+      return drained;
+    });
+    if (result !== "busy") return result;
+    world.log.info("Another run drains the editorials", { code: "SOCIAL_EDITORIALS_BUSY" });
+    return noEditorials("skipped", "SOCIAL_EDITORIALS_BUSY");
+  } catch (error) {
+    const code = "SOCIAL_EDITORIALS_LOCK_LOST";
+    world.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
+    if (drained.code === null) tally.fail({ step: "editorials", code });
+    return { ...drained, status: "failed", code: drained.code ?? code };
+  }
+}

@@ -1,0 +1,58 @@
+import type { Channel, ChannelName } from "../payload.ts";
+import { CHANNEL_LABELS } from "../texts/channel-label.ts";
+import { metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-label.ts";
+import { partialText, reasonText } from "../texts/reason-text.ts";
+
+/** More figures than this are named in number and left to the full report. */
+const MAX_FIGURES = 14;
+
+/** One figure of a card; `known` is false where there is no data. */
+export type FigureView = { label: string; value: string; known: boolean };
+
+/** A channel's card: its figures, or why there are none. */
+export type CardView = {
+  name: string;
+  coverage: Channel["coverageStatus"];
+  coverageLabel: string;
+  note: string | null;
+  figures: FigureView[];
+  more: number;
+};
+
+const COVERAGE_LABELS: Record<Channel["coverageStatus"], string> = {
+  complete: "Dados completos",
+  partial: "Dados parciais",
+  unavailable: "Sem dados",
+};
+
+/** A channel as its card in the e-mail shows it. */
+export function cardView(name: ChannelName, channel: Channel): CardView {
+  const figures = figuresOf(name, channel.metrics ?? {});
+  return {
+    name: CHANNEL_LABELS[name],
+    coverage: channel.coverageStatus,
+    coverageLabel: COVERAGE_LABELS[channel.coverageStatus],
+    note: noteOf(name, channel, figures.length),
+    figures: figures.slice(0, MAX_FIGURES),
+    more: Math.max(0, figures.length - MAX_FIGURES),
+  };
+}
+
+function noteOf(name: ChannelName, { coverageStatus, reason }: Channel, figures: number): string | null {
+  if (coverageStatus === "unavailable") return `Sem dados desta semana. ${reasonText(name, reason ?? "")}`;
+  if (coverageStatus === "partial") return partialText(name, reason);
+  return figures === 0 ? "A análise desta semana não trouxe números." : null;
+}
+
+/** Known figures first, in their own order; then the others by name. Never in the order of the payload's keys. */
+function figuresOf(name: ChannelName, metrics: NonNullable<Channel["metrics"]>): FigureView[] {
+  return Object.entries(metrics)
+    .map(([key, value]) => ({ key, value: metricValue(key, value), ...metricName(name, key) }))
+    .toSorted((a, b) => a.rank - b.rank || compareCodeUnits(a.key, b.key))
+    .map(({ label, value }) => ({ label, value, known: value !== NO_FIGURE_TEXT }));
+}
+
+function compareCodeUnits(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,19 @@
+import type { Payload } from "../payload.ts";
+import { emailDocument } from "./document.ts";
+import { renderEmailText } from "./text.ts";
+import { emailView } from "./view.ts";
+
+/** A message with both of its parts. */
+export type RenderedEmail = { subject: string; html: string; text: string };
+
+/**
+ * The weekly e-mail of a report: a subject, an HTML part and a plain part that says the same.
+ *
+ * Shape:  the same payload gives the same bytes, whatever the order of its keys; no clock, no locale, no network.
+ *         Every value from the payload is escaped, and the HTML stays below what mail clients clip.
+ * Source: weekly report document, Email contract.
+ */
+export function renderEmail(payload: Payload, { appBaseUrl }: { appBaseUrl: string }): RenderedEmail {
+  const view = emailView(payload, appBaseUrl);
+  return { subject: view.subject, html: emailDocument(view).toString(), text: renderEmailText(view) };
+}

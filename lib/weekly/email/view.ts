@@ -1,0 +1,85 @@
+import { joinNames } from "../../text/pt-br.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { truncate } from "../../text/truncate.ts";
+import { CHANNELS, type ChannelName, type Payload } from "../payload.ts";
+import { CHANNEL_LABELS } from "../texts/channel-label.ts";
+import { appLink, reportLink } from "../texts/report-link.ts";
+import { reportPeriod } from "../texts/report-period.ts";
+import { type ScoreView, scoreView } from "../texts/score-text.ts";
+import { type CardView, cardView } from "./card.ts";
+
+// Gmail clips a message at 102 KB: lists and texts are bounded so that the largest report stays below.
+const MAX_INSIGHTS_PER_CHANNEL = 5;
+const MAX_INSIGHT_UNITS = 240;
+const MAX_STEPS = 5;
+const MAX_STEP_UNITS = 140;
+
+/** The insights of one channel. */
+export type ReadingView = { channel: string; items: string[]; more: number };
+
+/** A step for the owner; `href` is null where its path could lead out of the application. */
+export type StepView = { label: string; href: string | null };
+
+/** Everything the weekly e-mail says, worded and bounded; HTML and text only lay it out. */
+export type EmailView = {
+  subject: string;
+  preheader: string;
+  days: string;
+  link: string;
+  score: ScoreView;
+  readings: ReadingView[];
+  coverage: string;
+  cards: CardView[];
+  steps: StepView[];
+};
+
+/**
+ * What the weekly e-mail of a report says.
+ *
+ * Shape: texts are single, bounded lines, neutralised but not escaped. Lists have an order of their own, whatever
+ *        the order of the payload's keys.
+ */
+export function emailView(payload: Payload, appBaseUrl: string): EmailView {
+  const { week, days } = reportPeriod(payload);
+  const score = scoreView(payload.accountScore);
+  return {
+    subject: `Seu desempenho semanal — ${days}`,
+    preheader: [score.line, score.change].filter((part) => part !== null).join(". "),
+    days,
+    link: reportLink(appBaseUrl, week),
+    score,
+    readings: CHANNELS.flatMap((channel) => readingView(channel, payload.channels)),
+    coverage: coverageText(payload.channels),
+    cards: CHANNELS.map((channel) => cardView(channel, payload.channels[channel])),
+    steps: payload.activationActions.slice(0, MAX_STEPS).map(({ label, path }) => ({
+      label: truncate(singleLine(label), MAX_STEP_UNITS),
+      href: appLink(appBaseUrl, path),
+    })),
+  };
+}
+
+function readingView(channel: ChannelName, channels: Payload["channels"]): ReadingView[] {
+  const { status, insights } = channels[channel];
+  if (status !== "available") return [];
+  const texts = insights.map(({ text }) => truncate(singleLine(text), MAX_INSIGHT_UNITS)).filter(Boolean);
+  if (texts.length === 0) return [];
+  const items = texts.slice(0, MAX_INSIGHTS_PER_CHANNEL);
+  return [{ channel: CHANNEL_LABELS[channel], items, more: texts.length - items.length }];
+}
+
+/** Which channels the report rests on, which are only partly there and which are not. */
+function coverageText(channels: Payload["channels"]): string {
+  const labelsOf = (coverage: string) =>
+    CHANNELS.filter((name) => channels[name].coverageStatus === coverage).map((name) => CHANNEL_LABELS[name]);
+  const partial = labelsOf("partial");
+  const missing = labelsOf("unavailable");
+  if (missing.length === CHANNELS.length) return "Nenhum canal tem dados desta semana.";
+  if (partial.length + missing.length === 0)
+    return "Cobertura completa: todos os canais têm dados desta semana.";
+  const parts = [
+    "Cobertura parcial.",
+    partial.length > 0 ? `Dados incompletos: ${joinNames(partial)}.` : "",
+    missing.length > 0 ? `Sem dados: ${joinNames(missing)}.` : "",
+  ];
+  return parts.filter(Boolean).join(" ");
+}

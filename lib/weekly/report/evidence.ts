@@ -1,0 +1,76 @@
+import * as v from "valibot";
+import type { AnalysisRow, EmailCounts, EvidenceRows } from "../database/store.ts";
+import { metricsSchema } from "../payload.ts";
+
+const finite = v.pipe(v.number(), v.finite());
+
+/** No analysis nests deeper; not every runtime can write what does. */
+const DEEPEST = 64;
+
+// Any JSON but for what `jsonb` holds and JSON texts of JavaScript cannot: 1e400 is read as infinite.
+const repeatable = v.custom<unknown>((value) => isRepeatable(value, 0));
+
+/** What the application's analysis row has to look like before a report repeats it. */
+const analysisSchema = v.object({
+  coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
+  reason: v.nullable(v.string()),
+  metrics: metricsSchema,
+  insights: v.array(
+    v.object({
+      code: v.string(),
+      text: v.string(),
+      metric: v.optional(v.string()),
+      value: v.optional(v.nullable(finite)),
+      previous: v.optional(v.nullable(finite)),
+    }),
+  ),
+  evidence: v.array(repeatable),
+  triggers: v.array(repeatable),
+});
+
+/** The content of an analysis, without what the database made up for the row (id, time). */
+export type AnalysisEvidence = v.InferOutput<typeof analysisSchema> & {
+  connectionId: string;
+  channel: string;
+};
+
+/**
+ * What a report is made of and what its fingerprint covers; `null` is absence, never zero.
+ *
+ * Shape: ids of rows, times and tokens are outside: the same findings always give the same fingerprint.
+ */
+export type Evidence = {
+  score: { value: number | null; previous: number | null };
+  analyses: (AnalysisEvidence | { connectionId: string; channel: string; malformed: true })[];
+  email: EmailCounts | null;
+};
+
+/** The evidence of one report, from the rows as read. */
+export function evidenceOf(rows: EvidenceRows): Evidence {
+  return {
+    score: { value: validScore(rows.score?.score ?? null), previous: validScore(rows.previousScore) },
+    analyses: rows.analyses.map((row) => {
+      const { connectionId, channel } = row;
+      const content = parseAnalysis(row);
+      return content ? { connectionId, channel, ...content } : { connectionId, channel, malformed: true };
+    }),
+    email: rows.email.sends === 0 ? null : rows.email,
+  };
+}
+
+/** The content of an analysis row, or null when it is not what the application promised. */
+export function parseAnalysis(row: AnalysisRow): v.InferOutput<typeof analysisSchema> | null {
+  const result = v.safeParse(analysisSchema, row);
+  return result.success ? result.output : null;
+}
+
+function isRepeatable(value: unknown, depth: number): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (value === null || typeof value !== "object") return true;
+  return depth < DEEPEST && Object.values(value).every((item) => isRepeatable(item, depth + 1));
+}
+
+/** A score outside 0 to 100 proves nothing. */
+function validScore(score: number | null): number | null {
+  return score !== null && score >= 0 && score <= 100 ? score : null;
+}

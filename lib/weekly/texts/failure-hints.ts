@@ -1,0 +1,48 @@
+import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
+import type { Failure } from "../context/summary.ts";
+
+/** What an operator does about a failure code of the weekly run; codes without a line explain themselves. */
+const HINTS: Readonly<Record<string, string>> = {
+  APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
+  APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
+  SOCIAL_ALL_CALLS_FAILED: "no analysis call succeeded: look at the application",
+  report_busy: "another process holds this report's lease (20 minutes); run again when it is done",
+  report_claim_failed: "the database refused the claim; the log has the SQLSTATE",
+  report_collection_failed: "the database did not answer between two analysis calls; run again",
+  report_persist_failed: "migration missing, claim lost or payload invalid; the log has the cause",
+  recipient_phone_missing: "enter the owner's phone in users.phone, then run again",
+  recipient_email_missing: "enter a valid address in users.email, then run again",
+  sender_tenant_missing: "set WHATSAPP_REPORT_SENDER_TENANT_ID",
+  email_sender_tenant_missing: "set WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
+  email_sender_address_missing: "give the central tenant's tenant_config.config.email an address",
+  email_sender_domain_unverified: "verify the sender's domain at the e-mail provider",
+  delivery_unknown: "the provider may have the message: look it up, then opsctl deliveries reconcile",
+  lease_expired_after_dispatch: "a process died while sending: look it up, then opsctl deliveries reconcile",
+  delivery_prepare_failed: "the message could not be made; the log has the kind of the fault",
+  delivery_send_broke_off: "the provider may have the message: look it up, then opsctl deliveries reconcile",
+  email_not_answering: "the e-mail provider did not answer 100 times in a row; the next run sends the rest",
+  whatsapp_not_answering: "the gateway did not answer 100 times in a row; the next run sends the rest",
+  delivery_busy: "another process is sending it; run again when it is done",
+  delivery_not_recorded: "it was sent, but the database could not be told: note the provider's id",
+  delivery_claim_lost: "it was sent, but another process had given it up: opsctl deliveries reconcile",
+  timeline_entry_failed: "it was sent; only its timeline entry is missing",
+  email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
+  daily_quota_exceeded: "the e-mail provider's daily quota is used up",
+  monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",
+  SOCIAL_EDITORIALS_CRON_SECRET_MISSING: "put the alias into the secret adapter, never into the environment",
+  WORKER_HTTP_401: "the alias SOCIAL_EDITORIALS_CRON_SECRET differs from the editorial worker's CRON_SECRET",
+  SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED: "tenants remain; raising the ceiling is a decision, not a retry",
+  SOCIAL_EDITORIALS_NO_PROGRESS: "look at cursor and reasonStopped in the summary, and at the failed tenants",
+  HEARTBEAT_UNWRITABLE: "OPSCTL_LOG_DIR has to be an existing directory that this user may write to",
+  MONDAY_TOO_SHORT: "the providers' rates are too low for this many owners",
+  TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
+};
+
+/** The line that mends a failure, or undefined; of the gateway's codes also what is wrong. */
+export function hintFor({ code, cause }: Pick<Failure, "code" | "cause">): string | undefined {
+  if (Object.hasOwn(HINTS, code)) return HINTS[code];
+  // After one of these the message was refused or may have been taken: the delivery's state says which.
+  if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;
+  const advice = gatewayAdvice({ code, cause }, WEEKLY_GATEWAY);
+  return advice === null ? undefined : `${advice.problem}. ${advice.mend}`;
+}

@@ -1,0 +1,111 @@
+import { formatNumber, formatPercent } from "../../text/pt-br.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { truncate } from "../../text/truncate.ts";
+import type { ChannelName } from "../payload.ts";
+
+/** What is shown where there is no figure; never a zero. */
+export const NO_FIGURE_TEXT = "sem dado";
+
+const MAX_NAME_UNITS = 36;
+
+/** The e-mail figures, in the order of a message's life. Counts are by last known state, and the names say so. */
+const EMAIL_LABELS: Record<string, string> = {
+  sends: "Enviados",
+  delivery_rate: "Taxa de entrega",
+  open_rate: "Taxa de abertura",
+  click_rate: "Taxa de cliques",
+  bounce_rate: "Taxa de devolução",
+  delivered: "Entregues, sem abertura",
+  opened: "Abertos, sem clique",
+  clicked: "Com clique",
+  bounced: "Devolvidos",
+  complained: "Marcados como spam",
+  failed: "Com falha no envio",
+  delayed: "Com entrega atrasada",
+  suppressed: "Bloqueados antes do envio",
+  no_event: "Sem evento registrado",
+};
+
+/** The figures social analyses usually carry, widest first. */
+const SOCIAL_LABELS: Record<string, string> = {
+  followers: "Seguidores",
+  followers_count: "Seguidores",
+  follower_count: "Seguidores",
+  new_followers: "Novos seguidores",
+  followers_gained: "Novos seguidores",
+  followers_lost: "Seguidores perdidos",
+  followers_delta: "Variação de seguidores",
+  follower_growth: "Variação de seguidores",
+  follower_growth_rate: "Crescimento de seguidores",
+  reach: "Alcance",
+  impressions: "Impressões",
+  views: "Visualizações",
+  profile_views: "Visitas ao perfil",
+  profile_visits: "Visitas ao perfil",
+  page_views: "Visitas à página",
+  posts: "Publicações",
+  posts_count: "Publicações",
+  reels: "Reels",
+  stories: "Stories",
+  videos: "Vídeos",
+  engagement: "Engajamento",
+  engagements: "Interações",
+  interactions: "Interações",
+  engagement_rate: "Taxa de engajamento",
+  likes: "Curtidas",
+  reactions: "Reações",
+  comments: "Comentários",
+  shares: "Compartilhamentos",
+  reposts: "Republicações",
+  saves: "Salvamentos",
+  clicks: "Cliques",
+  link_clicks: "Cliques no link",
+  website_clicks: "Cliques no site",
+  click_rate: "Taxa de cliques",
+  ctr: "Taxa de cliques",
+  messages: "Mensagens",
+  leads: "Contatos gerados",
+};
+
+/** Where a figure stands in its card and what it is called there. */
+export type MetricName = { rank: number; label: string };
+
+/**
+ * The name of a figure for people: a known one in Portuguese, any other made readable from its key.
+ *
+ * Shape: known figures rank before unknown ones; `label` is one bounded line, neutralised but not escaped.
+ */
+export function metricName(channel: ChannelName, key: string): MetricName {
+  const labels = channel === "email" ? EMAIL_LABELS : SOCIAL_LABELS;
+  const name = snakeCase(key);
+  const rank = Object.keys(labels).indexOf(name);
+  return rank < 0 ? { rank: Number.MAX_SAFE_INTEGER, label: humanised(key) } : { rank, label: labels[name]! };
+}
+
+/**
+ * A figure for people.
+ *
+ * Units: a name that ends in rate holds a fraction and becomes a percentage; outside −1 to 1 it is no fraction and
+ *        stays a number, so that nothing is multiplied by a hundred by mistake.
+ */
+export function metricValue(key: string, value: number | null): string {
+  if (value === null || !Number.isFinite(value)) return NO_FIGURE_TEXT;
+  const isFraction = /(^|_)(rate|ctr)$/.test(snakeCase(key)) && Math.abs(value) <= 1;
+  return isFraction ? formatPercent(value) : formatNumber(value);
+}
+
+function snakeCase(key: string): string {
+  return key
+    .slice(0, 2 * MAX_NAME_UNITS)
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[\s.-]+/g, "_")
+    .toLowerCase();
+}
+
+/** "storyReplies" and "story_replies" become "Story replies"; what is not a name of that kind stays as it is. */
+function humanised(key: string): string {
+  const line = singleLine(key);
+  const words = /^[A-Za-z0-9_]+$/.test(line) ? snakeCase(line).replace(/_+/g, " ").trim() : line;
+  const [first = "", ...rest] = truncate(words, MAX_NAME_UNITS);
+  return first === "" ? "Sem nome" : first.toUpperCase() + rest.join("");
+}

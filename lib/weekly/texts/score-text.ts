@@ -1,0 +1,50 @@
+import { formatCount } from "../../text/pt-br.ts";
+import type { Payload } from "../payload.ts";
+
+/** What both messages say when there is no score. */
+export const NO_SCORE_TEXT = "Ainda não há histórico suficiente para o score geral";
+
+/** Where the score went since the week before; `unknown` when there is nothing to compare with. */
+export type ScoreTrend = "up" | "down" | "flat" | "unknown";
+
+/** The score as it is shown: whole numbers, and its change in words. */
+export type ScoreView = {
+  score: number | null;
+  previous: number | null;
+  trend: ScoreTrend;
+  line: string;
+  change: string | null;
+};
+
+/**
+ * The account's score for people.
+ *
+ * Units: 0 to 100, halves up, for display only. The change is that of the whole numbers shown, so that they add up.
+ */
+export function scoreView({ score, previousScore }: Payload["accountScore"]): ScoreView {
+  const shown = score === null ? null : halfUp(score);
+  const previous = previousScore === null ? null : halfUp(previousScore);
+  if (shown === null) return { score: null, previous, trend: "unknown", line: NO_SCORE_TEXT, change: null };
+  return {
+    score: shown,
+    previous,
+    trend: previous === null ? "unknown" : trendOf(shown - previous),
+    line: `Score geral: ${shown}/100`,
+    change: previous === null ? "Sem score da semana anterior para comparar" : changeText(shown, previous),
+  };
+}
+
+function trendOf(difference: number): ScoreTrend {
+  if (difference === 0) return "flat";
+  return difference > 0 ? "up" : "down";
+}
+
+function changeText(shown: number, previous: number): string {
+  if (shown === previous) return `Igual à semana anterior (${previous}/100)`;
+  const points = formatCount(Math.abs(shown - previous), "ponto", "pontos");
+  return `${points} a ${shown > previous ? "mais" : "menos"} que na semana anterior (${previous}/100)`;
+}
+
+function halfUp(value: number): number {
+  return Math.floor(value + 0.5);
+}

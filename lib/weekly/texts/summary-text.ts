@@ -1,0 +1,109 @@
+import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
+import { hintFor } from "./failure-hints.ts";
+
+const FAILURE_CODES_SHOWN = 12;
+const IDS_SHOWN = 3;
+
+const VERDICTS: Record<WeeklySummary["status"], string> = {
+  success: "The weekly run succeeded",
+  failed: "The weekly run FAILED",
+  refused: "The weekly run was refused: nothing was written or sent",
+  not_ready: "NOT READY: nothing was written or sent",
+  ready: "Ready: a real run would send every report",
+};
+
+/** A run's result for a person at a terminal: the same facts as the JSON summary, failures grouped by code. */
+export function renderSummary(summary: WeeklySummary): string {
+  const { window, durationMs, error, status } = summary;
+  const week = window === null ? "" : `, week of ${window.week}`;
+  const lines = [`${VERDICTS[status]}${week} (${(durationMs / 1000).toFixed(1)} s)`];
+  if (error) lines.push("", `${error.code}: ${error.message}`, ...(error.hint ? [`  -> ${error.hint}`] : []));
+  const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
+  if (hasBegun) lines.push("", ...counterLines(summary));
+  if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
+  const inDoubt = summary.whatsapp.unknown + summary.email.unknown;
+  if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
+  return `${lines.join("\n")}\n`;
+}
+
+function counterLines(summary: WeeklySummary): string[] {
+  const { dryRun, reports, social, editorials, heartbeat } = summary;
+  const owners = `${reports.scopes} ${reports.scopes === 1 ? "owner" : "owners"}`;
+  const readiness = (counts: DeliveryCounts) => {
+    const ready = reports.scopes - counts.failed - counts.skipped;
+    return counted({ "would be sent": ready, "would fail": counts.failed, skipped: counts.skipped });
+  };
+  if (dryRun) {
+    return [
+      row("Owners", owners),
+      row("WhatsApp", readiness(summary.whatsapp)),
+      row("E-mail", readiness(summary.email)),
+      row(
+        "Editorials",
+        editorials.status === "failed" ? `would fail: ${editorials.code}` : dryEditorials(summary),
+      ),
+    ];
+  }
+  const { completed, reused, busy, failed, ineligible } = reports;
+  const model = `${editorials.calls} calls, ${editorials.llmCalls} model calls, ${editorials.tenants} tenants`;
+  const editorialText = editorials.calls > 0 ? `${editorials.status}: ${model}` : editorials.status;
+  return [
+    row("Reports", `${owners}: ${counted({ completed, reused, busy, failed, ineligible })}`),
+    row("Analyses", counted({ calls: social.calls, failed: social.failed })),
+    row("WhatsApp", counted(summary.whatsapp)),
+    row("E-mail", counted(summary.email)),
+    row("Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText),
+    row("Heartbeat", heartbeat),
+  ];
+}
+
+function dryEditorials({ editorials }: WeeklySummary): string {
+  return editorials.status === "disabled" ? "disabled" : "secret and budget in place";
+}
+
+function inDoubtLine(count: number): string {
+  const messages = count === 1 ? "1 message may have been sent" : `${count} messages may have been sent`;
+  return `${messages}, so opsctl leaves it to you: opsctl deliveries list --state unknown`;
+}
+
+function row(label: string, text: string): string {
+  return `  ${label.padEnd(11)}${text}`;
+}
+
+function counted(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");
+}
+
+function failureLines(summary: WeeklySummary): string[] {
+  const { failures, failuresTruncated, retryableUntil, dryRun, whatsapp, email } = summary;
+  const groups = Map.groupBy(failures, nameOf);
+  const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
+  for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
+    lines.push(`  ${name}${group.length > 1 ? ` (${group.length})` : ""}`);
+    const hint = hintFor(group[0]!);
+    if (hint) lines.push(`    -> ${hint}`);
+    for (const failure of group.slice(0, IDS_SHOWN)) {
+      const ids = idsOf(failure);
+      if (ids) lines.push(`       ${ids}`);
+    }
+    if (group.length > IDS_SHOWN)
+      lines.push(`       and ${group.length - IDS_SHOWN} more; --json names them`);
+  }
+  if (groups.size > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.size - FAILURE_CODES_SHOWN} more codes`);
+  if (retryableUntil && !dryRun && whatsapp.failed + email.failed > 0)
+    lines.push("", `Failed deliveries can be tried again until ${retryableUntil}.`);
+  return lines;
+}
+
+function nameOf({ step, code, cause }: Failure): string {
+  return cause === undefined ? `${step}: ${code}` : `${step}: ${code}, ${cause}`;
+}
+
+function idsOf({ tenantId, deliveryId, providerMessageId }: Failure): string {
+  const named = { tenant: tenantId, delivery: deliveryId, "provider id": providerMessageId };
+  return Object.entries(named)
+    .filter(([, id]) => id !== undefined)
+    .map(([name, id]) => `${name} ${id}`)
+    .join("  ");
+}

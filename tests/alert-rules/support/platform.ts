@@ -1,0 +1,41 @@
+/** The platform's stand-in and what a test does with it. */
+import { applyRules } from "../../../lib/alert-rules/apply.ts";
+import { planRules } from "../../../lib/alert-rules/plan.ts";
+import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { type GrafanaClient, grafanaClient } from "../../../lib/providers/grafana/client.ts";
+import { type Monitoring, type MonitoringOptions, startMonitoring } from "../../standins/grafana.ts";
+import { UIDS } from "./documents.ts";
+
+/** The token of the tests: a value to search outputs for. */
+export const TOKEN = "glsa_canaryMonitoringToken";
+
+/** A stand-in with the tests' folder, and a client of it; stops when it goes out of scope. */
+export async function openPlatform(
+  options: Partial<MonitoringOptions> = {},
+): Promise<{ platform: Monitoring; client: GrafanaClient } & AsyncDisposable> {
+  const platform = await startMonitoring({ token: TOKEN, folders: [UIDS.folder], ...options });
+  return { platform, client: clientOf(platform), [Symbol.asyncDispose]: () => platform.stop() };
+}
+
+/** A client of the stand-in. */
+export function clientOf(platform: Monitoring, token = TOKEN, timeoutMs = 5_000): GrafanaClient {
+  return grafanaClient({ baseUrl: new URL(platform.url), token: new Secret(token), timeoutMs });
+}
+
+/** The plan as `opsctl alert-rules plan` makes it. */
+export function plan(client: GrafanaClient, withExtras = false) {
+  return planRules(client, alertRules({ withExtras }), UIDS);
+}
+
+/** One `opsctl alert-rules apply`. */
+export async function apply(client: GrafanaClient, withExtras = false) {
+  return await applyRules(client, await plan(client, withExtras));
+}
+
+/** How many rules ended how. */
+export function tally(results: readonly { result: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { result } of results) counts[result] = (counts[result] ?? 0) + 1;
+  return counts;
+}

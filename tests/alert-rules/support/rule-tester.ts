@@ -1,0 +1,77 @@
+/** Runs opsctl's own rules in promtool: rule file and test file are made from the rules, so nothing is written twice. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/rule.ts";
+import type { Series } from "../../fixtures/rules/series.ts";
+import { runPromtool } from "../../support/promtool.ts";
+
+/** What must be so at one instant: which rules fire, and the one value of a rule's query, null for no series. */
+export type Expectation = {
+  at: string;
+  fires?: Record<string, boolean>;
+  values?: Record<string, number | null>;
+};
+
+/** What a rule is in the language of the tester. */
+export function testerRule(rule: AlertRule): { alert: string; expr: string; for: string } {
+  return {
+    alert: rule.uid,
+    expr: `(${rule.query}) ${comparisonText(rule.condition)}`,
+    for: `${rule.forSeconds}s`,
+  };
+}
+
+/** Runs the rules over the series and says what the tester found wrong; nothing when all is as expected. */
+export function findingsOf(
+  tool: string,
+  rules: readonly AlertRule[],
+  series: Series,
+  expectations: readonly Expectation[],
+  evaluationInterval = "1m",
+): string {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-rules-"));
+  try {
+    const groups = [{ name: "rules", interval: evaluationInterval, rules: rules.map(testerRule) }];
+    const test = {
+      rule_files: ["rules.yml"],
+      evaluation_interval: evaluationInterval,
+      tests: [testOf(rules, series, expectations)],
+    };
+    // JSON is YAML.
+    writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups }));
+    writeFileSync(join(folder, "test.yml"), JSON.stringify(test));
+    const { status, output } = runPromtool(tool, ["test", "rules", join(folder, "test.yml")]);
+    return status === 0 && output.includes("SUCCESS") ? "" : output || `promtool ended with ${status}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function testOf(rules: readonly AlertRule[], series: Series, expectations: readonly Expectation[]) {
+  const byUid = new Map(rules.map((rule) => [rule.uid, rule]));
+  const known = (uid: string) => {
+    const rule = byUid.get(uid);
+    if (rule === undefined) throw new Error(`no rule ${uid} among those under test`);
+    return rule;
+  };
+  return {
+    interval: "1m",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: expectations.flatMap(({ at, fires = {} }) =>
+      Object.entries(fires).map(([uid, isFiring]) => ({
+        eval_time: at,
+        alertname: known(uid).uid,
+        exp_alerts: isFiring ? [{ exp_labels: {} }] : [],
+      })),
+    ),
+    promql_expr_test: expectations.flatMap(({ at, values = {} }) =>
+      Object.entries(values).map(([uid, value]) => ({
+        expr: known(uid).query,
+        eval_time: at,
+        // One series without a label, or none.
+        exp_samples: value === null ? [] : [{ labels: "{}", value }],
+      })),
+    ),
+  };
+}

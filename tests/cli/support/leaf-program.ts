@@ -1,0 +1,58 @@
+/** A program of one command that misbehaves as its first argument says, run by `run-leaf.test.ts` as a process. */
+import process from "node:process";
+import { defineLeaf } from "../../../cli/framework/command.ts";
+import { runLeaf } from "../../../cli/framework/run-command.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+
+const secret = new Secret("canary-of-the-program");
+const [mode, ...rawArgs] = process.argv.slice(2);
+
+function whole(bytes: number) {
+  const result = {
+    command: "test",
+    filler: "x".repeat(bytes),
+    secret: secret.open(),
+    mail: "maria@example.com",
+  };
+  return { exitCode: 0, result, text: `done ${secret.open()}\n` };
+}
+
+const modes: Record<string, () => Promise<{ exitCode: number; result: object; text: string }>> = {
+  ok: async () => whole(1),
+  large: async () => whole(3_000_000),
+  async failing() {
+    return { ...whole(1), exitCode: 1 };
+  },
+  async opsError() {
+    throw new OpsError({ code: "CONFIG_INVALID", message: `bad ${secret.open()}`, hint: "mend it" });
+  },
+  async unexpected() {
+    throw new TypeError(`boom ${secret.open()}`);
+  },
+  async unhandledRejection() {
+    void Promise.reject(new TypeError(`boom ${secret.open()}`));
+    return await new Promise(() => setInterval(() => {}, 1_000));
+  },
+  async uncaughtException() {
+    setTimeout(() => {
+      throw new TypeError(`boom ${secret.open()}`);
+    });
+    return await new Promise(() => setInterval(() => {}, 1_000));
+  },
+  async crashAfterResult() {
+    setTimeout(() => {
+      throw new TypeError(`boom ${secret.open()}`);
+    }, 50);
+    return whole(1);
+  },
+};
+
+const leaf = defineLeaf({
+  meta: { name: "test", description: "A command for tests" },
+  args: { json: { type: "boolean" } },
+  example: "opsctl test",
+  run: () => (modes[mode as string] as (typeof modes)[string])(),
+});
+
+process.exitCode = await runLeaf("test", leaf, { rawArgs, isJson: rawArgs.includes("--json") });

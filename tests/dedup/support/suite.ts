@@ -1,0 +1,335 @@
+/** What every dedup must do, whatever keeps it; a test file registers it for its store. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Claim, Dedup } from "../../../lib/dedup/dedup.ts";
+
+/** A dedup on an empty store of its own, with the clock at `START_MS`. */
+export type DedupWorld = {
+  dedup: Dedup;
+  setClock(ms: number): void | Promise<void>;
+  /** One more dedup on the same store, as another process would have it. */
+  another(): Promise<Dedup>;
+  /** Closes what is open and answers a dedup on the same store. */
+  reopen(): Promise<Dedup>;
+  /** Runs `work` with a dedup inside a transaction that is then rolled back. */
+  rolledBack(work: (dedup: Dedup) => Promise<void>): Promise<void>;
+  /** How many entries the store holds, expired ones included. */
+  countEntries(): number | Promise<number>;
+  close(): Promise<void>;
+};
+
+/** Where the clock of a new world stands: within a second, because boundaries are exact to the millisecond. */
+export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
+
+const MINUTE_MS = 60_000;
+const TTL_MS = 30 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Registers the suite for one store. */
+export function dedupSuite(name: string, open: () => Promise<DedupWorld>): void {
+  describe(`${name}, as a dedup`, () => {
+    let world: DedupWorld;
+    beforeEach(async () => {
+      world = await open();
+    });
+    afterEach(() => world.close());
+    claimTests(() => world);
+    confirmationTests(() => world);
+    clockTests(() => world);
+    storeTests(() => world);
+  });
+  describe(`${name}, as a dedup`, () => {
+    test("agrees with a simple model on any sequence of calls", () => agreesWithModel(open));
+  });
+}
+
+async function claimFirst(dedup: Dedup, key: string, ttlMs = TTL_MS): Promise<string> {
+  const claim = await dedup.claim(key, ttlMs);
+  if (claim.outcome !== "first") throw new Error(`${key} is claimed already`);
+  return claim.token;
+}
+
+function claimTests(world: () => DedupWorld): void {
+  test("claims a key once, and tells the others when that was", async () => {
+    const { dedup } = world();
+    expect(await dedup.claim("a", TTL_MS)).toEqual({
+      outcome: "first",
+      token: expect.any(String),
+      claimedAtMs: START_MS,
+    });
+    await world().setClock(START_MS + 5);
+    const duplicate = { outcome: "duplicate", claimedAtMs: START_MS, value: null } as const;
+    expect(await dedup.claim("a", TTL_MS)).toEqual(duplicate);
+    expect((await dedup.claim("b", TTL_MS)).outcome).toBe("first");
+  });
+
+  test("gives 50 claims at once one first", async () => {
+    const dedups = [world().dedup, await world().another()];
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => dedups[index % 2]?.claim("storm", TTL_MS)),
+    );
+    expect(claims.filter((claim) => claim?.outcome === "first")).toHaveLength(1);
+    expect(claims.filter((claim) => claim?.outcome === "duplicate")).toHaveLength(49);
+  });
+
+  test("holds to the last millisecond of its time, and not one longer", async () => {
+    const { dedup, setClock } = world();
+    await claimFirst(dedup, "a");
+    await setClock(START_MS + TTL_MS - 1);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    await setClock(START_MS + TTL_MS);
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({
+      outcome: "first",
+      claimedAtMs: START_MS + TTL_MS,
+    });
+  });
+
+  test("is not extended by duplicates", async () => {
+    const { dedup, setClock } = world();
+    const outcomes: string[] = [];
+    for (let minute = 0; minute <= 70; minute += 10) {
+      await setClock(START_MS + minute * MINUTE_MS);
+      outcomes.push(`${minute} ${(await dedup.claim("a", TTL_MS)).outcome}`);
+    }
+    expect(outcomes.filter((line) => line.endsWith("first"))).toEqual(["0 first", "30 first", "60 first"]);
+  });
+
+  test("takes any text as a key", async () => {
+    const { dedup } = world();
+    for (const key of ["__proto__", "a'b", "ação 🚨", " a", "a "]) await claimFirst(dedup, key);
+    expect((await dedup.claim("ação 🚨", TTL_MS)).outcome).toBe("duplicate");
+  });
+}
+
+function confirmationTests(world: () => DedupWorld): void {
+  test("leaves a value for later duplicates, until the claim is over", async () => {
+    const { dedup, setClock } = world();
+    const token = await claimFirst(dedup, "a");
+    expect(await dedup.confirm("a", token, { value: "https://tracker/1" })).toBe(true);
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ value: "https://tracker/1" });
+    expect(await dedup.confirm("a", token)).toBe(true);
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ value: "https://tracker/1" });
+    await setClock(START_MS + TTL_MS);
+    await claimFirst(dedup, "a");
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+  });
+
+  test("confirmed without a time of its own keeps the one it has", async () => {
+    const { dedup, setClock } = world();
+    const token = await claimFirst(dedup, "a");
+    await setClock(START_MS + 10 * MINUTE_MS);
+    expect(await dedup.confirm("a", token)).toBe(true);
+    await setClock(START_MS + TTL_MS);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+  });
+
+  test("confirmed for longer holds that long from the confirmation, whatever later claims would hold", async () => {
+    const { dedup, setClock } = world();
+    const token = await claimFirst(dedup, "a", 2 * MINUTE_MS);
+    await setClock(START_MS + MINUTE_MS);
+    expect(await dedup.confirm("a", token, { ttlMs: TTL_MS })).toBe(true);
+    for (const atMs of [START_MS + 3 * MINUTE_MS, START_MS + MINUTE_MS + TTL_MS - 1]) {
+      await setClock(atMs);
+      expect((await dedup.claim("a", 2 * MINUTE_MS)).outcome).toBe("duplicate");
+    }
+    await setClock(START_MS + MINUTE_MS + TTL_MS);
+    expect((await dedup.claim("a", 2 * MINUTE_MS)).outcome).toBe("first");
+  });
+
+  test("released is free at once", async () => {
+    const { dedup } = world();
+    const token = await claimFirst(dedup, "a");
+    expect(await dedup.release("a", token)).toBe(true);
+    expect(await dedup.release("a", token)).toBe(false);
+    await claimFirst(dedup, "a");
+  });
+
+  test("takes no confirmation and no release of a claim that is over or another's", async () => {
+    const { dedup, setClock } = world();
+    const old = await claimFirst(dedup, "a");
+    await setClock(START_MS + TTL_MS);
+    expect(await dedup.confirm("a", old, { value: "old" })).toBe(false);
+    expect(await dedup.release("a", old)).toBe(false);
+    const token = await claimFirst(dedup, "a");
+    expect(await dedup.confirm("a", old, { value: "old", ttlMs: 1 })).toBe(false);
+    expect(await dedup.release("a", old)).toBe(false);
+    expect(await dedup.release("b", token)).toBe(false);
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+  });
+}
+
+function clockTests(world: () => DedupWorld): void {
+  test("suppresses for no longer than its own time after the clock was set back by a day", async () => {
+    const { dedup, setClock } = world();
+    await claimFirst(dedup, "a");
+    const back = START_MS - DAY_MS;
+    await setClock(back);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    await setClock(back + TTL_MS - 1);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    await setClock(back + TTL_MS);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+  });
+
+  test("set back a little and forward again still ends within its own time", async () => {
+    const { dedup, setClock } = world();
+    await claimFirst(dedup, "a");
+    await setClock(START_MS - MINUTE_MS);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    await setClock(START_MS - MINUTE_MS + TTL_MS);
+    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+  });
+
+  test("can be confirmed and released although the clock was set back", async () => {
+    const { dedup, setClock } = world();
+    const token = await claimFirst(dedup, "a");
+    await setClock(START_MS - DAY_MS);
+    expect(await dedup.confirm("a", token, { value: "v" })).toBe(true);
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: "v" });
+    expect(await dedup.release("a", token)).toBe(true);
+  });
+}
+
+function storeTests(world: () => DedupWorld): void {
+  test("forgets what a rolled back transaction claimed, confirmed and released", async () => {
+    const { dedup } = world();
+    const kept = await claimFirst(dedup, "kept");
+    await world().rolledBack(async (inside) => {
+      await claimFirst(inside, "undone");
+      expect((await inside.claim("undone", TTL_MS)).outcome).toBe("duplicate");
+      expect(await inside.confirm("kept", kept, { value: "undone" })).toBe(true);
+      expect(await inside.release("kept", kept)).toBe(true);
+    });
+    await claimFirst(dedup, "undone");
+    expect(await dedup.claim("kept", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+  });
+
+  test("remembers over a restart", async () => {
+    const token = await claimFirst(world().dedup, "a");
+    await world().dedup.confirm("a", token, { value: "v" });
+    const dedup = await world().reopen();
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: "v" });
+    expect(await dedup.release("a", token)).toBe(true);
+  });
+
+  test("prunes what is over, and nothing else", async () => {
+    const { dedup, setClock } = world();
+    for (const key of ["a", "b", "c"]) await claimFirst(dedup, key);
+    await setClock(START_MS + 1);
+    await claimFirst(dedup, "d");
+    expect(await dedup.prune()).toBe(0);
+    await setClock(START_MS + TTL_MS);
+    expect(await dedup.prune()).toBe(3);
+    expect(await world().countEntries()).toBe(1);
+    expect((await dedup.claim("d", TTL_MS)).outcome).toBe("duplicate");
+  });
+}
+
+type Step =
+  | { do: "claim"; key: string; ttlMs: number }
+  | {
+      do: "confirm" | "release";
+      key: string;
+      nth: number;
+      ttlMs: number | undefined;
+      value: string | undefined;
+    }
+  | { do: "move"; ms: number }
+  | { do: "prune" };
+
+const keys = fc.constantFrom("a", "b", "c");
+const durations = fc.integer({ min: 1, max: 12 });
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("claim" as const), key: keys, ttlMs: durations }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("confirm" as const, "release" as const),
+      key: keys,
+      nth: fc.nat(3),
+      ttlMs: fc.option(durations, { nil: undefined }),
+      value: fc.option(fc.constantFrom("x", "y"), { nil: undefined }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("move" as const), ms: fc.integer({ min: -9, max: 9 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("prune" as const) }) },
+);
+
+type Entry = { token: string; claimedAtMs: number; ttlMs: number; endsAtMs: number; value: string | null };
+
+/** The dedup as one would write it for one process without a store. */
+class Model {
+  nowMs = START_MS;
+  readonly entries = new Map<string, Entry>();
+
+  inForce(key: string): Entry | undefined {
+    const entry = this.entries.get(key);
+    return entry !== undefined && this.nowMs < entry.endsAtMs ? entry : undefined;
+  }
+
+  /** What a claim must answer; `actual` lends the token, which nobody can foresee. */
+  claim(key: string, ttlMs: number, actual: Claim): Claim {
+    const entry = this.inForce(key);
+    if (entry === undefined) {
+      const token = actual.outcome === "first" ? actual.token : "";
+      const endsAtMs = this.nowMs + ttlMs;
+      this.entries.set(key, { token, claimedAtMs: this.nowMs, ttlMs, endsAtMs, value: null });
+      return { outcome: "first", token, claimedAtMs: this.nowMs };
+    }
+    entry.endsAtMs = Math.min(entry.endsAtMs, this.nowMs + entry.ttlMs);
+    return { outcome: "duplicate", claimedAtMs: entry.claimedAtMs, value: entry.value };
+  }
+
+  settle(step: Extract<Step, { key: string; nth: number }>, token: string): boolean {
+    const entry = this.inForce(step.key);
+    if (entry?.token !== token) return false;
+    if (step.do === "release") return this.entries.delete(step.key);
+    if (step.ttlMs !== undefined) {
+      entry.ttlMs = step.ttlMs;
+      entry.endsAtMs = this.nowMs + step.ttlMs;
+    }
+    entry.value = step.value ?? entry.value;
+    return true;
+  }
+}
+
+async function agreesWithModel(open: () => Promise<DedupWorld>): Promise<void> {
+  const property = fc.asyncProperty(fc.array(steps, { maxLength: 30 }), async (sequence) => {
+    const world = await open();
+    try {
+      const model = new Model();
+      const tokens: string[] = ["none"];
+      for (const step of sequence) await takeStep(world, model, tokens, step);
+    } finally {
+      await world.close();
+    }
+  });
+  await fc.assert(property, { numRuns: 40 });
+}
+
+async function takeStep(world: DedupWorld, model: Model, tokens: string[], step: Step): Promise<void> {
+  const { dedup } = world;
+  if (step.do === "move") {
+    model.nowMs += step.ms;
+    await world.setClock(model.nowMs);
+  } else if (step.do === "prune") {
+    const over = [...model.entries.keys()].filter((key) => model.inForce(key) === undefined);
+    for (const key of over) model.entries.delete(key);
+    expect(await dedup.prune()).toBe(over.length);
+  } else if (step.do === "claim") {
+    const claim = await dedup.claim(step.key, step.ttlMs);
+    expect(claim).toEqual(model.claim(step.key, step.ttlMs, claim));
+    if (claim.outcome === "first") tokens.push(claim.token);
+  } else {
+    const token = tokens[Math.max(0, tokens.length - 1 - step.nth)] as string;
+    const { ttlMs, value } = step;
+    const answer =
+      step.do === "release"
+        ? await dedup.release(step.key, token)
+        : await dedup.confirm(step.key, token, { ttlMs, value });
+    expect(answer).toBe(model.settle(step, token));
+  }
+}

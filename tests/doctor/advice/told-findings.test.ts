@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { toldFindings } from "../../../lib/doctor/advice/told-findings.ts";
+
+const finding = {
+  command: "weekly",
+  check: "secrets",
+  status: "fail",
+  reason: "SECRET_MALFORMED: x",
+  mend: null,
+};
+const told = (findings: unknown) =>
+  toldFindings(JSON.stringify({ command: "weekly", check: "secrets", findings }))?.findings;
+
+describe("toldFindings()", () => {
+  test("takes findings as they are", () => {
+    expect(told([finding, { ...finding, mend: "opsctl migrate" }])).toEqual([
+      finding,
+      { ...finding, mend: "opsctl migrate" },
+    ] as never);
+  });
+
+  test.each([
+    "",
+    "no JSON",
+    "[]",
+    "null",
+    "3",
+    '{"findings":[]}',
+    '{"command":"weekly","check":"secrets","findings":{}}',
+    '{"error":null}',
+  ])("takes nothing of %p", (line) => expect(toldFindings(line)).toBeNull());
+
+  test("takes a check that has nothing to say", () => {
+    expect(told([])).toEqual([]);
+  });
+
+  test("leaves out what is no finding of the check", () => {
+    const none = [
+      null,
+      3,
+      [],
+      { ...finding, command: "rm" },
+      { ...finding, status: "fine" },
+      { ...finding, check: 1 },
+      { ...finding, check: "database" },
+      { ...finding, command: "webhook" },
+    ];
+    expect(told([...none, { ...finding, reason: undefined }])).toEqual([]);
+  });
+
+  test("lets no text move the cursor or go on for ever", () => {
+    const [shown] =
+      told([{ ...finding, reason: "a\u001b[2Jb\nok  c\u202e", mend: "x".repeat(100_000) }]) ?? [];
+    expect(shown?.reason).toBe("a [2Jb ok c");
+    expect(shown?.mend?.length).toBeLessThanOrEqual(2_000);
+  });
+});

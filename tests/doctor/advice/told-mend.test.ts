@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { toldMend } from "../../../lib/doctor/advice/told-mend.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-told-mend-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string) => join(folder, name);
+const own = process.geteuid?.() ?? 0;
+const isRoot = own === 0;
+const by = { name: "opsctl", uid: isRoot ? 64001 : own, places: [at("place")], settings: ["/etc/opsctl"] };
+
+mkdirSync(at("place"));
+writeFileSync(at("place/weekly.env"), "");
+writeFileSync(at("mine"), "");
+if (isRoot) chownSync(at("mine"), by.uid, by.uid);
+symlinkSync("/etc/shadow", at("place/link"));
+symlinkSync("/etc", at("to-etc"));
+
+describe("toldMend()", () => {
+  test.each([
+    `chown -h opsctl:opsctl ${at("place/weekly.env")} # then fill it in`,
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
+    `chmod 0600 ${at("mine")}`,
+    `install -d -o opsctl -g opsctl -m 0700 ${at("missing")}`,
+    `mv ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
+    "install -d -o opsctl -g opsctl -m 0700 <directory>, then name it in OPSCTL_STATE_DIR",
+    "Start the gateway; or correct GATEWAY_URL",
+    "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
+    "chmod o+x /etc/opsctl",
+    "chmod o+x /etc/opsctl/secrets",
+    "chmod go-w /etc/opsctl",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/KEY",
+    "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
+  ])("leaves %s", (mend) => expect(toldMend(mend, by)).toBe(mend));
+
+  test.each([
+    "chown -h opsctl:opsctl /etc/shadow",
+    "chmod 0600 /etc/passwd",
+    "chmod o+x /root",
+    "chmod 0600 /dev/mem",
+    "install -d -o opsctl -g opsctl -m 0700 /etc",
+    "install -d -o opsctl -g opsctl -m 0755 /etc/not-there.d",
+    "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl/../not-there.d",
+    `install -d -o opsctl -g opsctl -m 0755 ${at("to-etc/not-there.d")}`,
+    `mv ${at("mine")} ${at("mine")}.old && chown opsctl /etc/shadow`,
+    `rmdir /etc`,
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl",
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/",
+    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/secrets",
+    "chown -h opsctl:opsctl /etc/opsctl/collect-metrics.env",
+    "chmod o+x /etc/opsctl/root-secrets",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/root-secrets/KEY",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/./root-secrets/KEY",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
+    "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
+  ])("keeps %s from root's hands", (mend) => {
+    const shown = toldMend(mend, by);
+    expect(shown).toStartWith("Correct the setting: /");
+    expect(shown).not.toMatch(/chown|chmod|install|mv|rmdir/);
+  });
+
+  test.each([";touch$IFS/x", "$(id)", "`id`", ">/x", "&id", "'x", "\\x"])("shows no path with %s", (tail) =>
+    expect(toldMend(`install -d -m 0700 ${at("missing")}${tail}`, by)).toStartWith(
+      "Correct the setting: its path",
+    ),
+  );
+
+  test.each([
+    "install -d -o opsctl -m 0700 etc/cron.d",
+    `chown -R opsctl:opsctl ${at("place")} ../../etc`,
+    `chmod 0777 ${at("place/weekly.env")} -R .`,
+    `rmdir ${at("place")} etc`,
+  ])("shows no path that is not absolute: %s", (mend) =>
+    expect(toldMend(mend, by)).toStartWith("Correct the setting: its path"),
+  );
+
+  test("has a link looked at first", () =>
+    expect(toldMend(`chmod 0600 ${at("place/link")}`, by)).toStartWith("Look at it first"));
+});

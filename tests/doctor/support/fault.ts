@@ -1,0 +1,40 @@
+/** One thing that is not as a command needs it, and what doctor says of it. */
+import { expect, test } from "bun:test";
+import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import { type Host, openHost } from "./host.ts";
+
+/** A fault: how it is made on a healthy host, and the one finding that it leads to. */
+export type Fault = {
+  command: CommandName;
+  check: string;
+  status: "pass" | "warn" | "fail";
+  /** The reason begins so, or matches. */
+  reason: string | RegExp;
+  mend?: string | RegExp;
+  spoil: (host: Host) => unknown;
+};
+
+/** A test of each fault, on a host of its own. */
+export function testFaults(faults: Record<string, Fault>): void {
+  test.each(Object.entries(faults))("%s", async (_what, { command, check, status, reason, mend, spoil }) => {
+    await using host = await openHost();
+    // What is slow on a busy machine is no finding here.
+    host.world.limitMs = 20_000;
+    await spoil(host);
+    const findings = await host.examine(command);
+    const matching = findings.filter((one) => one.check === check && matches(one.reason, reason));
+    if (matching.length !== 1) expect(ofCheck(findings, check)).toEqual([{ status, reason } as never]);
+    expect(matching[0]).toMatchObject({ command, status });
+    if (mend !== undefined) expect(matches(matching[0]!.mend ?? "", mend)).toBe(true);
+    expect(JSON.stringify(findings)).not.toMatch(/canary|CANARY|secret-of-the-url|an-alias-of/);
+  });
+}
+
+/** Status and reason of what one check found. */
+export function ofCheck(findings: readonly Finding[], check: string) {
+  return findings.filter((one) => one.check === check).map(({ status, reason }) => ({ status, reason }));
+}
+
+function matches(text: string, expected: string | RegExp): boolean {
+  return typeof expected === "string" ? text.startsWith(expected) : expected.test(text);
+}

@@ -1,0 +1,52 @@
+/**
+ * The ways in which a gateway cannot be asked: each is named as what it is, and none as a phone to be paired. That a
+ * gateway which hangs is told by the check's own limit is tried in `hanging.test.ts`.
+ */
+import type { CommandName } from "../../../lib/doctor/finding.ts";
+import type { Fault } from "./fault.ts";
+import type { Host } from "./host.ts";
+
+/** The faults of a gateway at `variable` that the check must name; `code` comes before the cause, where it has one. */
+export function gatewayDown(
+  command: CommandName,
+  variable: string,
+  check: string,
+  code: string,
+): Record<string, Fault> {
+  const row = (cause: string, problem: string, spoil: (host: Host) => unknown): Fault => ({
+    ...{ command, check, status: "fail", spoil },
+    reason: `${code || cause}: ${problem}`,
+    mend: /^(?!.*(pair|phone|QR)).*(URL|proxy)/i,
+  });
+  const elsewhere = (url: string) => (host: Host) => host.setting(command, variable, url);
+  const scripted = (answer: Parameters<Host["gateway"]["routes"]["state"]["next"]>[0]) => (host: Host) => {
+    for (const route of Object.values(host.gateway.routes)) route.script = () => answer;
+  };
+  return {
+    "nothing listens at the gateway's address": row(
+      "gateway_unreachable",
+      "no connection to the gateway",
+      elsewhere("http://127.0.0.1:1"),
+    ),
+    "the gateway's name is not known": row(
+      "gateway_unreachable",
+      "no connection to the gateway",
+      elsewhere("https://gateway.invalid"),
+    ),
+    "the gateway's address speaks no TLS": row(
+      "gateway_connection_lost",
+      "the connection to the gateway broke off",
+      (host) => host.setting(command, variable, host.gateway.url.replace("http:", "https:")),
+    ),
+    "a proxy answers for the gateway": row(
+      "gateway_http_502",
+      "the gateway, or a proxy before it, answers HTTP 502",
+      scripted({ status: 502, text: "<html>" }),
+    ),
+    "a page answers for the gateway": row(
+      "gateway_answer_unreadable",
+      "what answers is not the gateway",
+      scripted("not_json"),
+    ),
+  };
+}

@@ -1,0 +1,282 @@
+/** A host on which every command has what it needs, in a folder of its own, and doctor run on it in this process. */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { openDoctorWorld } from "../../../cli/wiring/doctor.ts";
+import { checksOf } from "../../../lib/doctor/checks/all.ts";
+import type { DoctorWorld } from "../../../lib/doctor/context/world.ts";
+import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import { runDoctor } from "../../../lib/doctor/run.ts";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { type Application, startApplication } from "../../standins/application.ts";
+import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
+import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
+import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
+import { type StandIn, startStandIn } from "../../standins/standin.ts";
+import { startTracker, type Tracker } from "../../standins/tracker.ts";
+import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { seedOwner, seedSenders } from "../../support/seed.ts";
+
+/** The secrets of the host, each a canary that no finding may show. */
+export const CANARIES = {
+  TRIGGER_SECRET: "canary-trigger-1c77",
+  GATEWAY_ADMIN_KEY: "canary-gateway-2d88",
+  EMAIL_API_KEY: "re_canary_email_3e99",
+  WEBHOOK_SECRET: "canary-webhook-4faa",
+  ISSUE_TRACKER_TOKEN: "lin_api_canary_50bb",
+  HOSTING_TOKEN: "canary-hosting-61cc",
+  MONITORING_TOKEN: "canary-monitoring-72dd",
+  MESSAGING_API_KEY: "CANARY-INSTANCE-83EE",
+};
+
+const TEAM = "9c36b1a2-5d47-4a90-8c1e-0e1f2a3b4c5d";
+const PHONE = "5511987654321";
+/** What `nowMs` of the host answers. */
+export const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
+
+/** The host; everything on it may be changed before `examine`. */
+export type Host = {
+  folder: string;
+  world: DoctorWorld;
+  db: TestDatabase;
+  gateway: Gateway;
+  tracker: Tracker;
+  email: EmailProvider;
+  hosting: Hosting;
+  engine: Engine;
+  monitoring: Monitoring;
+  application: Application;
+  /** The second port of a running webhook. */
+  service: StandIn<"ready" | "health"> & { health: { holds: object; message: object; issue: object } };
+  peers: StandIn<string>[];
+  path(...parts: string[]): string;
+  /** Writes a file below the folder. */
+  put(path: string, text: string | Uint8Array, mode?: number): void;
+  /** Sets a variable of a command's environment file; null removes it. */
+  setting(command: string, name: string, value: string | null): void;
+  examine(command?: CommandName | null): Promise<Finding[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Opens a healthy host. */
+export async function openHost(): Promise<Host> {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-doctor-"));
+  chmodSync(folder, 0o755);
+  const path = (...parts: string[]) => join(folder, ...parts);
+  for (const name of ["etc", "secrets", "log", "state", "textfile", "units", "proc", "bin"])
+    mkdirSync(path(name), { mode: 0o755 });
+  const put: Host["put"] = (name, text, mode = 0o600) => {
+    writeFileSync(path(name), text, { mode });
+    chmodSync(path(name), mode);
+  };
+
+  const db = await (await sharedPostgres()).createDatabase();
+  const senders = await seedSenders(db.sql);
+  await seedOwner(db.sql);
+  const gateway = await startGateway({
+    adminKey: CANARIES.GATEWAY_ADMIN_KEY,
+    instances: { ops: "open", alerts: "open" },
+    tokens: { alerts: CANARIES.MESSAGING_API_KEY },
+  });
+  const tracker = await startTracker({ token: CANARIES.ISSUE_TRACKER_TOKEN, teamId: TEAM });
+  const email = await startEmailProvider({ apiKey: CANARIES.EMAIL_API_KEY, sendsOnly: true });
+  const hosting = await startHosting({
+    token: CANARIES.HOSTING_TOKEN,
+    projects: [projectOf("site", "READY")],
+  });
+  const engine = await startEngine({ containers: { traefik: runningContainer() } });
+  const monitoring = await startMonitoring({
+    token: CANARIES.MONITORING_TOKEN,
+    folders: ["vps"],
+    dataSources: { prom: "prometheus", logs: "loki" },
+  });
+  const application = await startApplication({
+    triggerSecret: CANARIES.TRIGGER_SECRET,
+    cronSecret: "none",
+    onAnalyze: async () => {},
+  });
+  const service = await startService();
+
+  const files: Record<string, Record<string, string>> = {
+    weekly: {
+      APP_BASE_URL: application.url,
+      GATEWAY_URL: gateway.url,
+      EMAIL_API_URL: email.url,
+      WHATSAPP_REPORT_SENDER_TENANT_ID: senders.whatsappTenantId,
+      WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: senders.emailTenantId,
+      OPSCTL_LOG_DIR: path("log"),
+    },
+    webhook: {
+      MESSAGING_API_URL: gateway.url,
+      MESSAGING_API_KEY: CANARIES.MESSAGING_API_KEY,
+      MESSAGING_PHONE: PHONE,
+      ISSUE_TRACKER_URL: tracker.endpoint,
+      ISSUE_TRACKER_TEAM_ID: TEAM,
+      OPSCTL_STATE_DIR: path("state"),
+    },
+    "collect-metrics": {
+      TEXTFILE_DIR: path("textfile"),
+      OPSCTL_LOG_DIR: path("log"),
+      DOCKER_HOST: engine.url.replace("http://", "tcp://"),
+      HOSTING_API_URL: hosting.url,
+    },
+    "socket-monitor": {
+      OPSCTL_LOG_DIR: path("log"),
+      OPSCTL_STATE_DIR: path("state"),
+      OPSCTL_WEBHOOK_ENV_FILE: "",
+    },
+    "alert-rules": {
+      MONITORING_URL: monitoring.url,
+      MONITORING_FOLDER_UID: "vps",
+      MONITORING_PROMETHEUS_UID: "prom",
+      MONITORING_LOKI_UID: "logs",
+    },
+  };
+  const writeSettings = (command: string) =>
+    put(
+      `etc/${command}.env`,
+      Object.entries(files[command]!)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(""),
+    );
+  for (const command of Object.keys(files)) writeSettings(command);
+  put("secrets/DATABASE_URL", db.url);
+  for (const [name, value] of Object.entries(CANARIES))
+    if (name !== "MESSAGING_API_KEY") put(`secrets/${name}`, value);
+  furnish({ put, path });
+  await (await openSqliteState({ directory: path("state"), nowMs: Date.now, log: silentLog })).close();
+
+  const peers: StandIn<string>[] = [
+    gateway,
+    tracker,
+    email,
+    hosting,
+    engine,
+    monitoring,
+    application,
+    service,
+  ];
+  const host: Host = {
+    ...{ folder, db, gateway, tracker, email, hosting, engine, monitoring, application, service, peers },
+    world: worldOf({ path, service }),
+    path,
+    put,
+    setting(command, name, value) {
+      if (value === null) delete files[command]![name];
+      else files[command]![name] = value;
+      writeSettings(command);
+    },
+    examine: (command = null) => runDoctor(host.world, checksOf(command)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(peers.map((peer) => peer.stop()));
+      await db.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return host;
+}
+
+/** Everything below a folder: kind, mode, size, time and content of each entry. */
+export function treeOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .sort()
+    .map((name) => {
+      const path = join(folder, name);
+      const { mode, size, mtimeMs, uid } = lstatSync(path);
+      const content = lstatSync(path).isFile()
+        ? createHash("sha256").update(readFileSync(path)).digest("hex")
+        : "";
+      return `${name} ${mode.toString(8)} ${size} ${mtimeMs} ${uid} ${content}`;
+    });
+}
+
+function worldOf({ path, service }: Pick<Host, "path" | "service">): DoctorWorld {
+  const env = { OPSCTL_SECRETS_DIR: path("secrets"), PATH: `${path("bin")}:/usr/bin:/bin` };
+  return {
+    ...openDoctorWorld({ env, envDir: path("etc") }),
+    paths: {
+      passwd: path("passwd"),
+      group: path("group"),
+      localtime: path("localtime"),
+      cronFile: path("cron"),
+      unitDirs: [path("units")],
+      procNet: path("proc"),
+    },
+    adminUrl: new URL(service.url),
+    // The database's clock is the real one; what is compared with files stands still.
+    nowMs: () => NOW_MS,
+    runProgram: async (_program, [question]) => ({
+      status: 0,
+      stdout: question === "is-active" ? "active\n" : "enabled\n",
+    }),
+  };
+}
+
+function furnish({ put, path }: Pick<Host, "put" | "path">): void {
+  const seconds = NOW_MS / 1000;
+  put("log/weekly_performance_reports.success", "{}\n", 0o644);
+  put("log/socket_monitor.log", `{"time":"${new Date(NOW_MS - 60_000).toISOString()}","total":12}\n`, 0o644);
+  put("textfile/custom_metrics.prom", metricsText(seconds - 30), 0o644);
+  put(
+    "passwd",
+    ["root", "opsctl"]
+      .map((name) => `${name}:x:${process.geteuid!()}:${process.getegid!()}::/:/bin/false\n`)
+      .join(""),
+  );
+  put("group", "root:x:0:\n");
+  put("localtime", zoneFile("UTC0"));
+  copyFileSync(join(import.meta.dirname, "../../../systemd/opsctl.cron"), path("cron"));
+  for (const unit of ["opsctl-webhook.service", "opsctl-webhook.socket"])
+    copyFileSync(join(import.meta.dirname, "../../../systemd", unit), path("units", unit));
+  put("proc/tcp", `  sl  local_address rem_address   st\n   0: 00000000:${"2454"} 00000000:0000 0A 0\n`);
+  put("proc/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 1 alloc 5 mem 1\n");
+  put("bin/ss", "#!/bin/sh\nexit 0\n", 0o755);
+}
+
+/** The collector's file, as far as doctor reads it. */
+export function metricsText(lastRunSeconds: number, up = 1): string {
+  return (
+    `opsctl_collector_up{source="proxy_memory"} ${up}\n` +
+    `opsctl_collector_last_run_timestamp_seconds ${lastRunSeconds}\n`
+  );
+}
+
+/** A file of the time zone database that goes on by this rule. */
+export function zoneFile(rule: string): string {
+  return `TZif2${"\0".repeat(39)}TZif2${"\0".repeat(39)}\n${rule}\n`;
+}
+
+async function startService(): Promise<Host["service"]> {
+  const idle = { queued: 0, dead: 0, oldestQueuedAgeSeconds: null };
+  const health = { holds: { message: null, issue: null }, message: idle, issue: idle };
+  const answer = (json: () => object) => async () => ({ status: 200, json: json() });
+  const standIn = await startStandIn(
+    {
+      ready: { method: "GET", pattern: /^\/readyz$/, handle: answer(() => ({ status: "ready" })) },
+      health: {
+        method: "GET",
+        pattern: /^\/healthz$/,
+        handle: answer(() => ({ status: "ok", ...service.health })),
+      },
+    },
+    { notFound: () => ({ status: 404, json: {} }) },
+  );
+  const service: Host["service"] = Object.assign(standIn, { health });
+  return service;
+}

@@ -1,0 +1,144 @@
+/** `opsctl` as a process of its own, on any of its three runtimes, with nothing of the caller's environment. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { atEnd } from "../../support/at-end.ts";
+import { opsctlBinary } from "../../support/binary.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const main = join(root, "cli/main.ts");
+
+/** What runs the command. */
+export type RuntimeName = "binary" | "bun" | "deno";
+
+/** The three that must behave alike. */
+export const RUNTIMES: readonly RuntimeName[] = ["binary", "bun", "deno"];
+
+/** How a process is started; the compiled binary in an empty folder unless told otherwise. */
+export type StartOptions = {
+  env?: Record<string, string | undefined>;
+  runtime?: RuntimeName;
+  cwd?: string;
+  /** Where standard output goes instead of a pipe that is read: a descriptor of this process. */
+  stdout?: number | "pipe";
+  /** A command that becomes the one behind it, such as a shell with `exec "$@"`. */
+  through?: readonly string[];
+  /** A descriptor of this process that the new one has as its fourth, 3. */
+  handedOver?: number | undefined;
+};
+
+/** How a process ended; `json` is the object of its one line, `lines` its log. */
+export type Ended = {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  /** The object of the one line of standard output; throws when there is anything but one line of JSON. */
+  readonly json: Record<string, unknown>;
+  /** The same, of `opsctl weekly`. */
+  readonly summary: WeeklySummary;
+};
+
+/** A running process. */
+export type Running = {
+  pid: number;
+  child: ChildProcess;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+};
+
+/** Where runtimes keep their caches and look for a home, and what a process without a folder of its own runs in. */
+const home = mkdtempSync(join(tmpdir(), "opsctl-home-"));
+const empty = mkdtempSync(join(tmpdir(), "opsctl-empty-"));
+atEnd(() => {
+  for (const folder of [home, empty]) rmSync(folder, { recursive: true, force: true });
+});
+
+async function commandOf(runtime: RuntimeName): Promise<string[]> {
+  if (runtime === "binary") return [await opsctlBinary()];
+  if (runtime === "bun") return [process.execPath, main];
+  // The program itself: the package's own starter would keep signals from it.
+  return [join(root, "node_modules/deno/deno"), "run", "-A", main];
+}
+
+/** Starts `opsctl` with these arguments. */
+export async function startOpsctl(args: string[], options: StartOptions = {}): Promise<Running> {
+  const { runtime = "binary", through = [], env } = options;
+  const ofRuntime =
+    runtime === "binary" ? {} : { HOME: home, DENO_NO_UPDATE_CHECK: "1", PATH: process.env.PATH };
+  return startProgram([...through, ...(await commandOf(runtime)), ...args], {
+    ...options,
+    env: { ...ofRuntime, ...env },
+  });
+}
+
+/** Starts a program that is, or becomes, `opsctl`. */
+export function startProgram(
+  [program, ...args]: string[],
+  { env = {}, cwd = empty, stdout = "pipe", handedOver }: StartOptions = {},
+): Running {
+  const more = handedOver === undefined ? [] : [handedOver];
+  const child = spawn(program!, args, { cwd, env, stdio: ["ignore", stdout, "pipe", ...more] });
+  return { pid: child.pid!, child, kill: (signal) => void child.kill(signal), ended: endOf(child) };
+}
+
+async function endOf(child: ChildProcess): Promise<Ended> {
+  const read = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      read[name] += text;
+    });
+  }
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (exitCode, signal) => {
+      resolve({
+        exitCode,
+        signal,
+        ...read,
+        get json() {
+          return oneLineOfJson(read);
+        },
+        get summary() {
+          return oneLineOfJson(read) as WeeklySummary;
+        },
+      });
+    });
+  });
+}
+
+function oneLineOfJson({ stdout, stderr }: { stdout: string; stderr: string }): Record<string, unknown> {
+  if (!/^\{[^\n]*\}\n$/.test(stdout)) {
+    throw new Error(
+      `Expected one line of JSON on standard output, got ${JSON.stringify(stdout)}; log: ${stderr}`,
+    );
+  }
+  return JSON.parse(stdout);
+}
+
+let free = availableParallelism() + 1;
+const queue: (() => void)[] = [];
+
+/** Runs `opsctl` from its start to its end; not more at a time than the machine has use for. */
+export async function opsctl(args: string[], options: StartOptions = {}): Promise<Ended> {
+  if (free > 0) free -= 1;
+  else await new Promise<void>((resolve) => queue.push(resolve));
+  try {
+    return await (await startOpsctl(args, options)).ended;
+  } finally {
+    const next = queue.shift();
+    if (next) next();
+    else free += 1;
+  }
+}
+
+/** The lines of a log, each a JSON object; anything else in it is an error. */
+export function logLines(stderr: string): Record<string, unknown>[] {
+  return stderr
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}

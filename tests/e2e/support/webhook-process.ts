@@ -1,0 +1,130 @@
+/** `opsctl webhook serve` as a process of its own, the binary as its unit starts it, with stand-ins for its peers. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import type { HeldSocket } from "../../platform/support/held-socket.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { startTracker, type Tracker } from "../../standins/tracker.ts";
+import { unitEnvironment } from "../../support/unit-environment.ts";
+import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
+
+export const SECRET = "canary-webhook-secret-0123456789";
+export const TOKEN = "lin_api_canarytoken0123456789";
+export const KEY = "canary-gateway-key";
+export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
+export const PHONE = "5511912345678";
+
+/** Gateway, tracker and a state directory, and services that use them. */
+export type WebhookArena = {
+  gateway: Gateway;
+  tracker: Tracker;
+  directory: string;
+  env: Record<string, string>;
+  start(options?: ServeOptions): Promise<Serving>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** How a service is started: listening by itself unless a socket is handed over, with so many descriptors. */
+export type ServeOptions = {
+  runtime?: RuntimeName;
+  args?: string[];
+  env?: Record<string, string>;
+  held?: HeldSocket;
+  descriptors?: number;
+};
+
+/** A service that listens. */
+export type Serving = Running & { url: string; adminUrl: string; log(): string };
+
+/** Starts the peers. */
+export async function openWebhookArena(): Promise<WebhookArena> {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-serve-"));
+  const gateway = await startGateway({ adminKey: KEY });
+  const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
+  const env = {
+    WEBHOOK_SECRET: SECRET,
+    MESSAGING_API_URL: gateway.url,
+    MESSAGING_API_KEY: KEY,
+    MESSAGING_PHONE: PHONE,
+    ISSUE_TRACKER_URL: `${tracker.url}/graphql`,
+    ISSUE_TRACKER_TOKEN: TOKEN,
+    ISSUE_TRACKER_TEAM_ID: TEAM,
+    OPSCTL_STATE_DIR: directory,
+    OPSCTL_SECRETS_DIR: directory,
+  };
+  const services: Serving[] = [];
+  return {
+    gateway,
+    tracker,
+    directory,
+    env,
+    async start(options = {}) {
+      const serving = await startServing(env, options);
+      services.push(serving);
+      return serving;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const service of services) service.kill("SIGKILL");
+      await Promise.all(services.map(({ ended }) => ended));
+      await Promise.all([gateway.stop(), tracker.stop()]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startServing(arena: Record<string, string>, options: ServeOptions): Promise<Serving> {
+  const { runtime = "binary", args = [], env = {}, held, descriptors } = options;
+  const [port, adminPort] = [held?.port ?? (await freePort()), await freePort()];
+  const place = ["--host", "127.0.0.1", "--port", `${port}`, "--admin-port", `${adminPort}`];
+  const ownEnv = runtime === "binary" ? unitEnvironment() : {};
+  const handedOver = { LISTEN_FDS: "1", LISTEN_FDNAMES: "webhook" };
+  const running = await startOpsctl(["webhook", "serve", ...place, ...args], {
+    runtime,
+    env: { ...ownEnv, ...arena, ...(held === undefined ? {} : handedOver), ...env },
+    through: held === undefined && descriptors === undefined ? [] : shell(descriptors),
+    handedOver: held?.fd,
+  });
+  let log = "";
+  running.child.stderr!.on("data", (text: string) => {
+    log += text;
+  });
+  let hasEnded = false;
+  void running.ended.then(() => {
+    hasEnded = true;
+  });
+  await until("the service listens", () => hasEnded || log.includes("Listening for alerts"));
+  if (hasEnded) throw new Error(`The service ended: ${log}`);
+  return {
+    ...running,
+    url: `http://127.0.0.1:${port}/webhook`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    log: () => log,
+  };
+}
+
+/** Becomes the command behind it, which takes descriptors for its own by the process id, as systemd says it. */
+function shell(descriptors?: number): string[] {
+  const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
+  return ["/bin/sh", "-c", `${limit}LISTEN_PID=$$ exec "$@"`, "sh"];
+}
+
+/** A port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Posts a body; throws what `fetch` throws when there is no answer. */
+export async function postAlerts(url: string, body: unknown): Promise<{ status: number; json: unknown }> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-webhook-secret": SECRET, connection: "close" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, json: await response.json() };
+}

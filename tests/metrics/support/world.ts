@@ -1,0 +1,73 @@
+/** What the collector's tests have in common: real sources on stand-ins, with limits of their choice. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findTextDirectory } from "../../../lib/host/text-directory.ts";
+import type { CollectWorld } from "../../../lib/metrics/run.ts";
+import { lockPathOf } from "../../../lib/metrics/run-lock.ts";
+import type { SourceName } from "../../../lib/metrics/source.ts";
+import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
+import { hostingSource } from "../../../lib/metrics/sources/hosting.ts";
+import { proxyMemorySource } from "../../../lib/metrics/sources/proxy-memory.ts";
+import { socketsSource } from "../../../lib/metrics/sources/sockets.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
+import type { GenerationName } from "../../standins/docker-generations.ts";
+import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
+
+export const TOKEN = "canary-hosting-token-0123456789";
+
+/** The peers, a folder for files and heartbeat, and the variables that lead to them. */
+export type CollectArena = {
+  engine: Engine;
+  hosting: Hosting;
+  folder: string;
+  env: Record<string, string>;
+  world(limitsMs?: Partial<Record<SourceName, number>>): CollectWorld;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Starts an engine with a proxy of 500 MiB and a provider with one good and one failed project. */
+export async function openCollectArena(parts: { generation?: GenerationName } = {}): Promise<CollectArena> {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-collect-"));
+  const unixSocket = join(folder, "docker.sock");
+  const engine = await startEngine({ unixSocket, containers: { traefik: runningContainer() }, ...parts });
+  const projects = [projectOf("blog", "READY"), projectOf("loja", "ERROR", "READY")];
+  const hosting = await startHosting({ token: TOKEN, projects });
+  const timeoutMs = 2_000;
+  return {
+    engine,
+    hosting,
+    folder,
+    env: {
+      TEXTFILE_DIR: folder,
+      OPSCTL_LOG_DIR: folder,
+      DOCKER_HOST: `unix://${unixSocket}`,
+      HOSTING_API_URL: hosting.url,
+      HOSTING_TOKEN: TOKEN,
+      PATH: process.env.PATH ?? "",
+    },
+    world: (limitsMs) => ({
+      sources: {
+        sockets: socketsSource(),
+        proxy_memory: proxyMemorySource({ address: { unixSocket }, container: "traefik", timeoutMs }),
+        hosting: hostingSource({
+          baseUrl: new URL(hosting.url),
+          teamId: null,
+          findToken: async () => new Secret(TOKEN),
+          timeoutMs,
+          onUnknownState() {},
+        }),
+        heartbeat: heartbeatSource(folder),
+      },
+      limitsMs: { sockets: 5_000, proxy_memory: 5_000, hosting: 5_000, heartbeat: 5_000, ...limitsMs },
+      nowMs: () => 1_795_275_009_961,
+      monotonicMs: () => performance.now(),
+    }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([engine.stop(), hosting.stop()]);
+      rmSync(lockPathOf(findTextDirectory(folder)), { force: true });
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

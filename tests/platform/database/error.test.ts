@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { classifyDatabaseError, databaseError } from "../../../lib/platform/database/error.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+
+function server(code: string, message = "canary message", more = {}): Error {
+  return Object.assign(new Error(message), { severity: "ERROR", code, ...more });
+}
+
+function driver(code: string): Error {
+  return Object.assign(new Error(`write ${code} canary-host:5432`), { code });
+}
+
+describe("classifyDatabaseError()", () => {
+  test.each([
+    ["28P01", "DATABASE_AUTH_FAILED", false],
+    ["28000", "DATABASE_AUTH_FAILED", false],
+    ["3D000", "DATABASE_NOT_FOUND", false],
+    ["57P03", "DATABASE_UNREACHABLE", true],
+    ["57P01", "DATABASE_LOST", true],
+    ["08006", "DATABASE_LOST", true],
+    ["53300", "DATABASE_BUSY", true],
+    ["40001", "DATABASE_BUSY", true],
+    ["40P01", "DATABASE_BUSY", true],
+    ["55P03", "DATABASE_BUSY", true],
+    ["57014", "DATABASE_TIMEOUT", true],
+    ["42501", "DATABASE_PERMISSION_DENIED", false],
+    ["25006", "DATABASE_PERMISSION_DENIED", false],
+    ["42P01", "DATABASE_OBJECT_MISSING", false],
+    ["42883", "DATABASE_OBJECT_MISSING", false],
+    ["23505", "DATABASE_QUERY_FAILED", false],
+    ["P0001", "DATABASE_QUERY_FAILED", false],
+    ["OW001", "DATABASE_QUERY_FAILED", false],
+  ] as const)("SQLSTATE %s is %s", (sqlState, code, transient) => {
+    expect(classifyDatabaseError(server(sqlState))).toEqual({ code, sqlState, transient });
+  });
+
+  test.each([
+    ["ECONNREFUSED", "DATABASE_UNREACHABLE", true],
+    ["ENOTFOUND", "DATABASE_UNREACHABLE", true],
+    ["CONNECT_TIMEOUT", "DATABASE_UNREACHABLE", true],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "DATABASE_UNREACHABLE", true],
+    ["STATEMENT_TIMEOUT", "DATABASE_TIMEOUT", true],
+    ["CONNECTION_CLOSED", "DATABASE_LOST", true],
+    ["CONNECTION_DESTROYED", "DATABASE_LOST", true],
+    ["ECONNRESET", "DATABASE_LOST", true],
+    ["UNSAFE_TRANSACTION", "DATABASE_QUERY_FAILED", false],
+  ] as const)("the driver's %s is %s", (raw, code, transient) => {
+    expect(classifyDatabaseError(driver(raw))).toEqual({ code, sqlState: undefined, transient });
+  });
+
+  test("knows an error that databaseError() has made", () => {
+    expect(classifyDatabaseError(databaseError(driver("ECONNRESET"), "x"))).toMatchObject({
+      code: "DATABASE_LOST",
+    });
+  });
+
+  test("takes anything for a failed query", () => {
+    for (const odd of [undefined, null, "text", 1, {}, new Error("x"), { code: 5 }])
+      expect(classifyDatabaseError(odd).code).toBe("DATABASE_QUERY_FAILED");
+  });
+});
+
+describe("databaseError()", () => {
+  test("says what was tried and the SQLSTATE, and names objects of the schema", () => {
+    const error = databaseError(server("42P01", 'relation "reports" does not exist'), "list the scopes");
+    expect(error.message).toBe(
+      'Cannot list the scopes: the database answered SQLSTATE 42P01, relation "reports" does not exist',
+    );
+    expect(error.hint).toContain("opsctl migrate");
+  });
+
+  test("quotes nothing that can hold a row's or a parameter's value", () => {
+    const parts = {
+      detail: "Key (email)=(canary) exists",
+      query: "select canary",
+      parameters: ["canary"],
+      where: "canary",
+    };
+    for (const code of ["22P02", "22001", "XX000", "23505"]) {
+      const message = code === "23505" ? "duplicate key value violates unique constraint" : "canary message";
+      const { message: shown, hint, cause } = databaseError(server(code, message, parts), "persist");
+      expect(`${shown} ${hint} ${cause}`).not.toContain("canary");
+    }
+  });
+
+  test("names no host, and nothing of the URL", () => {
+    expect(databaseError(driver("ECONNREFUSED"), "connect").message).toBe(
+      "Cannot connect: the connection failed with ECONNREFUSED",
+    );
+  });
+
+  test("while opening, what is not the login's or the database's fault is unreachable", () => {
+    const opening = { isOpening: true };
+    expect(databaseError(server("42704"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
+    expect(databaseError(server("28P01"), "connect", opening).code).toBe("DATABASE_AUTH_FAILED");
+    expect(databaseError(driver("CONNECTION_CLOSED"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
+  });
+
+  test("lets an OpsError through", () => {
+    const error = new OpsError({ code: "X", message: "x" });
+    expect(databaseError(error, "y")).toBe(error);
+  });
+});

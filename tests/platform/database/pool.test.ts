@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { classifyDatabaseError } from "../../../lib/platform/database/error.ts";
+import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { announceOtherProcess, listen, proxyTo } from "../support/wire.ts";
+
+let server: PostgresServer;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  server = await sharedPostgres();
+  database = await server.createDatabase({ migrated: false, appSchema: false });
+});
+afterAll(() => database.drop());
+
+function open(url: string, options: { max?: number; connectLimitMs?: number } = {}): Promise<Database> {
+  return openDatabase(new Secret(url), { max: 2, applicationName: "opsctl test", ...options });
+}
+
+/** The test database's URL with another port, and what else is asked for. */
+function at(port: number, change: (url: URL) => void = () => {}): string {
+  const url = new URL(database.url);
+  url.port = String(port);
+  change(url);
+  return url.href;
+}
+
+async function failure(opening: Promise<Database>): Promise<OpsError> {
+  const error = await opening.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(OpsError);
+  return error as OpsError;
+}
+
+describe("openDatabase() on a server", () => {
+  test("prepares statements, names itself, and leaves dates, int8 and numeric as the server's text", async () => {
+    const db = await open(at(server.port, (url) => url.searchParams.set("TimeZone", "Asia/Tokyo")));
+    const rows = await db.sql`
+      select '2026-11-16 03:00:00.123456Z'::timestamptz as instant, '2026-11-16'::date as day,
+             ${"9007199254740993"}::int8 as big, 1.10::numeric as fraction, current_setting('application_name') as name`;
+    expect([...rows]).toEqual([
+      {
+        instant: "2026-11-16 12:00:00.123456+09",
+        day: "2026-11-16",
+        big: "9007199254740993",
+        fraction: "1.10",
+        name: "opsctl test",
+      },
+    ]);
+    const prepared = await db.sql`select count(*)::int as n from pg_prepared_statements where ${true}`;
+    expect(db.prepares).toBe(true);
+    expect(prepared[0]?.n).toBeGreaterThan(0);
+    await db.close();
+  });
+
+  test("takes a Date or its text for a timestamp", async () => {
+    const db = await open(database.url);
+    const instant = "2026-11-16T03:00:00.000Z";
+    const rows = await db.sql`select ${new Date(instant)}::timestamptz = ${instant}::timestamptz as same`;
+    expect(rows[0]?.same).toBe(true);
+    await db.close();
+  });
+
+  test("opens with a percent-encoded password, and takes nothing from PG* variables", async () => {
+    const password = "p@ss/w:rd%20?#ü";
+    await database.sql.unsafe(`create role encoded login password '${password}'`);
+    Object.assign(process.env, {
+      PGPASSWORD: "wrong",
+      PGHOST: "192.0.2.1",
+      PGUSER: "nobody",
+      PGAPPNAME: "other",
+    });
+    try {
+      const url = `postgres://encoded:${encodeURIComponent(password)}@127.0.0.1:${server.port}/${database.name}`;
+      const db = await open(url);
+      expect((await db.sql`select current_user as name`)[0]?.name).toBe("encoded");
+      await db.close();
+    } finally {
+      for (const name of ["PGPASSWORD", "PGHOST", "PGUSER", "PGAPPNAME"]) delete process.env[name];
+      await database.sql.unsafe("drop role encoded");
+    }
+  });
+
+  test("leaves no connection open after close()", async () => {
+    const db = await open(at(server.port));
+    await Promise.all([1, 2, 3, 4].map((n) => db.sql`select ${n}::int`));
+    await db.close();
+    const left = () => database.sql`
+      select 1 from pg_stat_activity where application_name = 'opsctl test' and datname = ${database.name}`;
+    // The server notices the end of a connection a moment after the client has left.
+    while ((await left()).length > 0);
+  });
+});
+
+describe("openDatabase() behind a pooler", () => {
+  test("prepares nothing, neither before it knows nor afterwards", async () => {
+    await using pooler = await proxyTo(server.port, announceOtherProcess);
+    const db = await open(at(pooler.port), { max: 1 });
+    await db.sql`select ${1}::int`;
+    const prepared = await db.sql`select count(*)::int as n from pg_prepared_statements where ${true}`;
+    expect(db.prepares).toBe(false);
+    expect(prepared[0]?.n).toBe(0);
+    await db.close();
+  });
+
+  test("sends no setting at the start but the application's name", async () => {
+    const startups: string[] = [];
+    await using peer = await listen((socket) => {
+      socket.on("data", (bytes: Buffer) => {
+        startups.push(bytes.subarray(8).toString("latin1"));
+        socket.destroy();
+      });
+    });
+    await failure(open(at(peer.port)));
+    const words = startups[0]?.split("\0").filter(Boolean) ?? [];
+    const names = words.filter((_, index) => index % 2 === 0);
+    expect(names.sort()).toEqual(["application_name", "client_encoding", "database", "user"]);
+  });
+
+  test("takes user and database from no PG* variable where the URL names none", async () => {
+    const startups: string[] = [];
+    await using peer = await listen((socket) => {
+      socket.on("data", (bytes: Buffer) => {
+        startups.push(bytes.subarray(8).toString("latin1"));
+        socket.destroy();
+      });
+    });
+    const variables = { PGUSER: "canary", PGUSERNAME: "canary", PGDATABASE: "canary" };
+    Object.assign(process.env, variables);
+    try {
+      await failure(open(`postgres://127.0.0.1:${peer.port}/`));
+      await failure(open(`postgres://u@127.0.0.1:${peer.port}/`));
+    } finally {
+      for (const name of Object.keys(variables)) delete process.env[name];
+    }
+    expect(startups.join()).not.toContain("canary");
+    expect(startups[0]).toStartWith(`user\0${userInfo().username}\0database\0${userInfo().username}\0`);
+    expect(startups[1]).toStartWith("user\0u\0database\0u\0");
+  });
+});
+
+describe("openDatabase() fails", () => {
+  test("with a code of its own for a wrong password and a missing database", async () => {
+    const wrong = await failure(open(at(server.port, (url) => (url.password = "canary-wrong"))));
+    expect(wrong.code).toBe("DATABASE_AUTH_FAILED");
+    const missing = await failure(open(at(server.port, (url) => (url.pathname = "/not_there"))));
+    expect(missing.code).toBe("DATABASE_NOT_FOUND");
+    for (const error of [wrong, missing])
+      expect(JSON.stringify([error.message, error.hint])).not.toContain("canary");
+  });
+
+  test("for a URL that cannot be used", async () => {
+    expect(await failure(open("mysql://u:canary@h/d"))).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "Cannot connect to the database: DATABASE_URL is not a postgres:// URL",
+    });
+  });
+
+  test("when nobody listens, and for a name that does not exist", async () => {
+    expect((await failure(open(at(1)))).code).toBe("DATABASE_UNREACHABLE");
+    const unknown = open(at(server.port, (url) => (url.hostname = "does-not-exist.invalid")));
+    expect((await failure(unknown)).code).toBe("DATABASE_UNREACHABLE");
+  });
+
+  test("where there is no Unix socket, and says so", async () => {
+    const error = await failure(open("postgres:///app?host=/nonexistent&user=u", { connectLimitMs: 60_000 }));
+    expect(error.code).toBe("DATABASE_UNREACHABLE");
+    expect(error.message).toBe("Cannot connect to the database: the connection failed with ENOENT");
+  });
+
+  test("when the server accepts and never answers, plain or asked for TLS", async () => {
+    await using silent = await listen(() => {});
+    for (const sslmode of ["disable", "require"]) {
+      const url = at(silent.port, ({ searchParams }) => searchParams.set("sslmode", sslmode));
+      expect((await failure(open(url, { connectLimitMs: 200 }))).message).toContain("CONNECT_TIMEOUT");
+    }
+  });
+
+  test("when the server accepts and hangs up, after a single try", async () => {
+    await using rude = await listen((socket) => socket.end());
+    expect((await failure(open(at(rude.port)))).code).toBe("DATABASE_UNREACHABLE");
+    expect(rude.connections()).toBe(1);
+    await using ruder = await listen((socket) => socket.once("data", () => socket.end()));
+    expect((await failure(open(at(ruder.port)))).code).toBe("DATABASE_UNREACHABLE");
+    expect(ruder.connections()).toBe(1);
+  });
+});
+
+describe("a lost connection", () => {
+  test("ends the statement in flight, and the next one goes through", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port));
+    const slow = db.sql`select pg_sleep(600)`.then(undefined, classifyDatabaseError);
+    await db.sql`select 1`;
+    proxy.cut();
+    expect(await slow).toMatchObject({ code: "DATABASE_LOST", transient: true });
+    expect((await db.sql`select ${2}::int as n`)[0]?.n).toBe(2);
+    await db.close();
+  });
+
+  test("leaves no statement unanswered that is begun while it breaks", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port), { max: 4 });
+    const codes = new Set<string>();
+    for (let round = 0; round < 30; round++) {
+      // Each failure is followed at once by another statement: the moment in which the driver used to lose one.
+      const worker = async () => {
+        for (let step = 0; step < 4; step++)
+          await db.sql`select ${step}::int`.then(
+            () => codes.add("ok"),
+            (error) => codes.add(classifyDatabaseError(error).code),
+          );
+      };
+      const workers = [1, 2, 3, 4, 5, 6].map(worker);
+      proxy.cut();
+      await Promise.all(workers);
+    }
+    expect([...codes].sort()).toEqual(["DATABASE_LOST", "ok"]);
+    expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
+    await db.close();
+  });
+
+  test("is found again when the server is back", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port));
+    const asked = () =>
+      db.sql`select 1 as n`.then(
+        () => "ok",
+        (error) => classifyDatabaseError(error).code,
+      );
+    proxy.cut({ refusing: true });
+    expect([await asked(), await asked(), await asked()]).toEqual([
+      "DATABASE_LOST",
+      "DATABASE_LOST",
+      "DATABASE_LOST",
+    ]);
+    proxy.mend();
+    expect(await asked()).toBe("ok");
+    await db.close();
+  });
+
+  test("in a transaction ends the transaction", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port));
+    const broken = db.sql.begin(async (sql) => {
+      await sql`select 1`;
+      proxy.cut();
+      await sql`select 2`;
+    });
+    expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+    expect(await db.sql.begin((sql) => sql`select 1 as n`.then(([row]) => row?.n))).toBe(1);
+    await db.close();
+  });
+
+  test("in a transaction that is waiting for something else fails it, and not the process", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port));
+    for (const endsWell of [true, false]) {
+      const broken = db.sql.begin(async (sql) => {
+        await sql`select 1`;
+        proxy.cut();
+        // Until the loss has arrived here, and long after it.
+        while (
+          (await db.sql`select 1`.then(
+            () => "ok",
+            () => "lost",
+          )) === "lost"
+        );
+        if (!endsWell) throw new Error("of the caller");
+        await sql`select 2`.catch(() => {});
+        await sql`select 3`.catch(() => {});
+      });
+      expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+    }
+    expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
+    await db.close();
+  });
+});
+
+test("under Deno the same holds", async () => {
+  const deno = join(import.meta.dirname, "../../../node_modules/deno/deno");
+  const probe = join(import.meta.dirname, "../support/database-probe.ts");
+  const child = spawn(deno, ["run", "-A", probe, database.url], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(JSON.parse(output)).toEqual({
+    seen: ["DATABASE_LOST", "ok"],
+    transaction: "DATABASE_LOST",
+    afterwards: "ok",
+    hungUp: "DATABASE_UNREACHABLE",
+    tries: 1,
+    never: "DATABASE_UNREACHABLE",
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { createLog, type LogLevel } from "../../../lib/platform/log/log.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+
+const now = () => new Date("2026-11-23T11:00:00.000Z");
+
+function logged(options: { isTerminal?: boolean; level?: LogLevel; colour?: boolean } = {}) {
+  const written: string[] = [];
+  const stream = { write: (text: string) => written.push(text) };
+  const log = createLog({ stream, isTerminal: false, level: "info", now, ...options });
+  return { log, written };
+}
+
+describe("createLog()", () => {
+  test("writes one JSON object a line when no terminal reads it", () => {
+    const { log, written } = logged();
+    log.info("Sent\na message", { channel: "email", count: 2 });
+    expect(written).toHaveLength(1);
+    expect(written[0]).toEndWith("\n");
+    expect(written[0]?.trimEnd()).not.toContain("\n");
+    expect(JSON.parse(written[0] as string)).toEqual({
+      time: "2026-11-23T11:00:00.000Z",
+      level: "info",
+      msg: "Sent\na message",
+      channel: "email",
+      count: 2,
+    });
+  });
+
+  test("fields cannot take the place of time, level and msg", () => {
+    const { log, written } = logged();
+    log.warn("real", { msg: "false", level: "debug", time: "never" });
+    expect(JSON.parse(written[0] as string)).toEqual({
+      time: now().toISOString(),
+      level: "warn",
+      msg: "real",
+    });
+  });
+
+  test("writes lines for people on a terminal, coloured only when asked", () => {
+    const { log, written } = logged({ isTerminal: true });
+    log.error("No answer", { peer: "gateway", text: "two words" });
+    expect(written).toEqual(['11:00:00 error No answer peer=gateway text="two words"\n']);
+    const coloured = logged({ isTerminal: true, colour: true });
+    coloured.log.error("No answer");
+    expect(coloured.written[0]).toContain("\u001b[31merror");
+  });
+
+  test("tells people the code at the end of the first line, and the hint below all of them", () => {
+    const { log, written } = logged({ isTerminal: true });
+    log.error("Cannot start\n  A: is missing\n  B: is not a number", {
+      code: "CONFIG_INVALID",
+      hint: "Set them",
+    });
+    expect(written).toEqual([
+      "11:00:00 error Cannot start code=CONFIG_INVALID\n  A: is missing\n  B: is not a number\n  -> Set them\n",
+    ]);
+  });
+
+  test("takes control characters of a peer's text off the terminal", () => {
+    const { log, written } = logged({ isTerminal: true });
+    log.info("said \u001b[2J\u001b]0;title\u0007\u0008hello");
+    for (const control of ["\u001b", "\u0007", "\u0008"]) expect(written[0]).not.toContain(control);
+    expect(written[0]).toContain("hello");
+  });
+
+  test("redacts message, fields and errors, and shows no stack", () => {
+    const secret = new Secret("canary-in-the-log");
+    const { log, written } = logged({ level: "debug" });
+    const error = Object.assign(new Error("refused canary-in-the-log for maria@example.com"), { code: "X1" });
+    log.debug("with canary-in-the-log", { secret, error, deep: [{ url: "https://u:canary@h/" }] });
+    expect(JSON.parse(written[0] as string)).toMatchObject({
+      msg: "with <secret>",
+      secret: "<secret>",
+      error: { code: "X1", message: "refused <secret> for m***@example.com" },
+      deep: [{ url: "https://<secret>@h/" }],
+    });
+    expect(written[0]).not.toContain("canary");
+    expect(written[0]).not.toContain("at ");
+  });
+
+  test("survives fields that are not JSON", () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const { log, written } = logged();
+    log.info("odd", { big: 10n, missing: undefined });
+    log.info("round", { circular });
+    expect(JSON.parse(written[0] as string)).toMatchObject({ big: "10" });
+    expect(JSON.parse(written[1] as string)).toMatchObject({ msg: "round" });
+  });
+
+  test("keeps the level that it was given", () => {
+    const { log, written } = logged({ level: "warn" });
+    log.debug("no");
+    log.info("no");
+    log.warn("yes");
+    log.error("yes");
+    expect(written).toHaveLength(2);
+  });
+
+  test("writes equal lines as often as they come", () => {
+    const { log, written } = logged();
+    for (let index = 0; index < 20; index++) log.info("same");
+    expect(written).toHaveLength(20);
+  });
+});

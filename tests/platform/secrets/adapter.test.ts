@@ -1,0 +1,348 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  isSystemdCredential,
+  notReadByRoot,
+  secretAdapter,
+  secretsDirectory,
+} from "../../../lib/platform/secrets/adapter.ts";
+import { asRootAlone, giveAway, isRootHere, takeBack } from "../support/other-account.ts";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "opsctl-secrets-"));
+  for (const name of ["credentials", "files"]) mkdirSync(join(home, name));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const NAME = "TRIGGER_SECRET";
+const inFiles = () => join(home, "files", NAME);
+
+function put(path: string, content: string | Uint8Array, mode = 0o600): void {
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+}
+
+/** A vault's client as a shell script; `OPSCTL_SECRETS_COMMAND` for it. */
+function client(script: string): string {
+  const path = join(home, "client with a blank");
+  put(path, `#!/bin/sh\n${script}\n`, 0o755);
+  return path;
+}
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    CREDENTIALS_DIRECTORY: join(home, "credentials"),
+    OPSCTL_SECRETS_DIR: join(home, "files"),
+    ...more,
+  };
+}
+
+async function found(env: Record<string, string>, options?: { fromEnvironment?: boolean }) {
+  return (await secretAdapter(env)(NAME, options))?.open();
+}
+
+describe("secretAdapter() asks its layers in order", () => {
+  test("credentials, then files, then the command, then the environment", async () => {
+    const env = environment({
+      OPSCTL_SECRETS_COMMAND: client("echo of-the-command"),
+      [NAME]: "of-the-environment",
+    });
+    put(join(home, "credentials", NAME), "of-the-credentials\n");
+    put(inFiles(), "of-the-files");
+    expect(await found(env)).toBe("of-the-credentials");
+    rmSync(join(home, "credentials", NAME));
+    expect(await found(env)).toBe("of-the-files");
+    rmSync(inFiles());
+    expect(await found(env)).toBe("of-the-command");
+    expect(await found({ ...env, OPSCTL_SECRETS_COMMAND: " " })).toBe("of-the-environment");
+    expect(await found(environment())).toBeUndefined();
+  });
+
+  test("a blank value is absent, so the next layer is asked", async () => {
+    put(join(home, "credentials", NAME), " \n");
+    put(inFiles(), "");
+    const env = environment({ OPSCTL_SECRETS_COMMAND: client("exit 0"), [NAME]: "of-the-environment" });
+    expect(await found(env)).toBe("of-the-environment");
+    expect(await found({ ...env, [NAME]: "  " })).toBeUndefined();
+  });
+
+  test("the environment is not asked when that is forbidden", async () => {
+    expect(
+      await found(environment({ [NAME]: "x-of-the-environment" }), { fromEnvironment: false }),
+    ).toBeUndefined();
+  });
+
+  test("directories that do not exist are empty", async () => {
+    const env = {
+      CREDENTIALS_DIRECTORY: join(home, "no"),
+      OPSCTL_SECRETS_DIR: join(home, "no"),
+      [NAME]: "last-one",
+    };
+    expect(await found(env)).toBe("last-one");
+  });
+});
+
+describe("secretAdapter() reads files", () => {
+  test.each(["value", "value\n", "value\r\n"])("drops one trailing newline: %j", async (content) => {
+    put(inFiles(), content);
+    expect(await found(environment())).toBe("value");
+  });
+
+  test.each([0o604, 0o640, 0o644, 0o660, 0o620, 0o602])(
+    "refuses mode %o by name and mode, and asks no further layer",
+    async (mode) => {
+      put(inFiles(), "canary-file-value", mode);
+      const marker = join(home, "called");
+      const env = environment({
+        OPSCTL_SECRETS_COMMAND: client(`touch '${marker}'; echo x`),
+        [NAME]: "other-value",
+      });
+      const refused = found(env);
+      await expect(refused).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
+      const message = await refused.then(String, (error: Error) => error.message);
+      expect(message).toContain(NAME);
+      expect(message).toContain(mode.toString(8).padStart(4, "0"));
+      expect(message).not.toContain("canary");
+      expect(existsSync(marker)).toBe(false);
+    },
+  );
+
+  test.each([0o400, 0o600, 0o700])("accepts mode %o", async (mode) => {
+    put(inFiles(), "a-value", mode);
+    expect(await found(environment())).toBe("a-value");
+  });
+
+  test("judges the target of a symbolic link, as vault agents publish them", async () => {
+    put(join(home, "target"), "linked-value", 0o600);
+    symlinkSync(join(home, "target"), inFiles());
+    expect(await found(environment())).toBe("linked-value");
+    chmodSync(join(home, "target"), 0o644);
+    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
+  });
+
+  test("treats a link to nothing as absent", async () => {
+    symlinkSync(join(home, "nowhere"), inFiles());
+    expect(await found(environment({ [NAME]: "fallback-value" }))).toBe("fallback-value");
+  });
+
+  test("does not fall through a file that cannot be read", async () => {
+    mkdirSync(inFiles());
+    const env = environment({ [NAME]: "fallback-value" });
+    await expect(found(env)).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+    writeFileSync(join(home, "a-file"), "");
+    const blocked = found({ ...env, OPSCTL_SECRETS_DIR: join(home, "a-file") });
+    await expect(blocked).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+  });
+
+  test("never waits for a named pipe", async () => {
+    spawnSync("mkfifo", ["-m", "600", inFiles()]);
+    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+  });
+
+  test.each([
+    ["two lines", "first\nsecond"],
+    ["a carriage return", "first\rsecond"],
+    ["two newlines at the end", "value\n\n"],
+    ["a NUL", "first\0second"],
+    ["bytes that are not UTF-8", Uint8Array.of(0x61, 0xff, 0xfe)],
+  ])("refuses %s inside a value", async (_what, content) => {
+    put(inFiles(), content);
+    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_MALFORMED" });
+  });
+
+  test("refuses a file of unreasonable size", async () => {
+    put(inFiles(), "x".repeat(70_000));
+    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
+  });
+});
+
+describe("secretAdapter() judges whose a file is, and who could have put it there", () => {
+  const code = async (env = environment()) =>
+    await found(env).then(
+      (value) => value,
+      (error: { code: string }) => error.code,
+    );
+
+  test("reads a secret as Kubernetes publishes it: links in a sticky directory, all of them its own", async () => {
+    const files = join(home, "files");
+    mkdirSync(join(files, "..2026_11_22"));
+    put(join(files, "..2026_11_22", NAME), "published-value", 0o400);
+    symlinkSync("..2026_11_22", join(files, "..data"));
+    symlinkSync(join("..data", NAME), inFiles());
+    chmodSync(files, 0o1777);
+    expect(await code()).toBe("published-value");
+  });
+
+  test("refuses a directory that group or others may write to, with the line that mends it", async () => {
+    put(inFiles(), "a-value");
+    for (const mode of [0o770, 0o707]) {
+      chmodSync(join(home, "files"), mode);
+      await expect(found(environment())).rejects.toMatchObject({
+        code: "SECRET_FILE_UNTRUSTED",
+        hint: `chmod go-w ${join(home, "files")}`,
+      });
+    }
+  });
+
+  test("refuses a second name in a directory where any account can make one", async () => {
+    put(join(home, "elsewhere"), "of-another-file");
+    linkSync(join(home, "elsewhere"), inFiles());
+    expect(await code()).toBe("of-another-file");
+    chmodSync(join(home, "files"), 0o1777);
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+  });
+
+  test(`refuses what another account owns: the file, its directory, a link to it${asRootAlone}`, async () => {
+    if (!isRootHere) return;
+    put(inFiles(), "a-value");
+    expect(await code()).toBe("a-value");
+    giveAway(inFiles());
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+    takeBack(inFiles());
+    giveAway(join(home, "files"));
+    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
+    rmSync(inFiles());
+    // Not even looked into: what is missing there is no reason to go on.
+    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
+    takeBack(join(home, "files"));
+    put(join(home, "elsewhere"), "of-another-file");
+    symlinkSync(join(home, "elsewhere"), inFiles());
+    giveAway(inFiles());
+    chmodSync(join(home, "files"), 0o1777);
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+  });
+
+  test(`lets root run no command that another account owns or could exchange${asRootAlone}`, async () => {
+    if (!isRootHere) return;
+    const marker = join(home, "called");
+    const inner = join(home, "inner");
+    mkdirSync(inner);
+    const command = join(inner, "client");
+    put(command, `#!/bin/sh\ntouch '${marker}'\necho value\n`, 0o755);
+    const env = environment({ OPSCTL_SECRETS_COMMAND: command });
+    for (const path of [command, inner, home]) {
+      giveAway(path);
+      // The folder of the secrets itself must not be what is refused.
+      const error = await found({
+        ...env,
+        OPSCTL_SECRETS_DIR: "/nonexistent",
+        CREDENTIALS_DIRECTORY: "",
+      }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "SECRET_COMMAND_UNTRUSTED" });
+      takeBack(path);
+    }
+    chmodSync(command, 0o775);
+    expect(await code(env)).toBe("SECRET_COMMAND_UNTRUSTED");
+    expect(existsSync(marker)).toBe(false);
+    chmodSync(command, 0o755);
+    expect(await code(env)).toBe("value");
+  });
+});
+
+describe("the place of the secrets", () => {
+  test("is what OPSCTL_SECRETS_DIR says, else root's own for root and the account's for every other", () => {
+    expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " /elsewhere " })).toBe("/elsewhere");
+    const own = isRootHere ? "/etc/opsctl/root-secrets" : "/etc/opsctl/secrets";
+    expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " " })).toBe(own);
+  });
+
+  test(`is told to root where only the account has such a file, which is not followed${asRootAlone}`, () => {
+    expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
+    symlinkSync("/nowhere", inFiles());
+    const note = notReadByRoot({}, NAME, join(home, "files"));
+    if (isRootHere) expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
+    else expect(note).toBeNull();
+    expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
+  });
+});
+
+describe("secretAdapter() runs the command", () => {
+  test("with the name as the only argument, without a shell, and keeps its stderr out", async () => {
+    const command = client(`[ $# = 1 ] || exit 9; echo "noise" >&2; printf '%s' "<$1>"`);
+    expect(await found(environment({ OPSCTL_SECRETS_COMMAND: command }))).toBe(`<${NAME}>`);
+    const withArgument = found(environment({ OPSCTL_SECRETS_COMMAND: `${command} extra` }));
+    await expect(withArgument).rejects.toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+  });
+
+  test.each([
+    ["ends with another status", "echo canary-partial; exit 3", "status 3"],
+    ["is ended by a signal", "kill -KILL $$", "SIGKILL"],
+  ])("fails when it %s, and names the secret alone", async (_what, script, reason) => {
+    const env = environment({ OPSCTL_SECRETS_COMMAND: client(script), [NAME]: "fallback-value" });
+    const error = await found(env).catch((thrown: Error) => thrown as Error & { code: string });
+    expect(error).toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+    expect((error as Error).message).toContain(NAME);
+    expect((error as Error).message).toContain(reason);
+    expect((error as Error).message).not.toContain("canary");
+  });
+
+  test.each(["relative/path", "vault", "/nonexistent/vault"])(
+    "fails for %s, which cannot be started",
+    async (command) => {
+      const failed = found(environment({ OPSCTL_SECRETS_COMMAND: command }));
+      await expect(failed).rejects.toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+    },
+  );
+
+  test("ends it, and what it started, when the limit has passed", async () => {
+    const pids = join(home, "pids");
+    const command = client(`sleep 600 & echo "$! $$" > '${pids}.new'; mv '${pids}.new' '${pids}'; wait`);
+    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }), { commandLimitMs: 500 });
+    await expect(adapter(NAME)).rejects.toThrow("did not answer within 0.5 s");
+    const started = readFileSync(pids, "utf8").trim().split(" ").map(Number);
+    expect(started).toHaveLength(2);
+    // Killed at once, gone a moment later; a test that never ends is one that failed.
+    for (const pid of started) while (isRunning(pid)) await new Promise(setImmediate);
+  });
+
+  test("does not wait for a process that keeps the command's output open", async () => {
+    const command = client("sleep 600 & echo kept-open");
+    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }), { commandLimitMs: 500 });
+    await expect(adapter(NAME)).rejects.toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+  });
+
+  test("stops it when it prints without end", async () => {
+    const env = environment({ OPSCTL_SECRETS_COMMAND: client("yes") });
+    await expect(found(env)).rejects.toThrow("bytes");
+  });
+});
+
+/** A killed process may still be listed as a zombie until its parent asks; that is not running. */
+function isRunning(pid: number): boolean {
+  try {
+    const [, state] = /^State:\s*(\S)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return state !== "Z" && state !== "X";
+  } catch {
+    return false;
+  }
+}
+
+describe("isSystemdCredential()", () => {
+  const credential = { mode: 0o100440, uid: 0, gid: 0 };
+
+  test("knows root's file of mode 0440, whose group bits are an access list's mask, for a service's own account", () => {
+    expect(isSystemdCredential(credential, 998)).toBe(true);
+  });
+
+  test("takes the mode at its word in every other case", () => {
+    expect(isSystemdCredential(credential, 0)).toBe(false);
+    expect(isSystemdCredential({ ...credential, mode: 0o100640 }, 998)).toBe(false);
+    expect(isSystemdCredential({ ...credential, mode: 0o100444 }, 998)).toBe(false);
+    expect(isSystemdCredential({ ...credential, uid: 998 }, 998)).toBe(false);
+    expect(isSystemdCredential({ ...credential, gid: 100 }, 998)).toBe(false);
+  });
+});

@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { type DeployListing, listDeploys } from "../../../lib/providers/vercel/client.ts";
+import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
+
+const TOKEN = "canary-hosting-token";
+let hosting: Hosting;
+beforeEach(async () => {
+  hosting = await startHosting({ token: TOKEN, projects: [] });
+});
+afterEach(() => hosting.stop());
+
+function list(
+  parts: { token?: string; teamId?: string; timeoutMs?: number; url?: string } = {},
+): Promise<DeployListing> {
+  const { token = TOKEN, teamId = null, timeoutMs = 2_000, url = hosting.url } = parts;
+  return listDeploys({ baseUrl: new URL(url), token: new Secret(token), teamId, timeoutMs });
+}
+
+const failure = (problem: string): DeployListing => ({ projects: [], problem, unknownStates: [] });
+
+describe("listDeploys()", () => {
+  const states: [string[], boolean | null][] = [
+    [["ERROR"], true],
+    [["READY"], false],
+    [["READY", "ERROR"], false],
+    [["ERROR", "READY"], true],
+    [["QUEUED", "ERROR", "READY"], true],
+    [["INITIALIZING", "BUILDING", "READY", "ERROR"], false],
+    [["CANCELED", "ERROR"], true],
+    [["BLOCKED", "DELETED", "READY"], false],
+    [["BUILDING"], null],
+    [["CANCELED", "CANCELED"], null],
+    [[], null],
+  ];
+  test.each(states)("takes the newest in a final state of %j: %p", async (deployments, failed) => {
+    hosting.projects.push(projectOf("loja", ...deployments));
+    const projects = failed === null ? [] : [{ name: "loja", failed }];
+    expect(await list()).toEqual({ projects, problem: null, unknownStates: [] });
+  });
+
+  test("needs one call when every project shows a final state", async () => {
+    hosting.projects.push(
+      ...Array.from({ length: 16 }, (_, n) => projectOf(`p${n}`, n === 3 ? "ERROR" : "READY")),
+    );
+    const { projects } = await list();
+    expect(projects.filter(({ failed }) => failed)).toEqual([{ name: "p3", failed: true }]);
+    expect(hosting.ledger.map(({ path }) => path)).toEqual(["/v9/projects?limit=100"]);
+  });
+
+  test("reads all pages of an account", async () => {
+    hosting.projects.push(...Array.from({ length: 217 }, (_, n) => projectOf(`p${n}`, "READY")));
+    expect((await list()).projects).toHaveLength(217);
+    expect(hosting.ledger.map(({ path }) => path)).toEqual([
+      "/v9/projects?limit=100",
+      "/v9/projects?limit=100&until=100",
+      "/v9/projects?limit=100&until=200",
+    ]);
+  });
+
+  test("sends the team with every call", async () => {
+    await using team = await openTeam();
+    const { projects } = await list({ teamId: "team_x", url: team.url });
+    expect(projects).toEqual([{ name: "loja", failed: true }]);
+    expect(team.ledger.every(({ path }) => path.includes("teamId=team_x"))).toBe(true);
+    expect(team.ledger).toHaveLength(2);
+    expect(await list({ url: team.url })).toEqual(failure("hosting_no_projects"));
+  });
+
+  test.each([
+    ["shows none in a final state", 1],
+    ["shows an empty list", 0],
+    ["shows no list", null],
+  ])("asks for the one project whose listing %s", async (_name, listed) => {
+    hosting.projects.push(projectOf("blog", "READY"), {
+      ...projectOf("loja", "BUILDING", "ERROR", "READY"),
+      listed,
+    });
+    const { projects, problem } = await list();
+    expect({ projects, problem }).toEqual({
+      projects: [
+        { name: "blog", failed: false },
+        { name: "loja", failed: true },
+      ],
+      problem: null,
+    });
+    expect(hosting.routes.deployments.calls).toHaveLength(1);
+  });
+
+  test("leaves out the one project that cannot be asked for, and says so", async () => {
+    hosting.projects.push(projectOf("blog", "ERROR"), {
+      ...projectOf("loja", "BUILDING", "READY"),
+      listed: 1,
+    });
+    hosting.routes.deployments.next({ status: 500, json: {} });
+    const { projects, problem } = await list();
+    expect(projects).toEqual([{ name: "blog", failed: true }]);
+    expect(problem).toBe("hosting_http_500");
+  });
+
+  test("takes an empty list at its word when the project cannot be asked for", async () => {
+    hosting.projects.push(projectOf("blog", "READY"), projectOf("new"));
+    hosting.routes.deployments.next({ status: 404, json: {} });
+    expect(await list()).toEqual({
+      projects: [{ name: "blog", failed: false }],
+      problem: null,
+      unknownStates: [],
+    });
+  });
+
+  test.each([
+    ["latestDeployments", "x"],
+    ["latestDeployments", [{ readyState: "READY" }]],
+    ["latestDeployments", [null]],
+    ["name", 5],
+    ["name", ""],
+    ["id", null],
+  ])("leaves out a project whose %s is %j, and says so", async (key, value) => {
+    const good = { id: "a", name: "good", latestDeployments: [{ readyState: "READY", createdAt: 1 }] };
+    hosting.routes.projects.next({
+      status: 200,
+      json: { projects: [{ ...good, id: "b", name: "odd", [key]: value }, good] },
+    });
+    expect(await list()).toEqual({
+      projects: [{ name: "good", failed: false }],
+      problem: "hosting_answer_unreadable",
+      unknownStates: [],
+    });
+  });
+
+  test("reads what is usual among answers: a bare list, nulls, `state`, tokens as pages, deleted deployments", async () => {
+    const row = (id: string, ...latestDeployments: object[]) => ({
+      id,
+      name: id,
+      latestDeployments,
+      targets: null,
+    });
+    hosting.routes.projects.next(
+      {
+        status: 200,
+        json: {
+          projects: [row("a", { state: "ERROR", created: 1, target: null })],
+          pagination: { next: "tok en" },
+        },
+      },
+      {
+        status: 200,
+        json: [
+          row(
+            "b",
+            { readyState: "ERROR", createdAt: 2, deletedAt: 3 },
+            { readyState: "READY", createdAt: 1 },
+          ),
+        ],
+      },
+    );
+    expect((await list()).projects).toEqual([
+      { name: "a", failed: true },
+      { name: "b", failed: false },
+    ]);
+    expect(hosting.ledger[1]?.path).toBe("/v9/projects?limit=100&until=tok+en");
+  });
+
+  test("passes over a state that it does not know, and names it", async () => {
+    hosting.projects.push(projectOf("loja", "HIBERNATING", "ERROR"), projectOf("blog", "<script>", "READY"));
+    const { projects, problem, unknownStates } = await list();
+    expect(projects.map(({ failed }) => failed)).toEqual([true, false]);
+    expect({ problem, unknownStates }).toEqual({ problem: null, unknownStates: ["HIBERNATING", "?"] });
+  });
+
+  test("knows nothing when a page fails, be it the last", async () => {
+    hosting.projects.push(...Array.from({ length: 150 }, (_, n) => projectOf(`p${n}`, "READY")));
+    hosting.routes.projects.script = ({ path }) =>
+      path.includes("until") ? { status: 502, text: "<html>" } : undefined;
+    expect(await list()).toEqual(failure("hosting_http_502"));
+  });
+
+  test("does not go round in a listing that does", async () => {
+    const page = (next: number) => ({
+      status: 200,
+      json: { projects: [{ id: "a", name: "a", latestDeployments: [] }], pagination: { next } },
+    });
+    hosting.routes.projects.next(page(1), page(2), page(1));
+    expect(await list()).toEqual(failure("hosting_pagination_loop"));
+    expect(hosting.ledger).toHaveLength(3);
+  });
+
+  test("knows nothing for a refused token, an empty account and every odd answer", async () => {
+    expect(await list()).toEqual(failure("hosting_no_projects"));
+    expect(await list({ token: "wrong-token" })).toEqual(failure("hosting_http_403"));
+    for (const json of [null, {}, { projects: {} }, { projects: [], pagination: { next: {} } }, "x", 5]) {
+      hosting.routes.projects.next({ status: 200, json });
+      expect(await list()).toEqual(failure("hosting_answer_unreadable"));
+    }
+    hosting.routes.projects.next("not_json", "hang", "break_body", { status: 429, json: {} });
+    expect(await list()).toEqual(failure("hosting_answer_unreadable"));
+    expect(await list({ timeoutMs: 100 })).toEqual(failure("hosting_timeout"));
+    expect((await list()).problem).toBe("hosting_connection_lost");
+    expect(await list()).toEqual(failure("hosting_http_429"));
+  });
+
+  test("reads a page of megabytes", async () => {
+    const json = {
+      projects: [
+        {
+          id: "a",
+          name: "a",
+          env: "x".repeat(5_000_000),
+          latestDeployments: [{ readyState: "READY", createdAt: 1 }],
+        },
+      ],
+    };
+    hosting.routes.projects.next({ status: 200, json });
+    expect((await list()).projects).toEqual([{ name: "a", failed: false }]);
+  });
+});
+
+async function openTeam() {
+  const building = { ...projectOf("loja", "BUILDING", "ERROR"), listed: 1 };
+  const team = await startHosting({ token: TOKEN, teamId: "team_x", projects: [building] });
+  return Object.assign(team, { [Symbol.asyncDispose]: () => team.stop() });
+}

@@ -1,0 +1,339 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
+import { fixtureAlerts, fixtureBody } from "../support/golden-parts.ts";
+
+/** The alerts of a body that is accepted. */
+function alertsOf(body: unknown): Alert[] {
+  const parsed = parseAlerts(body);
+  if (!("alerts" in parsed)) throw new Error(`refused: ${JSON.stringify(parsed.invalid)}`);
+  return parsed.alerts;
+}
+
+const only = (entry: unknown) => alertsOf({ alerts: [entry] })[0]!;
+const fromJson = (text: string) => JSON.parse(text) as unknown;
+
+describe("parseAlerts() of a platform's body", () => {
+  test("keeps everything that the texts need", () => {
+    expect(fixtureAlerts("grafana-firing")).toEqual([
+      {
+        name: "Traefik RAM Alta",
+        status: "firing",
+        firing: true,
+        squad: "infra",
+        severity: "warning",
+        fingerprint: "5c1f0e9a77b3d2e4",
+        summary: "Proxy acima de 500 MiB",
+        description: expect.stringContaining("\n"),
+        startsAt: "2026-03-02T08:15:30Z",
+        endsAt: "0001-01-01T00:00:00Z",
+        value: "B=612368384, C=1",
+        labels: expect.objectContaining({ instance: "main", ruleGroup: "vps-infra" }),
+        ruleUrl: "https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
+        silenceUrl: expect.stringContaining("https://example.grafana.net/alerting/silence/new"),
+        dashboardUrl: null,
+        truncatedAlerts: 0,
+      },
+    ]);
+  });
+
+  test("takes each alert's own status, in their order", () => {
+    const seen = fixtureAlerts("grafana-mixed").map(({ status, firing, squad }) => [status, firing, squad]);
+    expect(seen).toEqual([
+      ["firing", true, "infra"],
+      ["resolved", false, "infra"],
+      ["firing", true, "security"],
+    ]);
+  });
+
+  test("counts what the sender left out, on every alert", () => {
+    expect(fixtureAlerts("grafana-truncated").map((alert) => alert.truncatedAlerts)).toEqual([15]);
+    expect(fixtureAlerts("alertmanager-truncated").map((alert) => alert.truncatedAlerts)).toEqual([1]);
+    for (const odd of [-1, 1.5, "3", null, {}, 1e300])
+      expect(alertsOf({ alerts: [{}], truncatedAlerts: odd })[0]!.truncatedAlerts).toBe(0);
+  });
+
+  test("names the rule of an alert about missing data or an error, and takes -1 for no value", () => {
+    const [noData] = fixtureAlerts("grafana-no-data");
+    const [error] = fixtureAlerts("grafana-datasource-error");
+    expect(noData).toMatchObject({ name: "Traefik RAM Alta", value: null, fingerprint: "77c0e1d2b3a4f596" });
+    expect(error).toMatchObject({ name: "Traefik RAM Alta", value: null });
+    expect(error!.description).toStartWith(
+      "failed to execute query A: context deadline exceeded\nO contêiner",
+    );
+    expect(only({ labels: { alertname: "DatasourceNoData" } }).name).toBe("DatasourceNoData");
+    expect(only({ labels: { alertname: "Outro", rulename: "Regra" } }).name).toBe("Outro");
+  });
+
+  test("an empty group is no alert, and fine", () => {
+    expect(parseAlerts({ alerts: [], status: "firing", labels: {} })).toEqual({
+      alerts: [],
+      rejected: [],
+      rejectedTotal: 0,
+    });
+  });
+});
+
+describe("parseAlerts() of the simple shape", () => {
+  test("is one alert", () => {
+    const [alert, ...others] = fixtureAlerts("simple");
+    expect(others).toEqual([]);
+    expect(alert).toMatchObject({
+      name: "VPS Load Average Alto",
+      firing: true,
+      severity: "critical",
+      squad: "infra",
+    });
+  });
+
+  test.each([{ status: "firing" }, { labels: {} }, { labels: null }, { status: null }])(
+    "%p is enough",
+    (body) => {
+      expect(alertsOf(body)).toHaveLength(1);
+    },
+  );
+});
+
+describe("parseAlerts() refuses", () => {
+  const object = "expected an object";
+  test.each([
+    ["null", [["$", object]]],
+    ["7", [["$", object]]],
+    ['"firing"', [["$", object]]],
+    ["[]", [["$", object]]],
+    ['[{"status":"firing","labels":{}}]', [["$", object]]],
+    ["{}", [["$", "expected alerts, or an alert's status or labels"]]],
+    [
+      '{"__proto__":{"status":"firing","alerts":[{}]}}',
+      [["$", "expected alerts, or an alert's status or labels"]],
+    ],
+    ['{"alerts":{}}', [["$.alerts", "expected a list of alerts"]]],
+    ['{"alerts":null,"status":"firing","labels":{}}', [["$.alerts", "expected a list of alerts"]]],
+    ['{"status":"firing","labels":[]}', [["$.labels", object]]],
+    ['{"status":"firing","annotations":"x"}', [["$.annotations", object]]],
+    [
+      '{"alerts":[7,null,[],"x"]}',
+      [
+        ["$.alerts[0]", object],
+        ["$.alerts[1]", object],
+        ["$.alerts[2]", object],
+        ["$.alerts[3]", object],
+      ],
+    ],
+    [
+      '{"alerts":[{"labels":7,"annotations":false}]}',
+      [
+        ["$.alerts[0].labels", object],
+        ["$.alerts[0].annotations", object],
+      ],
+    ],
+  ])("%s", (json, problems) => {
+    expect(parseAlerts(fromJson(json))).toEqual({
+      invalid: problems.map(([path, problem]) => ({ path: path!, problem: problem! })),
+      invalidTotal: problems.length,
+    });
+  });
+
+  test.each([
+    [99, "{}", 99, 99],
+    [100, "{}", 100, 100],
+    [101, "{}", 100, 101],
+    [100_000, "{}", 100, 100_000],
+  ])("%i bad entries among good ones with %s: %i are listed, %i counted", (count, good, listed, counted) => {
+    const parsed = parseAlerts(fromJson(`{"alerts":[${good},${"1,".repeat(count)}${good}]}`));
+    if (!("alerts" in parsed)) throw new Error("refused");
+    expect(parsed.alerts).toHaveLength(2);
+    expect(parsed.rejectedTotal).toBe(counted);
+    expect(parsed.rejected).toEqual(
+      Array.from({ length: listed }, (_, at) => ({ index: at + 1, problems: [object] })),
+    );
+  });
+
+  test.each([
+    [100, "1", 100, 100],
+    [101, "1", 100, 101],
+    [51, '{"labels":1,"annotations":2}', 100, 102],
+    [100_000, '{"labels":1,"annotations":2}', 100, 200_000],
+  ])("%i bad entries %s alone: %i problems are listed, %i counted", (count, bad, listed, counted) => {
+    const parsed = parseAlerts(fromJson(`{"alerts":[${Array(count).fill(bad).join()}]}`));
+    if (!("invalid" in parsed)) throw new Error("accepted");
+    expect(parsed.invalid).toHaveLength(listed);
+    expect(parsed.invalid[0]!.path).toStartWith("$.alerts[0]");
+    expect(parsed.invalidTotal).toBe(counted);
+  });
+
+  test("without repeating anything that the sender wrote, however long or deep", () => {
+    const key = "k".repeat(1_000_000);
+    const deep = `${'{"labels":'.repeat(50_000)}1${"}".repeat(50_000)}`;
+    for (const entry of [
+      `{"${key}":1,"labels":"${key}"}`,
+      `{"labels":[${deep}],"annotations":[]}`,
+      `"${key}"`,
+    ])
+      expect(JSON.stringify(parseAlerts(fromJson(`{"alerts":[${entry}]}`))).length).toBeLessThan(200);
+  });
+
+  test("bad entries only, when there are good ones", () => {
+    const parsed = parseAlerts({
+      alerts: [{ status: "firing" }, 7, { labels: "x", annotations: 1 }, { labels: {} }],
+    });
+    expect(parsed).toMatchObject({
+      alerts: [{ firing: true }, { firing: false }],
+      rejected: [
+        { index: 1, problems: [object] },
+        { index: 2, problems: [`labels: ${object}`, `annotations: ${object}`] },
+      ],
+    });
+  });
+});
+
+describe("parseAlerts() reads an entry", () => {
+  test.each([
+    ["firing", true],
+    ["resolved", false],
+    ["Firing", false],
+    ["firing ", false],
+    ["", false],
+    [undefined, false],
+    [null, false],
+    [true, false],
+    [["firing"], false],
+  ])("of status %p as firing: %p", (status, firing) => {
+    const alert = only({ status });
+    expect(alert.firing).toBe(firing);
+    expect(alert.status).toBe(typeof status === "string" ? status : null);
+  });
+
+  test("without anything in it", () => {
+    for (const entry of [{}, { labels: null, annotations: null }])
+      expect(only(entry)).toMatchObject({
+        name: null,
+        severity: null,
+        squad: "geral",
+        summary: null,
+        description: null,
+        value: null,
+        startsAt: null,
+        ruleUrl: null,
+        labels: {},
+      });
+  });
+
+  test("with labels of other kinds", () => {
+    const labels = { alertname: 7, up: true, ratio: 0.5, gone: null, list: [1], map: { a: 1 }, empty: "" };
+    expect(only({ labels }).labels).toEqual({ alertname: "7", up: "true", ratio: "0.5", empty: "" });
+    expect(only({ labels }).name).toBe("7");
+  });
+
+  test("whose labels are called like parts of every object", () => {
+    const alert = only(
+      fromJson(
+        '{"labels":{"__proto__":"p","constructor":"c","toString":"t","toJSON":"j","hasOwnProperty":"h"},"annotations":{"__proto__":{"summary":"x"}}}',
+      ),
+    );
+    expect(JSON.stringify(alert.labels)).toBe(
+      '{"__proto__":"p","constructor":"c","toString":"t","toJSON":"j","hasOwnProperty":"h"}',
+    );
+    expect(alert).toMatchObject({ severity: null, summary: null, name: null, squad: "geral" });
+    expect(({} as Record<string, unknown>).summary).toBeUndefined();
+  });
+
+  test("with a name of several lines as one line", () => {
+    expect(only({ labels: { alertname: " Disco\r\n\u0000\u2028 Raiz\u202E " } }).name).toBe("Disco Raiz");
+    expect(only({ labels: { alertname: "\n\u200B" } }).name).toBeNull();
+  });
+
+  test.each([
+    ["2026-03-02T08:15:30Z", true],
+    ["2026-03-02T05:15:30.123456789-03:00", true],
+    ["0001-01-01T00:00:00Z", true],
+    ["2026-02-30T08:15:30Z", false],
+    ["2026-03-02T08:15:30", false],
+    ["2026-03-02", false],
+    ["2026-03-02T08:15:30-03:00[America/Sao_Paulo]", false],
+    ["", false],
+    [1_772_439_330, false],
+    [null, false],
+  ])("with the start %p: %p", (startsAt, isInstant) => {
+    expect<unknown>(only({ startsAt }).startsAt).toBe(isInstant ? startsAt : null);
+  });
+
+  test.each([
+    [{ values: { B: 1, A: 0.5 }, valueString: "x" }, "B=1, A=0.5"],
+    [{ values: null, valueString: "[ var='B' value=1 ]" }, "[ var='B' value=1 ]"],
+    [{ values: {}, valueString: " " }, null],
+    [{ values: { B: null } }, null],
+    [{ values: [1] }, null],
+    [{ values: "1", valueString: 7 }, null],
+  ])("with the value %p: %p", (parts, value) => {
+    expect(only(parts).value).toBe(value);
+  });
+});
+
+describe("parseAlerts() of anything", () => {
+  test("answers in its shape and lets everything through JSON", () => {
+    const entry = fc.record(
+      {
+        status: fc.anything(),
+        labels: fc.anything(),
+        annotations: fc.anything(),
+        fingerprint: fc.anything(),
+        startsAt: fc.anything(),
+        values: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    const body = fc.oneof(
+      fc.jsonValue(),
+      fc.record({
+        alerts: fc.oneof(fc.array(fc.oneof(entry, fc.jsonValue())), fc.jsonValue()),
+        truncatedAlerts: fc.jsonValue(),
+      }),
+      entry,
+    );
+    fc.assert(
+      fc.property(body, (value) => {
+        const parsed = parseAlerts(fromJson(JSON.stringify(value, jsonOnly) ?? "null"));
+        if ("invalid" in parsed) {
+          expect(parsed.invalid.length).toBeGreaterThan(0);
+          for (const { path } of parsed.invalid)
+            expect(path).toMatch(/^\$(\.alerts)?(\[\d+\])?(\.(labels|annotations))?$/);
+          return;
+        }
+        for (const alert of parsed.alerts) {
+          expect(alert.firing).toBe(alert.status === "firing");
+          expect(alert.fingerprint).not.toBe("");
+          expect(Object.values(alert.labels).every((label) => typeof label === "string")).toBe(true);
+          expect(JSON.stringify(fromJson(JSON.stringify(alert)))).toBe(JSON.stringify(alert));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("nested 100,000 deep is data", () => {
+    const depth = 100_000;
+    const lists = "[".repeat(depth) + "]".repeat(depth);
+    const objects = `${'{"labels":'.repeat(depth)}1${"}".repeat(depth)}`;
+    const alert = `{"status":"firing","labels":{"alertname":"A","deep":${lists}},"annotations":{"summary":${objects}},"values":${objects}}`;
+    expect(alertsOf(fromJson(`{"extra":${lists},"alerts":[${alert}]}`))).toMatchObject([
+      { name: "A", labels: { alertname: "A" }, summary: null },
+    ]);
+    expect(parseAlerts(fromJson(lists))).toMatchObject({ invalid: [{ path: "$" }] });
+    expect(parseAlerts(fromJson(`{"alerts":${lists}}`))).toMatchObject({
+      invalid: [{ path: "$.alerts[0]" }],
+    });
+  });
+
+  test("does not change what it was given", () => {
+    const body = fixtureBody("grafana-mixed");
+    parseAlerts(body);
+    expect(body).toEqual(fixtureBody("grafana-mixed"));
+  });
+});
+
+/** `fc.anything` makes numbers too large for JSON, symbols and so on. */
+function jsonOnly(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" || typeof value === "symbol" ? null : value;
+}

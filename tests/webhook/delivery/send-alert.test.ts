@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import type { Attempt } from "../../../lib/webhook/delivery/attempt.ts";
+import { messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { alertWith } from "../support/alert.ts";
+
+const KEY = "canary-gateway-key";
+const ROW = {
+  id: 1,
+  kind: "message" as const,
+  alert: alertWith(),
+  attempts: 0,
+  ageMs: 0,
+  claimedAtMs: null,
+  issueUrl: null,
+};
+
+let gateway: Gateway;
+let attempt: Attempt;
+let forgotten: number;
+beforeAll(async () => {
+  gateway = await startGateway({ adminKey: KEY });
+  const client = evolutionClient({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) });
+  const forget = () => {
+    forgotten += 1;
+  };
+  const findInstance = async () => ({ name: "ops", forget });
+  attempt = messageAttempt({ gateway: client, findInstance, phone: "5511912345678" });
+});
+beforeEach(() => {
+  forgotten = 0;
+  gateway.instances.clear();
+  gateway.instances.set("ops", "open");
+});
+afterAll(async () => await gateway.stop());
+
+const send = () => attempt(ROW, new AbortController().signal);
+const failed = (code: string, more: object = {}) => ({
+  as: "failed",
+  code,
+  peerDown: false,
+  holds: false,
+  retryAfterMs: null,
+  ...more,
+});
+
+describe("messageAttempt()", () => {
+  test.each<[number, object]>([
+    ...[190, 10, 200, 250, 299, 368, 131031, 0, 131005, 131042, 133010].map((code): [number, object] => [
+      code,
+      { holds: true },
+    ]),
+    ...[130429, 131056].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 6_000 }]),
+    ...[4, 80007, 131048].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 30_000 }]),
+    ...[131026, 131030, 100, 131047].map((code): [number, object] => [code, {}]),
+    ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true }]),
+  ])("Meta's %i", async (code, more) => {
+    gateway.routes.send.next({ status: 201, json: { message: "no", type: "OAuthException", code } });
+    expect(await send()).toEqual(failed(`meta_${code}`, more) as never);
+    expect(forgotten).toBe(0);
+  });
+
+  test.each([
+    ["close", "instance_close"],
+    ["connecting", "instance_connecting"],
+    [null, "instance_not_loaded"],
+  ])("an instance whose state is %p holds, and its name is looked for again", async (state, cause) => {
+    gateway.instances.set("ops", state);
+    const expected = failed("sem_instancia_gateway", { cause, peerDown: true, holds: true });
+    expect(await send()).toEqual(expected as never);
+    expect(forgotten).toBe(1);
+  });
+
+  test("an instance that is open, or of which nothing can be learnt, holds nothing", async () => {
+    const failure = { status: 500, json: { response: { message: "Connection Closed" } } };
+    gateway.routes.send.next(failure, failure);
+    expect(await send()).toEqual(failed("gateway_http_500", { peerDown: true }) as never);
+    gateway.routes.state.next("not_json");
+    expect(await send()).toEqual(failed("gateway_http_500", { peerDown: true }) as never);
+    expect(forgotten).toBe(0);
+  });
+});

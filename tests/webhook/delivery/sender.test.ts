@@ -1,0 +1,163 @@
+import { expect, test } from "bun:test";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
+import { Lane } from "../../../lib/webhook/delivery/sender.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
+import type { DueRow, Settlement } from "../../../lib/webhook/state/state.ts";
+import { alertWith } from "../support/alert.ts";
+
+test("a look that is asked for in the very instant in which another ends is not lost", async () => {
+  let looks = 0;
+  const lane: Lane = new Lane({
+    kind: "message",
+    state: {
+      due() {
+        looks += 1;
+        const rows = Promise.resolve<DueRow[]>([]);
+        // Runs when the lane has seen that nobody asked again, and before it says so.
+        if (looks === 1) void rows.then(() => queueMicrotask(() => void lane.pump({ issueGraceMs: 0 })));
+        return rows;
+      },
+      settle: () => Promise.reject(new Error("Nothing is delivered here")),
+    },
+    attempt: () => Promise.reject(new Error("Nothing is delivered here")),
+    places: 1,
+    metrics: createWebhookMetrics({ version: "test" }),
+    log: silentLog,
+    monotonicMs: () => 0,
+    random: () => 0,
+    sleep: () => Promise.resolve(),
+    onFree() {},
+  });
+  await lane.pump({ issueGraceMs: 0 });
+  expect(looks).toBe(2);
+});
+
+test("a hold is told with its cause, once a reason, and ends with a failure of one message's own", async () => {
+  const told: unknown[] = [];
+  const down = { as: "failed", peerDown: true, holds: true, retryAfterMs: null } as const;
+  const closed = { ...down, code: "sem_instancia_gateway", cause: "instance_close" };
+  const results: AttemptResult[] = [
+    { ...down, code: "gateway_license_required" },
+    closed,
+    closed,
+    { as: "failed", code: "meta_131026", peerDown: false, holds: false, retryAfterMs: null },
+  ];
+  const holds: (string | null)[] = [];
+  let nowMs = 0;
+  const lane: Lane = new Lane({
+    kind: "message",
+    state: {
+      due: async () => [dueRow],
+      settle: async () => void holds.push(lane.hold),
+    },
+    attempt: async () => results.shift()!,
+    places: 1,
+    metrics: createWebhookMetrics({ version: "test" }),
+    log: {
+      ...silentLog,
+      error: (msg, { code, cause } = {}) => void told.push([msg, code, cause]),
+    },
+    monotonicMs: () => nowMs,
+    random: () => 0,
+    sleep: () => Promise.resolve(),
+    onFree() {},
+  });
+  while (results.length > 0) {
+    nowMs += 60_000;
+    await lane.pump({ issueGraceMs: 0 });
+    await lane.inFlight(dueRow.id);
+  }
+  expect(holds).toEqual(["gateway_license_required", closed.code, closed.code, null]);
+  expect(told).toEqual([
+    ["The peer refuses us: its alerts wait", "gateway_license_required", undefined],
+    ["The peer refuses us: its alerts wait", closed.code, closed.cause],
+  ]);
+});
+
+test("three failures of the peer in a row make everything wait, those of single messages never do", async () => {
+  const silence: AttemptResult = { ...ownFailure, code: "gateway_timeout", peerDown: true };
+  const peer = play([silence, silence, silence]);
+  const startable = [await peer.next(), await peer.next(), await peer.next()].map(({ free }) => free);
+  expect(startable).toEqual([1, 1, 0]);
+  expect([peer.freeAt(999), peer.freeAt(1_000)]).toEqual([0, 1]);
+
+  const single = play([ownFailure, ownFailure, ownFailure, ownFailure]);
+  for (let times = 0; times < 4; times += 1) expect((await single.next()).free).toBe(1);
+});
+
+test("a peer that asks for patience gets it, for the message itself and for all behind it", async () => {
+  const throttled: AttemptResult = {
+    ...ownFailure,
+    code: "meta_80007",
+    peerDown: true,
+    retryAfterMs: 60_000,
+  };
+  const peer = play([throttled]);
+  expect(await peer.next()).toMatchObject({ free: 0, settled: { as: "retry", delayMs: 60_000 } });
+  expect([peer.freeAt(59_999), peer.freeAt(60_000)]).toEqual([0, 1]);
+});
+
+test("a hold stays while the peer says nothing", async () => {
+  const silence: AttemptResult = { ...ownFailure, code: "gateway_timeout", peerDown: true };
+  const held = play([{ ...silence, code: "gateway_unauthorized", holds: true }, silence, ownFailure]);
+  const holds: (string | null)[] = [];
+  for (const nowMs of [0, 60_000, 120_000]) {
+    held.freeAt(nowMs);
+    holds.push((await held.next()).hold);
+  }
+  expect(holds).toEqual(["gateway_unauthorized", "gateway_unauthorized", null]);
+});
+
+const ownFailure: Extract<AttemptResult, { as: "failed" }> = {
+  as: "failed",
+  code: "recipient_not_on_whatsapp",
+  peerDown: false,
+  holds: false,
+  retryAfterMs: null,
+};
+
+/** A lane whose attempts end like this, one after the other, and a clock that stands still until it is set. */
+function play(results: AttemptResult[]) {
+  let nowMs = 0;
+  let settled: Settlement | null = null;
+  const lane: Lane = new Lane({
+    kind: "message",
+    state: {
+      due: async () => [dueRow],
+      async settle(_row, settlement) {
+        settled = settlement;
+      },
+    },
+    attempt: async () => results.shift()!,
+    places: 1,
+    metrics: createWebhookMetrics({ version: "test" }),
+    log: silentLog,
+    monotonicMs: () => nowMs,
+    random: () => 0,
+    sleep: () => Promise.resolve(),
+    onFree() {},
+  });
+  return {
+    /** Makes one attempt; how many could start afterwards, what holds them, and what became of the row. */
+    async next() {
+      await lane.pump({ issueGraceMs: 0 });
+      await lane.inFlight(dueRow.id);
+      return { free: lane.startable, hold: lane.hold, settled };
+    },
+    freeAt(ms: number) {
+      nowMs = ms;
+      return lane.startable;
+    },
+  };
+}
+
+const dueRow: DueRow = {
+  id: 1,
+  kind: "message",
+  alert: alertWith(),
+  attempts: 0,
+  ageMs: 0,
+  claimedAtMs: null,
+  issueUrl: null,
+};

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import { type AdminParts, createAdminApp } from "../../../lib/webhook/http/admin.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
+import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
+
+const stats = {
+  message: { queued: 2, dead: 1, oldestQueuedAgeMs: 1_500 },
+  issue: { queued: 0, dead: 0, oldestQueuedAgeMs: null },
+  queuedBytes: 700,
+};
+
+function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolean } = {}) {
+  const state = { stats: async () => stats, check: async () => {}, movedAside: null, ...more.state };
+  const dispatcher = { isLeading: true, holds: { message: "gateway_unauthorized", issue: null } };
+  const metrics = createWebhookMetrics({ version: "1" });
+  const app = createAdminApp({
+    state,
+    dispatcher,
+    metrics,
+    log: silentLog,
+    isStopping: () => more.isStopping ?? false,
+  });
+  return async (path: string, method = "GET", headers: Record<string, string> = {}) =>
+    await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
+}
+
+const broken = async () => {
+  throw new Error("disk full: canary");
+};
+
+describe("createAdminApp()", () => {
+  test("is healthy while the state answers, and shows what waits, what is held and what was moved aside", async () => {
+    const response = await admin({ state: { movedAside: "/var/lib/opsctl/state.db.1" } })("/healthz");
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(await response.json()).toEqual({
+      status: "ok",
+      stopping: false,
+      leading: true,
+      holds: { message: "gateway_unauthorized", issue: null },
+      message: { queued: 2, dead: 1, oldestQueuedAgeSeconds: 1.5 },
+      issue: { queued: 0, dead: 0, oldestQueuedAgeSeconds: null },
+      queuedBytes: 700,
+      movedAside: "/var/lib/opsctl/state.db.1",
+    });
+  });
+
+  test.each(["/healthz", "/readyz", "/metrics"])(
+    "answers 503 at %s when the state does not answer",
+    async (path) => {
+      const response = await admin({ state: { stats: broken, check: broken } })(path);
+      expect([response.status, await response.text()]).toEqual([503, '{"status":"state_unavailable"}']);
+    },
+  );
+
+  test.each(["localhost", "LocalHost:9301", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:9301"])(
+    "answers as %s",
+    async (host) => {
+      expect((await admin()("/healthz", "GET", { host })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ...[
+      "alerts.example.com",
+      "alerts.example.com:9301",
+      "192.0.2.1",
+      "[2001:db8::1]",
+      "",
+      "localhost.example.com",
+    ],
+    ...[
+      "127.0.0.1.example.com",
+      "localhost:9301@example.com",
+      "localhost, example.com",
+      "example.com:localhost",
+    ],
+  ])("refuses to answer as %p, whatever is asked for", async (host) => {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/nothing"]) {
+      const response = await admin()(path, "GET", { host });
+      expect(response.status).toBe(421);
+      expect(await response.json()).toMatchObject({ error: { code: "host_not_loopback" } });
+    }
+  });
+
+  test("is ready while alerts could be accepted, and not while it stops", async () => {
+    expect((await admin()("/readyz")).status).toBe(200);
+    const stopping = await admin({ isStopping: true })("/readyz");
+    expect([stopping.status, await stopping.json()]).toEqual([503, { status: "stopping" }]);
+    expect((await admin({ isStopping: true })("/healthz")).status).toBe(200);
+  });
+
+  test("shows the metrics as Prometheus reads them", async () => {
+    const response = await admin()("/metrics");
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const families = parsePrometheus(await response.text());
+    const sampleOf = (name: string) => families.find((family) => family.name === name)?.samples[0]?.value;
+    expect(sampleOf("opsctl_webhook_queued")).toBe(2);
+    expect(sampleOf("opsctl_webhook_held")).toBe(1);
+  });
+
+  test("serves nothing else", async () => {
+    const ask = admin();
+    for (const path of ["/", "/webhook", "/healthz/", "/metrics/x"])
+      expect((await ask(path)).status).toBe(404);
+    const posted = await ask("/metrics", "POST");
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect((await ask("/healthz", "HEAD")).status).toBe(200);
+  });
+});

@@ -1,0 +1,144 @@
+/** What arrives at the public port without a socket: mountains of bad payloads, and what is counted. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Log } from "../../../lib/platform/log/log.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
+import type { TakeAlerts } from "../../../lib/webhook/delivery/alert-answer.ts";
+import { createApp } from "../../../lib/webhook/http/app.ts";
+import { readBody } from "../../../lib/webhook/http/read-body.ts";
+import { probeAnswer } from "../support/app-probe.ts";
+import { badPayload } from "../support/bad-payloads.ts";
+
+const SECRET = "the-secret";
+
+function startApp(take: TakeAlerts = async (alerts) => alerts.map(probeAnswer)) {
+  const counted: (string | number)[] = [];
+  const logged: unknown[] = [];
+  const note = (...line: unknown[]) => void logged.push(line);
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  let isStopping = false;
+  const metrics = {
+    request: (status: number, durationMs: number) => void counted.push(status, durationMs),
+    rejected: (count: number) => void counted.push("rejected", count),
+  };
+  let nowMs = 0;
+  const app = createApp({
+    secret: new Secret(SECRET),
+    parse: parseAlerts,
+    take,
+    metrics,
+    log,
+    isStopping: () => isStopping,
+    monotonicMs: () => (nowMs += 7),
+  });
+  const post = async (body: BodyInit, headers: Record<string, string> = {}) =>
+    await app.fetch(
+      new Request("http://localhost/webhook", {
+        method: "POST",
+        headers: { "x-webhook-secret": SECRET, ...headers },
+        body,
+      }),
+    );
+  return {
+    post,
+    counted,
+    logged,
+    stop() {
+      isStopping = true;
+    },
+  };
+}
+
+describe("createApp()", () => {
+  test("answers ten thousand bad payloads, none of them with a 5xx", async () => {
+    const { post, logged } = startApp();
+    const seen = new Map<number, number>();
+    await fc.assert(
+      fc.asyncProperty(badPayload, async (bytes) => {
+        const response = await post(bytes as BodyInit, { "content-type": "application/json" });
+        seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
+        expect([200, 400, 422]).toContain(response.status);
+        const answer = (await response.json()) as Record<string, unknown>;
+        expect(Object.keys(answer)).toEqual(
+          response.status === 200 ? ["accepted", "rejected", "rejectedTotal", "alerts"] : ["error"],
+        );
+      }),
+      { numRuns: 10_000 },
+    );
+    expect([...seen.keys()].sort()).toEqual([200, 400, 422]);
+    expect(logged).toEqual([]);
+  });
+
+  test("counts every request, and the entries that were no alerts", async () => {
+    const { post, counted } = startApp();
+    await post('{"alerts":[{"status":"firing","labels":{"alertname":"A"}},7,8]}');
+    await post("{");
+    expect(counted).toEqual(["rejected", 2, 200, 7, 400, 7]);
+  });
+
+  test.each([
+    ["alone", "", 422],
+    ["beside a good one", "{},", 200],
+  ])("answers a mebibyte of bad alerts %s with the first hundred and a count", async (_how, good, status) => {
+    const { post, counted } = startApp();
+    const count = 500_000;
+    const response = await post(`{"alerts":[${good}${"1,".repeat(count - 1)}1]}`);
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(10_000);
+    const answer = JSON.parse(text);
+    const [list, total] =
+      status === 422
+        ? [answer.error.problems, answer.error.problemsTotal]
+        : [answer.rejected, answer.rejectedTotal];
+    expect([list.length, total]).toEqual([100, count]);
+    if (status === 200) expect(counted.slice(0, 2)).toEqual(["rejected", count]);
+  });
+
+  test("takes nothing for an empty list", async () => {
+    const { post } = startApp(async () => {
+      throw new Error("not to be asked");
+    });
+    expect((await post('{"alerts":[]}')).status).toBe(200);
+  });
+
+  test("asks for a repetition when nothing could be kept, sooner when it only restarts", async () => {
+    const { post, stop } = startApp(async () => null);
+    const retryAfter = async () => (await post('{"status":"x","labels":{}}')).headers.get("retry-after");
+    expect(await retryAfter()).toBe("10");
+    stop();
+    expect(await retryAfter()).toBe("1");
+  });
+
+  test("tells neither sender nor log what a failure was about", async () => {
+    const { post, logged } = startApp(async () => {
+      throw new TypeError("canary");
+    });
+    const response = await post('{"status":"firing","labels":{"alertname":"canary"}}');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: { code: "internal" } });
+    expect(logged).toEqual([["A request failed", { cause: "TypeError" }]]);
+  });
+});
+
+describe("readBody()", () => {
+  test("gives up a sender that stalls", async () => {
+    const stalled = new ReadableStream({ pull: () => new Promise<void>(() => {}) });
+    const request = new Request("http://localhost/", { method: "POST", body: stalled });
+    expect(await readBody(request, 20)).toEqual({ problem: "timeout" });
+  });
+
+  test("holds no more than the limit", async () => {
+    let given = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        given += 100_000;
+        controller.enqueue(new Uint8Array(100_000));
+      },
+    });
+    const request = new Request("http://localhost/", { method: "POST", body: endless });
+    expect(await readBody(request)).toEqual({ problem: "payload_too_large" });
+    expect(given).toBeLessThan(1_048_576 + 400_000);
+  });
+});

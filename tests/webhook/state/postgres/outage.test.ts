@@ -1,0 +1,216 @@
+/** What becomes of the state's calls when the database does not answer, is cut off, or answers into the void. */
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { connect, type Socket } from "node:net";
+import type postgres from "postgres";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
+import type { AcceptOutcome, State } from "../../../../lib/webhook/state/state.ts";
+import { announceOtherProcess, listen, proxyTo } from "../../../platform/support/wire.ts";
+import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
+import { sharedPostgres } from "../../../support/postgres.ts";
+import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-world.ts";
+
+setDefaultTimeout(60_000);
+
+const REFUSED: AcceptOutcome[] = [{ refused: "state_unavailable" }];
+
+/** What a call may say of a database that is away, whichever it notices first. */
+const AWAY = /^DATABASE_(LOST|UNREACHABLE|TIMEOUT)$/;
+
+let store: StateDatabase;
+let sql: postgres.Sql;
+let proxy: TcpProxy;
+let state: State;
+
+async function openThrough(port: number, answerLimitMs: number): Promise<State> {
+  const url = new URL(store.database.url);
+  url.port = String(port);
+  return openPostgresState({
+    url: new Secret(url.href),
+    log: silentLog,
+    applicationName: "opsctl webhook serve",
+    answerLimitMs,
+  });
+}
+
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const [row] = await sql`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    if (row!.waiting > 0) return;
+  }
+}
+
+async function untilNobodyWaits(): Promise<void> {
+  for (;;) {
+    const [row] = await sql`
+      select count(*)::int as busy from pg_stat_activity
+      where datname = current_database() and application_name = 'opsctl webhook serve' and state = 'active'`;
+    if (row!.busy === 0) return;
+  }
+}
+
+async function untilAccepted(): Promise<void> {
+  while ("refused" in (await state.accept([[resolvedAlert()]]))[0]!);
+}
+
+async function countMessages(): Promise<number> {
+  const [row] = await sql`select count(*)::int as count from opsctl_state.outbox where kind = 'message'`;
+  return row!.count;
+}
+
+/** Holds the lock that whoever accepts takes first, while `work` runs. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select from opsctl_state.totals for update`;
+    await work();
+  });
+}
+
+beforeAll(async () => {
+  store = await createStateDatabase();
+  sql = store.database.sql;
+});
+afterAll(() => store.database.drop());
+
+describe("a state whose connections are cut", () => {
+  beforeEach(async () => {
+    await store.empty(START_MS);
+    proxy = await startTcpProxy((await sharedPostgres()).port);
+    state = await openThrough(proxy.port, 3_000);
+  });
+  afterEach(async () => {
+    await state.close();
+    await proxy.stop();
+  });
+
+  test("keeps alerts once when the answer to their commit was lost", async () => {
+    proxy.loseAnswerTo("opsctl_state.accept");
+    const [accepted] = await acceptAll(state, sampleAlert());
+    expect(proxy.lost).toBe(1);
+    expect(accepted?.issue.outcome).toBe("first");
+    expect(await dueIds(state, "message")).toEqual([accepted!.messageRow]);
+    expect(await countMessages()).toBe(1);
+  });
+
+  test("keeps alerts once when the connection broke while the statement was on its way", async () => {
+    let accepting: Promise<AcceptOutcome[]> | undefined;
+    await whileLocked(async () => {
+      accepting = state.accept([[resolvedAlert()]]);
+      await untilWaiting();
+      proxy.cut();
+    });
+    expect(await accepting!).toMatchObject([{ accepted: [{ issue: { outcome: "not_firing" } }] }]);
+    expect(await countMessages()).toBe(1);
+  });
+
+  test("records a delivery although the answer to it was lost", async () => {
+    const [accepted] = await acceptAll(state, resolvedAlert());
+    proxy.loseAnswerTo("opsctl_state.settle");
+    await state.settle(accepted!.messageRow, DELIVERED);
+    expect(await state.latest("f1")).toMatchObject({ message: { state: "delivered", attempts: 1 } });
+  });
+
+  test("accepts what comes while the database is away for a moment", async () => {
+    proxy.close();
+    const accepting = state.accept([[resolvedAlert()]]);
+    expect(await state.lead()).toBe(false);
+    proxy.open();
+    expect(await accepting).toMatchObject([{ accepted: [{}] }]);
+    expect(await state.lead()).toBe(true);
+  });
+});
+
+describe("a state whose database stays away", () => {
+  test("refuses alerts, does not lead, throws for the rest, and goes on when it is back", async () => {
+    await store.empty(START_MS);
+    proxy = await startTcpProxy((await sharedPostgres()).port);
+    state = await openThrough(proxy.port, 300);
+    proxy.close();
+    expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
+    expect(await state.lead()).toBe(false);
+    for (const call of [
+      () => state.stats(),
+      () => state.due("message", { limit: 1, except: [], issueGraceMs: 0 }),
+      () => state.settle(1, DELIVERED),
+      () => state.check(),
+      () => state.prune(),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: expect.stringMatching(AWAY) });
+    proxy.open();
+    await untilAccepted();
+    await state.check();
+    await state.close();
+    await proxy.stop();
+  });
+
+  test("is not waited for longer than the limit when somebody holds a lock", async () => {
+    await store.empty(START_MS);
+    state = await openThrough((await sharedPostgres()).port, 300);
+    await whileLocked(async () => {
+      expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
+      await expect(state.check()).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
+    });
+    await untilNobodyWaits();
+    // The refused statement came to its end in the database: kept, and perhaps repeated by its sender.
+    expect(await countMessages()).toBe(1);
+    await untilAccepted();
+    await state.close();
+  });
+
+  test("is found by new connections when the old ones end in silence", async () => {
+    await store.empty(START_MS);
+    const { port } = await sharedPostgres();
+    const silenced = new Set<Socket>();
+    const relayed = new Set<Socket>();
+    await using relay = await listen((socket) => {
+      const upstream = connect(port, "127.0.0.1");
+      relayed.add(socket);
+      upstream
+        .on("error", () => {})
+        .on("data", (bytes) => {
+          if (!silenced.has(socket)) socket.write(bytes);
+        });
+      socket.on("data", (bytes) => {
+        if (!silenced.has(socket)) upstream.write(bytes);
+      });
+      socket.on("close", () => upstream.destroy());
+    });
+    state = await openThrough(relay.port, 1_000);
+    // All connections of the pool, because the next call must not find one that still works.
+    await Promise.all(Array.from({ length: 8 }, () => state.stats()));
+    expect(relayed.size).toBeGreaterThanOrEqual(4);
+    await acceptAll(state, resolvedAlert());
+    for (const socket of relayed) silenced.add(socket);
+    expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
+    expect(await countMessages()).toBe(1);
+    const before = relayed.size;
+    await acceptAll(state, resolvedAlert());
+    expect(relayed.size).toBeGreaterThan(before);
+    await state.close();
+  });
+});
+
+test("a state behind a transaction pooler prepares nothing and works", async () => {
+  await store.empty(START_MS);
+  await using pooler = await proxyTo((await sharedPostgres()).port, announceOtherProcess);
+  state = await openThrough(pooler.port, 3_000);
+  const [accepted] = await acceptAll(state, sampleAlert());
+  expect(await dueIds(state, "message")).toEqual([accepted!.messageRow]);
+  await state.settle(accepted!.messageRow, DELIVERED);
+  expect((await state.stats()).message.queued).toBe(0);
+  await state.close();
+});

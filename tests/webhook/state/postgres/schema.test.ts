@@ -1,0 +1,156 @@
+/** How the schema of the state comes to be, and for whom it is. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { OpsError } from "../../../../lib/platform/errors.ts";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { MIGRATIONS } from "../../../../lib/schema/migrations.ts";
+import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
+import type { State } from "../../../../lib/webhook/state/state.ts";
+import { MAJORS } from "../../../sql/support/ledger.ts";
+import { PASSWORD, sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
+import { newLogin } from "../../../support/roles.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
+import { acceptAll } from "../../support/state-world.ts";
+
+setDefaultTimeout(60_000);
+
+const STATE_SQL = join(import.meta.dirname, "../../../../sql/state");
+/** The schema as it was before its functions named their path. */
+const OLDER_FILES = [
+  "0001_tables.sql",
+  "0002_dedup.sql",
+  "0003_accept.sql",
+  "0004_deliver.sql",
+  "0005_closed.sql",
+];
+
+for (const major of MAJORS) {
+  describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
+    let database: TestDatabase;
+    const logins: string[] = [];
+
+    beforeEach(async () => {
+      database = await (await sharedPostgres(major)).createDatabase({ migrated: false, appSchema: false });
+    });
+    afterEach(async () => {
+      for (const login of logins) await database.sql.unsafe(`drop owned by ${login} cascade`);
+      for (const login of logins.splice(0)) await database.sql.unsafe(`drop role ${login}`);
+      await database.drop();
+    });
+
+    const open = async (login = "postgres"): Promise<State> =>
+      openPostgresState({
+        url: new Secret((await sharedPostgres(major)).url(database.name, login)),
+        log: silentLog,
+        applicationName: "opsctl webhook serve",
+      });
+    const login = async (): Promise<string> => {
+      const name = await newLogin(database.sql);
+      logins.push(name);
+      return name;
+    };
+    const refusal = async (name?: string): Promise<OpsError> => {
+      const error = await open(name).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(OpsError);
+      expect(JSON.stringify([String(error), error])).not.toContain(PASSWORD);
+      return error as OpsError;
+    };
+
+    test("makes its schema when five hosts start at once, and uses what is there", async () => {
+      const states = await Promise.all([open(), open(), open(), open(), open()]);
+      await Promise.all(
+        states.map((state, index) => acceptAll(state, sampleAlert({ fingerprint: `f${index}` }))),
+      );
+      expect((await states[0]!.stats()).message.queued).toBe(5);
+      await Promise.all(states.map((state) => state.close()));
+      const again = await open();
+      expect((await again.stats()).issue.queued).toBe(5);
+      await again.close();
+    });
+
+    test("refuses a login that may not create the schema, and takes one that owns it", async () => {
+      const name = await login();
+      const error = await refusal(name);
+      expect(error).toMatchObject({ code: "STATE_SCHEMA_FORBIDDEN" });
+      expect(error.message).toContain("OPSCTL_STATE_URL");
+      const schemas = await database.sql`select from pg_namespace where nspname = 'opsctl_state'`;
+      expect(schemas).toHaveLength(0);
+
+      await database.sql.unsafe(`create schema opsctl_state authorization ${name}`);
+      const state = await open(name);
+      await acceptAll(state, sampleAlert());
+      await state.close();
+    });
+
+    test("refuses a schema that is another's, and one that a newer opsctl made", async () => {
+      await (await open()).close();
+      expect(await refusal(await login())).toMatchObject({ code: "STATE_SCHEMA_FORBIDDEN" });
+      await database.sql`insert into opsctl_state.versions (version) values (99)`;
+      expect(await refusal()).toMatchObject({ code: "STATE_SCHEMA_NEWER" });
+    });
+
+    test("names its own setting when the database is not there", async () => {
+      const { name } = database;
+      const url = new URL(database.url);
+      url.pathname = `/${name}_gone`;
+      const error = await openPostgresState({
+        url: new Secret(url.href),
+        log: silentLog,
+        applicationName: "opsctl webhook serve",
+      }).catch((thrown: unknown) => thrown as OpsError);
+      expect(error).toMatchObject({ code: "DATABASE_NOT_FOUND" });
+      expect((error as OpsError).hint).toContain("OPSCTL_STATE_URL");
+    });
+
+    const looseFunctions = async () => {
+      const rows = await database.sql`
+        select proname from pg_proc where pronamespace = 'opsctl_state'::regnamespace
+          and not coalesce('search_path=pg_catalog, pg_temp' = any(proconfig), false)`;
+      return rows.map((row) => row.proname);
+    };
+
+    test("fixes the path of every function, pg_temp last, in an older schema too, whose rows it keeps", async () => {
+      for (const [index, file] of OLDER_FILES.entries()) {
+        await database.sql.unsafe(readFileSync(join(STATE_SQL, file), "utf8")).simple();
+        await database.sql`insert into opsctl_state.versions (version) values (${index + 1})`;
+      }
+      await database.sql`insert into opsctl_state.lease values ('dispatcher', gen_random_uuid(), 0)`;
+      expect(await looseFunctions()).not.toEqual([]);
+      const state = await open();
+      expect(await looseFunctions()).toEqual([]);
+      expect(await database.sql`select from opsctl_state.lease`).toHaveLength(1);
+      await acceptAll(state, sampleAlert());
+      expect((await state.stats()).message.queued).toBe(1);
+      await state.close();
+    });
+
+    test("leaves nothing to other roles, whatever a platform grants on what is new", async () => {
+      const name = await login();
+      for (const objects of ["schemas", "tables", "sequences", "functions"])
+        await database.sql.unsafe(`alter default privileges grant all on ${objects} to ${name}`);
+      await (await open()).close();
+      const left = await database.sql`
+        select relname::text as name from pg_class, aclexplode(relacl)
+        where relnamespace = 'opsctl_state'::regnamespace and grantee <> relowner
+        union all
+        select proname::text from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+        where pronamespace = 'opsctl_state'::regnamespace and grantee <> proowner
+        union all
+        select nspname::text from pg_namespace, aclexplode(nspacl)
+        where nspname = 'opsctl_state' and grantee <> nspowner
+        union all
+        select relname::text from pg_class
+        where relnamespace = 'opsctl_state'::regnamespace and relkind = 'r' and not relrowsecurity`;
+      expect(left.map((row) => row.name)).toEqual([]);
+    });
+  });
+}
+
+test("opsctl migrate does not make the state's schema", () => {
+  expect(MIGRATIONS.filter(({ sql }) => sql.includes("opsctl_state"))).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
+import type { OutboxLimits, State } from "../../../../lib/webhook/state/state.ts";
+import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
+import { stateSuite } from "../../support/state-suite.ts";
+import { START_MS, type StateWorld } from "../../support/state-world.ts";
+
+setDefaultTimeout(60_000);
+
+for (const major of [undefined, 15]) {
+  const name = `openPostgresState() on PostgreSQL ${major ?? "18"}`;
+  let store: StateDatabase;
+
+  describe(name, () => {
+    beforeAll(async () => {
+      store = await createStateDatabase(major);
+    });
+    afterAll(() => store.database.drop());
+    stateSuite(name, (options) => openWorld(store, options?.limits));
+  });
+}
+
+async function openWorld(store: StateDatabase, limits?: OutboxLimits): Promise<StateWorld> {
+  await store.empty(START_MS);
+  const states: State[] = [];
+  const open = async () => {
+    const state = await openPostgresState({
+      url: new Secret(store.database.url),
+      ...(limits === undefined ? {} : { limits }),
+      log: silentLog,
+      applicationName: "opsctl webhook serve",
+    });
+    states.push(state);
+    return state;
+  };
+  const closeAll = async () => {
+    await Promise.all(states.splice(0).map((state) => state.close()));
+  };
+  return {
+    state: await open(),
+    setClock: store.setClock,
+    another: open,
+    async reopen() {
+      await closeAll();
+      return await open();
+    },
+    close: closeAll,
+  };
+}

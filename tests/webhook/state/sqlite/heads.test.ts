@@ -1,0 +1,110 @@
+/** Which row of a fingerprint goes next, over whatever two processes do to one file. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { KEEP_DELIVERED_MS, type Settlement, type State } from "../../../../lib/webhook/state/state.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
+import { wrongMarks } from "../../support/state-marks.ts";
+import { DELIVERED, dueIds, MINUTE_MS, START_MS } from "../../support/state-world.ts";
+
+type Step = { by: 0 | 1 } & (
+  | { do: "accept"; requests: { fingerprint: string; firing: boolean }[][] }
+  | { do: "settle"; ends: { row: number; settlement: Settlement }[] }
+  | { do: "retry"; rows: number[] | null }
+  | { do: "drop"; rows: number[] | null }
+  | { do: "prune" }
+  | { do: "wait"; ms: number }
+);
+
+const by = fc.constantFrom<0 | 1>(0, 1);
+const row = fc.integer({ min: 1, max: 30 });
+const rows = fc.option(fc.array(row, { maxLength: 6 }));
+const alert = fc.record({ fingerprint: fc.constantFrom("a", "b", "c"), firing: fc.boolean() });
+const settlement = fc.constantFrom<Settlement>(
+  DELIVERED,
+  { as: "dead", code: "refused" },
+  { as: "dead", code: "timeout" },
+  { as: "retry", delayMs: 5, code: "timeout" },
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      by,
+      do: fc.constant("accept" as const),
+      requests: fc.array(fc.array(alert, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      by,
+      do: fc.constant("settle" as const),
+      ends: fc.array(fc.record({ row, settlement }), { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ by, do: fc.constant("retry" as const), rows }) },
+  fc.record({ by, do: fc.constant("drop" as const), rows }),
+  fc.record({ by, do: fc.constant("prune" as const) }),
+  fc.record({
+    by,
+    do: fc.constant("wait" as const),
+    ms: fc.constantFrom(1, 31 * MINUTE_MS, KEEP_DELIVERED_MS),
+  }),
+);
+
+type World = { states: [State, State]; clock: { ms: number } };
+
+async function take({ states, clock }: World, one: Step): Promise<void> {
+  const state = states[one.by];
+  if (one.do === "accept")
+    await state.accept(one.requests.map((alerts) => alerts.map((changes) => sampleAlert(changes))));
+  else if (one.do === "settle")
+    await Promise.all(one.ends.map((end) => state.settle(end.row, end.settlement)));
+  else if (one.do === "retry") await state.retryDead(one.rows);
+  else if (one.do === "drop") await state.dropDead(one.rows);
+  else if (one.do === "prune") await state.prune();
+  else clock.ms += one.ms;
+}
+
+/** Delivers whatever is due, until nothing is. */
+async function drain({ states, clock }: World): Promise<void> {
+  const [state] = states;
+  for (let due = [0]; due.length > 0; ) {
+    clock.ms += MINUTE_MS;
+    due = [...(await dueIds(state, "message")), ...(await dueIds(state, "issue"))];
+    for (const id of due) await state.settle(id, DELIVERED);
+  }
+}
+
+async function inWorld(work: (world: World, path: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-heads-"));
+  const clock = { ms: START_MS };
+  const open = () => openSqliteState({ directory, nowMs: () => clock.ms, log: silentLog });
+  const states: [State, State] = [await open(), await open()];
+  try {
+    await work({ states, clock }, join(directory, "state.db"));
+  } finally {
+    for (const state of states) await state.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+test("the oldest queued row of a fingerprint, and no other, is its head after any sequence of calls", async () => {
+  const property = fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) =>
+    inWorld(async (world, path) => {
+      for (const one of steps) {
+        await take(world, one);
+        expect(wrongMarks(path)).toEqual([]);
+      }
+      await drain(world);
+      const { message, issue } = await world.states[1].stats();
+      expect([message.queued, issue.queued]).toEqual([0, 0]);
+    }),
+  );
+  await fc.assert(property, { numRuns: 40 });
+}, 30_000);

@@ -1,0 +1,116 @@
+/** Several processes on one state file, on both runtimes. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { RUNTIMES, type StateProcess, startStateProcess } from "../../support/state-process.ts";
+import { dueIds } from "../../support/state-world.ts";
+
+const runtimes = Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[];
+const ACKNOWLEDGED = 25;
+
+let directory: string;
+const children: StateProcess[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "opsctl-processes-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await child.kill();
+  rmSync(directory, { recursive: true });
+});
+
+function start(...args: Parameters<typeof startStateProcess>): StateProcess {
+  const child = startStateProcess(...args);
+  children.push(child);
+  return child;
+}
+
+const open = () => openSqliteState({ directory, nowMs: Date.now, log: silentLog });
+
+describe.each(runtimes)("a process on %s", (runtime) => {
+  test("killed right after an acceptance has lost nothing, and frees the role of the one that delivers", async () => {
+    const child = start(runtime, "accept", directory);
+    expect(await child.next()).toBe(true);
+    let last: unknown;
+    for (let at = 0; at < ACKNOWLEDGED; at += 1) last = await child.next();
+    await child.kill();
+    const state = await open();
+    expect(last).toBe(ACKNOWLEDGED - 1);
+    expect((await dueIds(state, "message", { limit: 10_000 })).length).toBeGreaterThanOrEqual(ACKNOWLEDGED);
+    for (let at = 0; at < ACKNOWLEDGED; at += 1) {
+      const { message, issue } = await state.latest(`f${at}`);
+      expect([message?.state, issue?.state]).toEqual(["queued", "queued"]);
+    }
+    expect(await state.lead()).toBe(true);
+    await state.close();
+  });
+
+  test("and the others make files for their user alone", async () => {
+    const umask = process.umask(0);
+    try {
+      const child = start(runtime, "accept", directory);
+      await child.next();
+      await child.next();
+      const modes = readdirSync(directory).map((name) => [
+        name,
+        (statSync(join(directory, name)).mode & 0o777).toString(8),
+      ]);
+      expect(modes.sort()).toEqual([
+        ["dispatcher.lock", "600"],
+        ["dispatcher.lock-journal", "600"],
+        ["state.db", "600"],
+        ["state.db-shm", "600"],
+        ["state.db-wal", "600"],
+        ["state.lock", "600"],
+      ]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+});
+
+describe("processes on one file", () => {
+  test("see the same on every runtime", async () => {
+    const seen = await Promise.all(
+      runtimes.map(async (runtime) => {
+        const own = join(directory, runtime);
+        mkdirSync(own);
+        const child = start(runtime, "deliver", own);
+        const said: unknown[] = [];
+        for (let line = await child.next(); line !== undefined; line = await child.next()) said.push(line);
+        return said;
+      }),
+    );
+    expect(seen[0]).toHaveLength(7);
+    expect(seen[0]?.slice(0, 2)).toEqual([[], [2]]);
+    expect(seen[0]?.[5]).toMatchObject({ outcome: "duplicate", url: "https://tracker.example/issue/1" });
+    expect(seen[1]).toEqual(seen[0] as unknown[]);
+  });
+
+  test("that race for the same keys are first for each key once", async () => {
+    const rivals = [...runtimes, ...runtimes].map((runtime) => start(runtime, "claim", directory));
+    for (const rival of rivals) expect(await rival.next()).toBe("ready");
+    for (const rival of rivals) rival.tell();
+    const firsts = (await Promise.all(rivals.map((rival) => rival.next()))).flat() as string[];
+    expect(firsts).toHaveLength(200);
+    expect(new Set(firsts).size).toBe(200);
+  });
+
+  test("that open a damaged one at once move it aside once, and all use the new one", async () => {
+    writeFileSync(join(directory, "state.db"), "no database at all ".repeat(1_000));
+    const rivals = runtimes.map((runtime) => start(runtime, "open", directory));
+    for (const rival of rivals) expect(await rival.next()).toBe("ready");
+    for (const rival of rivals) rival.tell();
+    const answers = (await Promise.all(rivals.map((rival) => rival.next()))) as OpenAnswer[];
+    expect(answers.filter(({ movedAside }) => movedAside !== null)).toHaveLength(1);
+    expect(answers.every(({ isAccepted }) => isAccepted)).toBe(true);
+    const state = await open();
+    expect((await state.stats()).message.queued).toBe(2);
+    await state.close();
+    expect(readdirSync(directory).filter((name) => /damaged-[0-9TZ]+$/.test(name))).toHaveLength(1);
+  });
+});
+
+type OpenAnswer = { movedAside: string | null; isAccepted: boolean };

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../../../lib/platform/log/log.ts";
+import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import type { State } from "../../../../lib/webhook/state/state.ts";
+import { stateSuite } from "../../support/state-suite.ts";
+import { type OpenStateWorld, START_MS } from "../../support/state-world.ts";
+
+stateSuite("openSqliteState()", openWorld);
+
+async function openWorld({ limits }: Parameters<OpenStateWorld>[0] = {}) {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
+  const states: State[] = [];
+  let clockMs = START_MS;
+  const open = async () => {
+    const state = await openSqliteState({
+      directory,
+      nowMs: () => clockMs,
+      log: silentLog,
+      ...(limits && { limits }),
+    });
+    states.push(state);
+    return state;
+  };
+  const closeAll = async () => {
+    for (const state of states.splice(0)) await state.close();
+  };
+  return {
+    state: await open(),
+    setClock(ms: number) {
+      clockMs = ms;
+    },
+    another: open,
+    async reopen() {
+      await closeAll();
+      return await open();
+    },
+    async close() {
+      await closeAll();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

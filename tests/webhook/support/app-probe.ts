@@ -1,0 +1,41 @@
+/** Serves the public port with a fixed secret and a state that takes everything, and prints its port: for Deno. */
+import process from "node:process";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { listen } from "../../../lib/platform/server/server.ts";
+import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
+import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
+import { createApp } from "../../../lib/webhook/http/app.ts";
+
+/** The secret that the probe knows. */
+export const PROBE_SECRET = "s3cret-of-the-prob\u00e9";
+
+/** What the probe answers for an alert. */
+export function probeAnswer({ name, status, squad, fingerprint }: Alert): AlertAnswer {
+  return { alertname: name, status, squad, fingerprint, whatsapp: "queued", issue: "not_firing" };
+}
+
+/** The app of the probe; an alert named `full` meets a full disk, one named `bug` a bug. */
+export function probeApp(metrics: { request(status: number): void; rejected(count: number): void }) {
+  return createApp({
+    secret: new Secret(PROBE_SECRET),
+    parse: parseAlerts,
+    async take(alerts) {
+      if (alerts.some(({ name }) => name === "bug")) throw new Error("a detail that nobody may see");
+      return alerts.some(({ name }) => name === "full") ? null : alerts.map(probeAnswer);
+    },
+    metrics,
+    log: silentLog,
+    isStopping: () => false,
+  });
+}
+
+if (import.meta.main) {
+  const app = probeApp({ request() {}, rejected() {} });
+  const fd = activatedSockets(process.env, Number(process.env.LISTEN_PID)).get("webhook");
+  const listener = await listen({ host: "127.0.0.1", port: 0, fd, fetch: app.fetch });
+  process.once("SIGTERM", () => void listener.stop(5_000).then(() => process.exit(0)));
+  console.log(listener.port);
+}

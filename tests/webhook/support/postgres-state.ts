@@ -1,0 +1,42 @@
+/** A database for tests of the state on PostgreSQL: opsctl's schema in it, and a clock that stands still. */
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { ensureStateSchema } from "../../../lib/webhook/state/postgres/schema.ts";
+import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+
+/** Such a database; `empty` makes it as new. */
+export type StateDatabase = {
+  database: TestDatabase;
+  setClock(ms: number): Promise<void>;
+  empty(clockMs: number): Promise<void>;
+};
+
+/** Makes one on the packaged server of a version. */
+export async function createStateDatabase(major?: number): Promise<StateDatabase> {
+  const database = await (await sharedPostgres(major)).createDatabase({ migrated: false, appSchema: false });
+  const { sql } = database;
+  const opened = await openDatabase(new Secret(database.url), { max: 1, applicationName: "state-tests" });
+  await ensureStateSchema(opened.sql);
+  await opened.close();
+  await standStill(database);
+  const setClock = async (ms: number) => void (await sql`update public.test_clock set ms = ${ms}::bigint`);
+  return {
+    database,
+    setClock,
+    async empty(clockMs) {
+      await sql.unsafe(`
+        truncate opsctl_state.outbox, opsctl_state.dedup, opsctl_state.batches, opsctl_state.lease restart identity;
+        select opsctl_state.recount();`);
+      await setClock(clockMs);
+    },
+  };
+}
+
+/** Replaces the schema's clock by a row that only tests change. */
+export async function standStill({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
+  await sql.unsafe(`
+    create table public.test_clock (ms bigint not null);
+    insert into public.test_clock values (0);
+    create or replace function opsctl_state.now_ms() returns bigint
+    language sql volatile set search_path = '' as $$ select ms from public.test_clock $$;`);
+}

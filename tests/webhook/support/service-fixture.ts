@@ -1,0 +1,190 @@
+/** The whole service in this process: real state, real sockets, stand-ins for gateway and tracker. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
+import { linearTracker } from "../../../lib/providers/linear/client.ts";
+import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
+import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
+import { type ServeOptions, type ServeWorld, serveWebhook } from "../../../lib/webhook/serve.ts";
+import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import type { State } from "../../../lib/webhook/state/state.ts";
+import { until } from "../../chaos/until.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { startTracker, type Tracker } from "../../standins/tracker.ts";
+
+export const SECRET = "canary-webhook-secret-0123456789";
+export const TOKEN = "lin_api_canarytoken0123456789";
+export const KEY = "canary-gateway-key";
+export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
+export const PHONE = "5511912345678";
+
+/** Waits are this many times shorter than in the service that is installed. */
+const HASTE = 20;
+
+/** One running service with its peers. */
+export type Service = {
+  gateway: Gateway;
+  tracker: Tracker;
+  state: State;
+  url: string;
+  adminUrl: string | null;
+  directory: string;
+  /** The clock of the state; moves by itself, and by hand. */
+  advance(ms: number): void;
+  /** As `advance`, and the service's own clock as well. */
+  pass(ms: number): void;
+  post(body: unknown): Promise<{ status: number; body: Answer }>;
+  /** Ends the service as a signal does and starts it anew on the same state. */
+  restart(options?: Partial<ServeOptions>): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Answer = {
+  accepted: number;
+  rejected: { index: number }[];
+  rejectedTotal: number;
+  alerts: AlertAnswer[];
+};
+
+/** Starts peers and service; `messagesPerMinute` is fast unless it is what a test is about. */
+export async function startService(options: Partial<ServeOptions> = {}): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
+  const gateway = await startGateway({ adminKey: KEY });
+  const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
+  let ahead = 0;
+  const nowMs = () => Date.now() + ahead;
+  let passed = 0;
+  const monotonicMs = () => performance.now() * HASTE + passed;
+  const parts = { directory, gateway, tracker, nowMs, monotonicMs };
+  let running = await run({ ...parts, options });
+
+  return {
+    gateway,
+    tracker,
+    directory,
+    get state() {
+      return running.state;
+    },
+    get url() {
+      return running.url;
+    },
+    get adminUrl() {
+      return running.adminUrl;
+    },
+    advance(ms) {
+      ahead += ms;
+    },
+    pass(ms) {
+      ahead += ms;
+      passed += ms;
+    },
+    async post(body) {
+      const response = await fetch(running.url, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-webhook-secret": SECRET },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Answer };
+    },
+    async restart(changed = {}) {
+      await running.stop();
+      running = await run({ ...parts, options: { ...options, ...changed } });
+    },
+    async stop() {
+      await running.stop();
+      await Promise.all([gateway.stop(), tracker.stop()]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+type Parts = {
+  directory: string;
+  gateway: Gateway;
+  tracker: Tracker;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  options: Partial<ServeOptions>;
+};
+
+async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }: Parts) {
+  const state = await openSqliteState({ directory, nowMs, log: silentLog });
+  const client = evolutionClient({
+    baseUrl: new URL(gateway.url),
+    adminKey: new Secret(KEY),
+    timeoutMs: 30_000 / HASTE,
+  });
+  const issues = linearTracker({
+    url: new URL(`${tracker.url}/graphql`),
+    token: new Secret(TOKEN),
+    teamId: TEAM,
+    timeoutMs: 30_000 / HASTE,
+  });
+  const ending = new AbortController();
+  const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
+  const world: ServeWorld = {
+    secret: new Secret(SECRET),
+    state,
+    attempts: {
+      message: messageAttempt({
+        gateway: client,
+        findInstance: resolveInstance({ gateway: client, configured: null }),
+        phone: PHONE,
+      }),
+      issue: issueAttempt(issues),
+    },
+    metrics: createWebhookMetrics({ version: "test" }),
+    log: silentLog,
+    sockets: new Map(),
+    onReady: ready.resolve,
+    interrupt: ending.signal,
+    monotonicMs,
+    random: () => 0,
+    sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),
+  };
+  const served = serveWebhook(world, {
+    host: "127.0.0.1",
+    port: 0,
+    adminPort: 0,
+    messagesPerMinute: 60_000,
+    ...options,
+  });
+  const { port, adminPort } = await Promise.race([
+    ready.promise,
+    served.then(() => Promise.reject(new Error("It ended"))),
+  ]);
+  return {
+    state,
+    url: `http://127.0.0.1:${port}/webhook`,
+    adminUrl: adminPort === null ? null : `http://127.0.0.1:${adminPort}`,
+    async stop() {
+      ending.abort();
+      await served;
+      await state.close();
+    },
+  };
+}
+
+let count = 0;
+
+/** One alert as a sender words it, with a fingerprint of its own unless it is given. */
+export function alertOf(parts: Record<string, unknown> = {}): Record<string, unknown> {
+  count += 1;
+  const { labels, annotations, ...rest } = parts as { labels?: object; annotations?: object };
+  return {
+    status: "firing",
+    fingerprint: `fp-${count}`,
+    startsAt: "2026-11-21T12:00:00Z",
+    ...rest,
+    labels: { alertname: "Traefik RAM Alta", ruleGroup: "vps-infra", severity: "warning", ...labels },
+    annotations: { summary: "Proxy acima de 500 MiB", ...annotations },
+  };
+}
+
+export { until };

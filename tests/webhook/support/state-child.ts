@@ -1,0 +1,105 @@
+/** A process that uses the state of a directory as its first argument says, on any runtime. */
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { silentLog } from "../../../lib/platform/log/log.ts";
+import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { sampleAlert } from "./sample-alert.ts";
+import { fillUp } from "./state-fill.ts";
+import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-world.ts";
+
+const [role, directory = ""] = process.argv.slice(2);
+const options = { directory, nowMs: Date.now, log: silentLog };
+const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+if (role === "accept") await acceptForEver();
+if (role === "claim") await claimOnSignal();
+if (role === "open") await openAndSay();
+if (role === "deliver") await deliverAndSay();
+if (role === "fill") await fillAndSay();
+
+/** Says the number of each alert as soon as it has been accepted. */
+async function acceptForEver(): Promise<void> {
+  const state = await openSqliteState(options);
+  say(await state.lead());
+  for (let at = 0; ; at += 1) {
+    const [outcome] = await state.accept([[sampleAlert({ fingerprint: `f${at}` })]]);
+    if (outcome && "accepted" in outcome) say(at);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Claims the same keys as its rivals, from the moment that it is told to, and says which it was first for. */
+async function claimOnSignal(): Promise<void> {
+  const { dedup, close } = await openSqliteDedup(options);
+  say("ready");
+  await lines.next();
+  const keys = Array.from({ length: 200 }, (_, index) => `key ${index}`);
+  say(keys.filter((key) => dedup.claim(key, 60_000).outcome === "first"));
+  close();
+  process.exit(0);
+}
+
+/** Opens the state, when it is told to, says how that went, and keeps it open until its input ends. */
+async function openAndSay(): Promise<void> {
+  say("ready");
+  await lines.next();
+  try {
+    const state = await openSqliteState(options);
+    await state.check();
+    const { message } = await state.stats();
+    const [outcome] = await state.accept([[sampleAlert({ fingerprint: `of ${process.pid}` })]]);
+    say({
+      movedAside: state.movedAside,
+      queued: message.queued,
+      isAccepted: outcome && "accepted" in outcome,
+    });
+    await lines.next();
+    await state.close();
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    say({ code, message });
+  }
+  process.exit(0);
+}
+
+/** Fills a file that may grow no more, lets it grow again, and says what it saw. */
+async function fillAndSay(): Promise<void> {
+  const databases = new Set<DatabaseSync>();
+  const { prepare } = DatabaseSync.prototype;
+  // The limit belongs to a connection, and only the state has its own.
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args) {
+    databases.add(this);
+    return prepare.apply(this, args);
+  };
+  const state = await openSqliteState(options);
+  const limitPages = (count: number) => {
+    for (const db of databases) if (db.isOpen) db.exec(`pragma max_page_count = ${count}`);
+  };
+  limitPages(200);
+  say(await fillUp(state, () => limitPages(100_000)));
+  await state.close();
+  process.exit(0);
+}
+
+/** Takes one alert through everything that can become of it, and says what it saw. */
+async function deliverAndSay(): Promise<void> {
+  const state = await openSqliteState({ ...options, nowMs: () => START_MS });
+  const [accepted] = await acceptAll(state, sampleAlert());
+  const { messageRow: message } = accepted!;
+  const issue = issueRowOf(accepted!);
+  const url = "https://tracker.example/issue/1";
+  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
+  await state.settle(message, { as: "dead", code: "refused" });
+  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
+  await state.settle(issue, { as: "delivered", reference: "OPS-1", url });
+  say(await state.listDead());
+  say(await state.retryDead(null));
+  say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
+  await state.settle(message, { as: "retry", delayMs: 1, code: "timeout" });
+  say((await acceptAll(state, sampleAlert()))[0]?.issue);
+  say([await state.lead(), await state.stats(), await state.latest("f1")]);
+  await state.prune();
+  await state.close();
+  process.exit(0);
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/state.ts";
+import { sampleAlert } from "./sample-alert.ts";
+import { acceptAll, type OpenStateWorld, START_MS } from "./state-world.ts";
+
+/** What the suite says of the order of delivery, for any sequence of calls. */
+export function orderTests(open: OpenStateWorld): void {
+  test("due() agrees with a simple model on any sequence of calls", async () => {
+    const property = fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (sequence) => {
+      const world = await open();
+      try {
+        const model = new Model();
+        for (const step of sequence) {
+          await takeStep(world.state, model, step);
+          if (step.do === "move") await world.setClock(model.nowMs);
+        }
+      } finally {
+        await world.close();
+      }
+    });
+    await fc.assert(property, { numRuns: 30 });
+  });
+}
+
+type NewAlert = { fingerprint: string; severity: string; firing: boolean };
+
+type Step =
+  | { do: "accept"; alerts: NewAlert[] }
+  | { do: "due"; kind: OutboxKind; limit: number; grace: number; except: number }
+  | { do: "settle"; nth: number; settlement: Settlement }
+  | { do: "move"; ms: number };
+
+const newAlerts: fc.Arbitrary<NewAlert> = fc.record({
+  fingerprint: fc.constantFrom("a", "b", "c", "d"),
+  severity: fc.constantFrom("critical", "warning"),
+  firing: fc.boolean(),
+});
+const settlements: fc.Arbitrary<Settlement> = fc.oneof(
+  fc.constant<Settlement>({ as: "delivered", reference: null, url: null }),
+  fc.constant<Settlement>({ as: "dead", code: "refused" }),
+  fc.integer({ min: 0, max: 9 }).map((delayMs): Settlement => ({ as: "retry", delayMs, code: "timeout" })),
+);
+const dueSteps = fc.record({
+  do: fc.constant("due" as const),
+  kind: fc.constantFrom<OutboxKind>("message", "issue"),
+  limit: fc.integer({ min: 1, max: 4 }),
+  grace: fc.constantFrom(0, 5),
+  except: fc.nat(2),
+});
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant("accept" as const),
+    alerts: fc.array(newAlerts, { minLength: 1, maxLength: 4 }),
+  }),
+  dueSteps,
+  fc.record({ do: fc.constant("settle" as const), nth: fc.nat(12), settlement: settlements }),
+  fc.record({ do: fc.constant("move" as const), ms: fc.integer({ min: 0, max: 6 }) }),
+);
+
+type Row = {
+  id: number;
+  kind: OutboxKind;
+  fingerprint: string;
+  isCritical: boolean;
+  isQueued: boolean;
+  attempts: number;
+  acceptedAtMs: number;
+  nextAttemptAtMs: number;
+  message: Row | null;
+};
+
+/** The outbox as one would write it for one process without a store. */
+class Model {
+  nowMs = START_MS;
+  readonly rows: Row[] = [];
+
+  add(id: number, kind: OutboxKind, alert: NewAlert, message: Row | null): Row {
+    const row = {
+      id,
+      kind,
+      fingerprint: alert.fingerprint,
+      isCritical: alert.severity === "critical",
+      isQueued: true,
+      attempts: 0,
+      acceptedAtMs: this.nowMs,
+      nextAttemptAtMs: this.nowMs,
+      message,
+    };
+    this.rows.push(row);
+    return row;
+  }
+
+  due(kind: OutboxKind, limit: number, except: readonly number[], graceMs: number): number[] {
+    const queued = this.rows.filter((row) => row.kind === kind && row.isQueued);
+    const isOldest = (row: Row) =>
+      !queued.some(({ id, fingerprint }) => id < row.id && fingerprint === row.fingerprint);
+    const mayGo = ({ message, acceptedAtMs }: Row) =>
+      message === null || !message.isQueued || message.attempts > 0 || this.nowMs - acceptedAtMs >= graceMs;
+    return queued
+      .filter((row) => isOldest(row) && row.nextAttemptAtMs <= this.nowMs && mayGo(row))
+      .filter(({ id }) => !except.includes(id))
+      .sort((a, b) => Number(b.isCritical) - Number(a.isCritical) || a.id - b.id)
+      .slice(0, limit)
+      .map(({ id }) => id);
+  }
+
+  settle(row: Row, settlement: Settlement): void {
+    if (!row.isQueued) return;
+    row.attempts += 1;
+    row.isQueued = settlement.as === "retry";
+    if (settlement.as === "retry") row.nextAttemptAtMs = this.nowMs + settlement.delayMs;
+  }
+}
+
+async function takeStep(state: State, model: Model, step: Step): Promise<void> {
+  if (step.do === "move") {
+    model.nowMs += step.ms;
+  } else if (step.do === "accept") {
+    const alerts = step.alerts.map((alert) => sampleAlert(alert));
+    for (const [index, { messageRow, issue }] of (await acceptAll(state, ...alerts)).entries()) {
+      const alert = step.alerts[index] as NewAlert;
+      const message = model.add(messageRow, "message", alert, null);
+      if (issue.outcome === "first") model.add(issue.row, "issue", alert, message);
+    }
+  } else if (step.do === "settle") {
+    const row = model.rows[step.nth % Math.max(1, model.rows.length)];
+    if (row === undefined) return;
+    await state.settle(row.id, step.settlement);
+    model.settle(row, step.settlement);
+  } else {
+    const except = model.due(step.kind, step.except, [], 0);
+    const query = { limit: step.limit, except, issueGraceMs: step.grace };
+    const rows: DueRow[] = await state.due(step.kind, query);
+    expect(rows.map(({ id }) => id)).toEqual(model.due(step.kind, step.limit, except, step.grace));
+  }
+}

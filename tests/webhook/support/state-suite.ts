@@ -1,0 +1,222 @@
+/** What every state of the webhook must do, whatever keeps it; a test file registers it for its store. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ISSUE_TTL_MS } from "../../../lib/webhook/state/state.ts";
+import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { deadTests } from "./state-dead.ts";
+import { deliveryTests } from "./state-delivery.ts";
+import { orderTests } from "./state-order.ts";
+import {
+  acceptAll,
+  DAY_MS,
+  DELIVERED,
+  dueIds,
+  issueRowOf,
+  MINUTE_MS,
+  type OpenStateWorld,
+  START_MS,
+  type StateWorld,
+} from "./state-world.ts";
+
+/** Registers the suite for one store. */
+export function stateSuite(name: string, open: OpenStateWorld): void {
+  describe(name, () => {
+    let world: StateWorld;
+    beforeEach(async () => {
+      world = await open();
+    });
+    afterEach(() => world.close());
+    acceptTests(() => world);
+    issueTests(() => world);
+    deliveryTests(() => world);
+    deadTests(() => world);
+    processTests(() => world);
+  });
+  describe(name, () => {
+    limitTests(open);
+    orderTests(open);
+  });
+}
+
+function acceptTests(world: () => StateWorld): void {
+  test("keeps each alert as it came, whatever its texts and labels are called", async () => {
+    const { state } = world();
+    const labels: Record<string, string> = JSON.parse(
+      '{"__proto__":"p","constructor":"c","toString":"t","a\\u0000b":"nul"}',
+    );
+    const alert = sampleAlert({ labels, description: 'ação 🚨 "\\ \u0000 \u2028 \ud800', name: "x'; drop" });
+    const [accepted] = await acceptAll(state, alert);
+    expect(accepted?.alert).toEqual(alert);
+    const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
+    expect(JSON.stringify(row?.alert)).toBe(JSON.stringify(alert));
+    expect(row).toMatchObject({ kind: "message", attempts: 0, ageMs: 0, claimedAtMs: null, issueUrl: null });
+    expect(row?.id).toBe(accepted?.messageRow as number);
+  });
+
+  test("answers each request that waited, in order", async () => {
+    const { state } = world();
+    const outcomes = await state.accept([
+      [sampleAlert({ fingerprint: "a" }), sampleAlert({ fingerprint: "b" })],
+      [],
+      [resolvedAlert({ fingerprint: "c" })],
+    ]);
+    const fingerprints = outcomes.map((outcome) =>
+      "accepted" in outcome ? outcome.accepted.map(({ alert }) => alert.fingerprint) : outcome.refused,
+    );
+    expect(fingerprints).toEqual([["a", "b"], [], ["c"]]);
+    expect(await dueIds(state, "message")).toHaveLength(3);
+    expect(await dueIds(state, "issue")).toHaveLength(2);
+  });
+
+  test("is on disk when it is answered", async () => {
+    const [accepted] = await acceptAll(world().state, sampleAlert());
+    const state = await world().reopen();
+    expect(await dueIds(state, "message")).toEqual([accepted?.messageRow as number]);
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+  });
+}
+
+function issueTests(world: () => StateWorld): void {
+  test("claims one issue for a fingerprint, within a request, a batch and over time", async () => {
+    const { state, setClock } = world();
+    const twice = await acceptAll(state, sampleAlert(), sampleAlert());
+    expect(twice.map(({ issue }) => issue.outcome)).toEqual(["first", "duplicate"]);
+    expect(twice[1]?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url: null });
+    await setClock(START_MS + ISSUE_TTL_MS - 1);
+    const [last] = await acceptAll(state, sampleAlert());
+    expect(last?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url: null });
+    await setClock(START_MS + ISSUE_TTL_MS);
+    const [next] = await acceptAll(state, sampleAlert());
+    expect(next?.issue).toMatchObject({ outcome: "first", claimedAtMs: START_MS + ISSUE_TTL_MS });
+  });
+
+  test("a resolved alert claims nothing and frees nothing", async () => {
+    const { state } = world();
+    expect((await acceptAll(state, resolvedAlert()))[0]?.issue).toEqual({ outcome: "not_firing" });
+    const outcomes = [sampleAlert(), resolvedAlert(), sampleAlert()];
+    const accepted = await acceptAll(state, ...outcomes);
+    expect(accepted.map(({ issue }) => issue.outcome)).toEqual(["first", "not_firing", "duplicate"]);
+  });
+
+  test("a clock set back by a day suppresses an issue for no longer than its time", async () => {
+    const { state, setClock } = world();
+    await acceptAll(state, sampleAlert());
+    await setClock(START_MS - DAY_MS);
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    await setClock(START_MS - DAY_MS + ISSUE_TTL_MS);
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("first");
+  });
+
+  test("tells duplicates and waiting messages the link, once there is one, for as long as the claim holds", async () => {
+    const { state, setClock } = world();
+    const [accepted] = await acceptAll(state, sampleAlert());
+    const url = "https://tracker.example/issue/1";
+    await state.settle(issueRowOf(accepted!), { as: "delivered", reference: "OPS-1", url });
+    const link = async () =>
+      (await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0]?.issueUrl;
+    expect(await link()).toBe(url);
+    const [duplicate] = await acceptAll(state, sampleAlert());
+    expect(duplicate?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url });
+    await setClock(START_MS + ISSUE_TTL_MS);
+    expect(await link()).toBeNull();
+    const [next] = await acceptAll(state, sampleAlert());
+    await state.settle(issueRowOf(next!), DELIVERED);
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ url: null });
+  });
+
+  test("an issue that is dead gives its claim back, one that is tried again does not", async () => {
+    const { state } = world();
+    const [accepted] = await acceptAll(state, sampleAlert());
+    const row = issueRowOf(accepted!);
+    await state.settle(row, { as: "retry", delayMs: 0, code: "timeout" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    await state.settle(row, { as: "dead", code: "refused" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("first");
+  });
+
+  test("a late death of an old issue leaves the claim of the next one alone", async () => {
+    const { state, setClock } = world();
+    const [old] = await acceptAll(state, sampleAlert());
+    await setClock(START_MS + ISSUE_TTL_MS);
+    await acceptAll(state, sampleAlert());
+    await state.settle(issueRowOf(old!), { as: "dead", code: "refused" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+  });
+}
+
+function processTests(world: () => StateWorld): void {
+  test("two processes that accept the same alerts claim each issue once", async () => {
+    const states = [world().state, await world().another()];
+    const alerts = Array.from({ length: 20 }, (_, index) => sampleAlert({ fingerprint: `f${index}` }));
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => states[index % 2]?.accept([alerts])),
+    );
+    const accepted = outcomes.flatMap(([outcome] = []) =>
+      outcome && "accepted" in outcome ? outcome.accepted : [],
+    );
+    expect(accepted).toHaveLength(160);
+    expect(accepted.filter(({ issue }) => issue.outcome === "first")).toHaveLength(20);
+  });
+
+  test("one process delivers at a time, and the next one when it has ended", async () => {
+    const { state } = world();
+    const other = await world().another();
+    expect(await state.lead()).toBe(true);
+    expect(await other.lead()).toBe(false);
+    expect(await state.lead()).toBe(true);
+    await state.close();
+    expect(await other.lead()).toBe(true);
+  });
+
+  test("can be checked, and was not moved aside", async () => {
+    const { state } = world();
+    await state.check();
+    expect(await state.stats()).toMatchObject({
+      message: { queued: 0 },
+      issue: { queued: 0 },
+      queuedBytes: 0,
+    });
+    expect(state.movedAside).toBeNull();
+  });
+}
+
+function limitTests(open: OpenStateWorld): void {
+  test("refuses beyond its rows, until some are delivered; each request whole", async () => {
+    const world = await open({ limits: { rows: 4, bytes: 1_000_000 } });
+    try {
+      const { state, setClock } = world;
+      const three = ["a", "b", "c"].map((fingerprint) => resolvedAlert({ fingerprint }));
+      const two = ["d", "e"].map((fingerprint) => resolvedAlert({ fingerprint }));
+      const outcomes = await state.accept([three, two, [resolvedAlert({ fingerprint: "f" })]]);
+      expect(outcomes.map((outcome) => ("refused" in outcome ? outcome.refused : "kept"))).toEqual([
+        "kept",
+        "outbox_full",
+        "kept",
+      ]);
+      expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
+      expect((await state.stats()).message.queued).toBe(4);
+      for (const id of await dueIds(state, "message")) await state.settle(id, DELIVERED);
+      await setClock(START_MS + MINUTE_MS);
+      expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
+    } finally {
+      await world.close();
+    }
+  });
+
+  test("refuses beyond its bytes, and knows within seconds what another process left or took", async () => {
+    const size = JSON.stringify(resolvedAlert()).length;
+    const world = await open({ limits: { rows: 100, bytes: 2 * size } });
+    try {
+      const { state, setClock } = world;
+      const other = await world.another();
+      await acceptAll(other, resolvedAlert(), resolvedAlert());
+      await setClock(START_MS + MINUTE_MS);
+      expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
+      const [id] = await dueIds(other, "message");
+      await other.settle(id as number, { as: "dead", code: "refused" });
+      await setClock(START_MS + 2 * MINUTE_MS);
+      expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
+    } finally {
+      await world.close();
+    }
+  });
+}

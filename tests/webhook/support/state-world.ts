@@ -1,0 +1,55 @@
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import type {
+  AcceptedAlert,
+  DueQuery,
+  OutboxKind,
+  OutboxLimits,
+  State,
+} from "../../../lib/webhook/state/state.ts";
+
+/** A state on an empty store of its own, with the clock at `START_MS`. */
+export type StateWorld = {
+  state: State;
+  setClock(ms: number): void | Promise<void>;
+  /** One more state on the same store, as another process would have it. */
+  another(): Promise<State>;
+  /** Closes what is open and answers a state on the same store. */
+  reopen(): Promise<State>;
+  close(): Promise<void>;
+};
+
+/** Opens a world; without limits those of an operator who set none. */
+export type OpenStateWorld = (options?: { limits?: OutboxLimits }) => Promise<StateWorld>;
+
+/** Where the clock of a new world stands: within a second, because boundaries are exact to the millisecond. */
+export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Accepts one request that nothing may refuse. */
+export async function acceptAll(state: State, ...alerts: Alert[]): Promise<AcceptedAlert[]> {
+  const [outcome] = await state.accept([alerts]);
+  if (outcome === undefined || "refused" in outcome) throw new Error(`refused: ${outcome?.refused}`);
+  return outcome.accepted;
+}
+
+/** The ids of the rows whose turn it is, in order. */
+export async function dueIds(
+  state: State,
+  kind: OutboxKind,
+  query: Partial<DueQuery> = {},
+): Promise<number[]> {
+  const rows = await state.due(kind, { limit: 100, except: [], issueGraceMs: 0, ...query });
+  return rows.map(({ id }) => id);
+}
+
+/** The row of the issue that was claimed for an alert. */
+export function issueRowOf({ issue }: AcceptedAlert): number {
+  if (issue.outcome !== "first") throw new Error(`no issue was claimed: ${issue.outcome}`);
+  return issue.row;
+}
+
+/** A delivery that left neither reference nor link. */
+export const DELIVERED = { as: "delivered", reference: null, url: null } as const;

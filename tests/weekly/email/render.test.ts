@@ -1,0 +1,227 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { singleLine } from "../../../lib/text/single-line.ts";
+import { renderEmail } from "../../../lib/weekly/email/render.ts";
+import type { Payload } from "../../../lib/weekly/payload.ts";
+import { available, HOSTILE, PAYLOADS, payloadOf, unavailable } from "../../fixtures/payloads.ts";
+import { hostilePayloads } from "../support/hostile-payloads.ts";
+import { malformation, visibleText } from "../support/well-formed.ts";
+
+const OPTIONS = { appBaseUrl: "https://app.example.com" };
+const LINK = "https://app.example.com/app/performance?week=2026-11-16";
+const NO_SCORE = "Ainda não há histórico suficiente para o score geral";
+
+const render = (payload: Payload) => renderEmail(payload, OPTIONS);
+const occurrences = (text: string, part: string) => text.split(part).length - 1;
+
+/** Largest message that Gmail shows whole is 102 KB; this leaves room for what a provider adds. */
+const MAX_HTML_BYTES = 90_000;
+
+describe("renderEmail()", () => {
+  test.each([
+    ["full", "Seu desempenho semanal — 16/11 a 22/11"],
+    ["year-boundary", "Seu desempenho semanal — 29/12 a 04/01"],
+  ])("has the subject of the report %s", (name, subject) => {
+    expect(render(PAYLOADS[name]!).subject).toBe(subject);
+  });
+
+  describe.each(Object.keys(PAYLOADS))("of the report %s", (name) => {
+    const { subject, html, text } = render(PAYLOADS[name]!);
+
+    test("is well-formed, has no script and fetches nothing", () => {
+      expect(malformation(html)).toBeNull();
+      expect(html).not.toMatch(
+        /<(script|img|link|iframe|object|form|input)\b|src=|url\(|@import|\son[a-z]+=/i,
+      );
+      expect(html).not.toContain("[object");
+      expect(html).not.toContain("undefined");
+      expect(html).not.toContain("NaN");
+    });
+
+    test("says in both parts what it must say", () => {
+      const visible = visibleText(html);
+      for (const part of [visible, text]) {
+        for (const heading of ["Leitura da semana", "Seus canais", "Próximos passos"])
+          expect(part).toContain(heading);
+        for (const channel of ["E-mail", "Instagram", "LinkedIn", "Blog", "TikTok"])
+          expect(part).toContain(channel);
+      }
+      expect(html).toContain(`<title>${subject}</title>`);
+      expect(html.match(/class="card /g)).toHaveLength(5);
+    });
+
+    test("has the phone's, the dark scheme's and the reader's needs in it", () => {
+      expect(html).toContain('<html lang="pt-BR"');
+      expect(html).toContain('name="viewport"');
+      expect(html).toContain('name="color-scheme" content="light dark"');
+      expect(html).toContain("@media (prefers-color-scheme:dark)");
+      expect(html).toContain("max-width:600px");
+    });
+  });
+
+  test("leads to the same report as the WhatsApp message, in both parts", () => {
+    const { html, text } = render(PAYLOADS.full!);
+    expect(html).toContain(`<a href="${LINK}"`);
+    expect(text.split("\n")).toContain(LINK);
+  });
+
+  test.each([
+    [73, 68, "Score geral: 73/100", "5 pontos a mais que na semana anterior (68/100)"],
+    [72.5, 72.4, "Score geral: 73/100", "1 ponto a mais que na semana anterior (72/100)"],
+    [40, 100, "Score geral: 40/100", "60 pontos a menos que na semana anterior (100/100)"],
+    [0, 0, "Score geral: 0/100", "Igual à semana anterior (0/100)"],
+    [0, null, "Score geral: 0/100", "Sem score da semana anterior para comparar"],
+  ])("shows the score %p after %p", (score, previousScore, line, change) => {
+    const { html, text } = render(payloadOf({ score, previousScore }));
+    expect(text.split("\n")).toContain(line);
+    expect(text.split("\n")).toContain(change);
+    expect(visibleText(html)).toContain(`${line}. ${change}`);
+    expect(html).toContain(change);
+    expect(html).not.toContain(NO_SCORE);
+  });
+
+  test("says that there is no history instead of drawing a zero", () => {
+    const { html, text } = render(payloadOf({ score: null, previousScore: 61 }));
+    expect(text.split("\n")).toContain(NO_SCORE);
+    expect(html).toContain(`>${NO_SCORE}</p>`);
+    expect(html).not.toContain('role="img"');
+    expect(html + text).not.toContain("/100");
+  });
+
+  test.each([
+    [73, 68, ["68%", "5%", "27%"]],
+    [68, 73, ["68%", "5%", "27%"]],
+    [100, null, ["100%"]],
+    [0, null, ["100%"]],
+    [0, 100, ["100%"]],
+    [50, 50, ["50%", "50%"]],
+  ])("draws %p after %p as one bar of a hundred", (score, previousScore, widths) => {
+    const bar = /<table role="img"[\s\S]*?<\/table>/.exec(
+      render(payloadOf({ score, previousScore })).html,
+    )![0];
+    expect([...bar.matchAll(/<td width="(\d+%)"/g)].map(([, width]) => width)).toEqual(widths);
+  });
+
+  test("shows rates as percentages, zero as zero and absence as no data", () => {
+    const metrics = { sends: 10, opened: 0, clicked: null, openRate: 0.425, bounceRate: null };
+    const { html, text } = render(payloadOf({ channels: { email: available(metrics, []) } }));
+    const lines = [
+      "Enviados: 10",
+      "Abertos, sem clique: 0",
+      "Com clique: sem dado",
+      "Taxa de abertura: 42,5%",
+      "Taxa de devolução: sem dado",
+    ];
+    for (const line of lines) expect(text.split("\n")).toContain(`- ${line}`);
+    expect(occurrences(html, ">sem dado</td>")).toBe(2);
+    expect(html).toContain(">42,5%</td>");
+  });
+
+  test.each([
+    ["email", unavailable("no_sends_in_window"), "Nenhum e-mail foi enviado nesta semana."],
+    ["instagram", unavailable("not_connected"), "Nenhuma conta do Instagram está conectada."],
+    ["linkedin", unavailable("APP_HTTP_502"), "Não foi possível obter a análise do LinkedIn nesta semana."],
+    ["blog", unavailable("not_integrated"), "O canal Blog ainda não tem integração com este relatório."],
+    ["linkedin", unavailable("Perfil sem posts"), "Motivo informado pela análise: Perfil sem posts"],
+  ] as const)("says plainly that %s has no data, and why", (name, channel, why) => {
+    const { html, text } = render(payloadOf({ channels: { [name]: channel } }));
+    expect(text).toContain(`Sem dados desta semana. ${why}`);
+    expect(visibleText(html)).toContain(`Sem dados desta semana. ${why}`);
+  });
+
+  test("names what is only partly covered", () => {
+    const instagram = available({ reach: 5 }, [], { coverageStatus: "partial", reason: "APP_TIMEOUT" });
+    const { html, text } = render(payloadOf({ channels: { instagram } }));
+    for (const part of [visibleText(html), text]) {
+      expect(part).toContain(
+        "Cobertura parcial. Dados incompletos: Instagram. Sem dados: E-mail, LinkedIn, Blog e TikTok.",
+      );
+      expect(part).toContain("Uma das contas do Instagram ficou sem análise nesta semana");
+    }
+    expect(html).toContain(">Dados parciais</span>");
+    expect(text).toContain("Instagram (dados parciais)");
+  });
+
+  test("shows every text of the payload once, as text", () => {
+    const mark = (place: string) => `${place}"><script>alert(1)</script>&'`;
+    const payload = {
+      ...payloadOf({
+        channels: {
+          email: available({ [mark("m")]: 1 }, [mark("i")]),
+          instagram: available({ reach: 1 }, [], { coverageStatus: "partial", reason: mark("r") }),
+          linkedin: unavailable(mark("u")),
+        },
+      }),
+      activationActions: [{ code: "x", channel: "email" as const, label: mark("a"), path: "/app/email" }],
+    };
+    const { html, text } = render(payload);
+    const visible = visibleText(html);
+    for (const place of ["M", "i", "r", "u", "a"]) {
+      expect(occurrences(visible, mark(place))).toBe(1);
+      expect(occurrences(text, mark(place))).toBe(1);
+    }
+    expect(html).not.toContain("<script");
+  });
+
+  test("links a step only where its path stays in the application", () => {
+    const paths = [
+      "/app/email",
+      "//evil.example",
+      "javascript:alert(1)",
+      '/"onclick="x',
+      "https://evil.example",
+      "/a b",
+      "",
+    ];
+    const activationActions = paths
+      .slice(0, 5)
+      .map((path) => ({ code: "x", channel: "email" as const, label: "Passo", path }));
+    const { html, text } = render({ ...payloadOf({}), activationActions });
+    const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target]) => target);
+    expect(targets).toEqual(["https://app.example.com/app/email", LINK]);
+    expect(text).not.toMatch(/evil|javascript/);
+  });
+
+  test("keeps the plain part free of faked lines", () => {
+    const { text } = render(payloadOf({ channels: { email: available({ sends: 1 }, [HOSTILE]) } }));
+    expect(text).toContain(`- ${singleLine(HOSTILE)}\n`);
+    expect(text.split("\n")).not.toContain("Score geral: 100/100");
+  });
+
+  test("stays below what mail clients clip, however much the three channels hold", () => {
+    const quotes = '"'.repeat(5_000);
+    const metrics = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [quotes.slice(0, 90) + i, -1.23e300]),
+    );
+    const full = () =>
+      available(metrics, Array(60).fill(quotes), { coverageStatus: "partial", reason: quotes });
+    const channels = {
+      email: full(),
+      instagram: full(),
+      linkedin: full(),
+      blog: unavailable(quotes),
+      tiktok: unavailable(quotes),
+    };
+    const action = { code: "x", channel: "email" as const, label: quotes, path: `/${"a".repeat(299)}` };
+    const { html } = render({
+      ...payloadOf({ score: 1, previousScore: 99, channels }),
+      activationActions: Array(50).fill(action),
+    });
+    expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES);
+    expect(html).toContain("e mais 55 leituras no relatório completo");
+    expect(html).toContain("e mais 46 números no relatório completo");
+  });
+
+  test("is well-formed and the same each time, whatever the payload holds", () => {
+    fc.assert(
+      fc.property(hostilePayloads, (payload) => {
+        const { html, text } = render(payload);
+        expect(malformation(html)).toBeNull();
+        expect(html.isWellFormed() && text.isWellFormed()).toBe(true);
+        expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u);
+        expect(render(payload)).toMatchObject({ html, text });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { emailChannel } from "../../../lib/weekly/report/email-channel.ts";
+import { evidenceOf } from "../../../lib/weekly/report/evidence.ts";
+import { WEEK } from "../../support/seed.ts";
+import { type EvidenceFixture, evidenceFixture } from "../support/evidence-fixture.ts";
+
+let weekly: EvidenceFixture;
+beforeAll(async () => {
+  weekly = await evidenceFixture();
+});
+afterAll(() => weekly.close());
+
+const START = BigInt(Date.parse(WEEK.start)) * 1000n;
+const END = BigInt(Date.parse(WEEK.end)) * 1000n;
+const NAMES: Record<string, string> = {
+  "email.delivered": "delivered",
+  "email.opened": "opened",
+  "email.clicked": "clicked",
+  "email.bounced": "bounced",
+  "email.complained": "complained",
+  "email.failed": "failed",
+  "email.delivery_delayed": "delayed",
+  "email.suppressed": "suppressed",
+};
+
+/** Microseconds since 1970 as UTC text. */
+function instant(micros: bigint): string {
+  const seconds = new Date(Number(micros / 1_000_000n) * 1000).toISOString().slice(0, 19);
+  return `${seconds}.${String(micros % 1_000_000n).padStart(6, "0")}Z`;
+}
+
+// Near the ends and far from them, so that the bounds are met again and again.
+const micros = fc.oneof(
+  fc.bigInt({ min: -3n, max: 3n }).map((offset) => START + offset),
+  fc.bigInt({ min: -3n, max: 3n }).map((offset) => END + offset),
+  fc.bigInt({ min: START - 86_400_000_000n, max: END + 86_400_000_000n }),
+);
+const event = fc.record({
+  id: fc.uuid(),
+  type: fc.constantFrom(...Object.keys(NAMES), "email.sent", "email.other"),
+  at: micros,
+});
+const send = fc.record({ at: micros, events: fc.array(event, { maxLength: 5 }) });
+type Send = { at: bigint; events: { id: string; type: string; at: bigint }[] };
+
+const isInside = (at: bigint) => at >= START && at < END;
+
+/** `part / whole` to four decimals, half up, in whole numbers only. */
+function rate(part: bigint, whole: bigint): number {
+  return Number(`${(2n * part * 10_000n + whole) / (2n * whole)}e-4`);
+}
+
+function expectedMetrics(sends: Send[]): Record<string, number | null> | null {
+  const states = sends
+    .filter(({ at }) => isInside(at))
+    .map(({ events }) => {
+      const known = events.filter(({ at, type }) => isInside(at) && type in NAMES);
+      known.sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+      return known.length === 0 ? "noEvent" : NAMES[known.at(-1)!.type]!;
+    });
+  if (states.length === 0) return null;
+  const names = [...Object.values(NAMES), "noEvent"];
+  const count = (...wanted: string[]) => BigInt(states.filter((state) => wanted.includes(state)).length);
+  const whole = BigInt(states.length);
+  const isKnown = count("noEvent") < whole;
+  const rates = {
+    deliveryRate: rate(count("delivered", "opened", "clicked", "complained"), whole),
+    openRate: rate(count("opened", "clicked"), whole),
+    clickRate: rate(count("clicked"), whole),
+    bounceRate: rate(count("bounced"), whole),
+  };
+  const counts = Object.fromEntries(names.map((name) => [name, Number(count(name))]));
+  const metrics = Object.entries({ ...counts, ...rates });
+  return { sends: states.length, ...Object.fromEntries(isKnown ? metrics : metrics.map(([k]) => [k, null])) };
+}
+
+test("the cohort agrees with arithmetic in whole numbers, whatever was sent and happened", async () => {
+  const property = fc.asyncProperty(fc.array(send, { maxLength: 30 }), async (sends) => {
+    const scope = await weekly.newOwner();
+    const rows = sends.map(({ at }) => ({ ...scope, emailId: randomUUID(), at: instant(at) }));
+    const ids = new Set<string>();
+    const distinct = sends.map((row) => ({
+      ...row,
+      events: row.events.filter(({ id }) => !ids.has(id) && ids.add(id)),
+    }));
+    await weekly.db.sql`delete from resend_email_events`;
+    await weekly.writeSends(
+      rows,
+      distinct.flatMap(({ events }, i) =>
+        events.map(({ id, type, at }) => ({
+          ...{ id, type, at: instant(at) },
+          ...{ tenantId: scope.tenantId, emailId: rows[i]!.emailId },
+        })),
+      ),
+    );
+    const { email } = evidenceOf(await weekly.read(scope));
+    expect(emailChannel(email, WEEK).metrics).toEqual(expectedMetrics(distinct));
+  });
+  await fc.assert(property, { numRuns: 150 });
+});
+
+test("rates are rounded to four decimals, half up, for cohorts of any size", () => {
+  const property = fc.property(
+    fc.integer({ min: 1, max: 5_000_000 }),
+    fc.array(fc.nat(5_000_000), { minLength: 8, maxLength: 8 }),
+    (sends, weights) => {
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      const parts = weights.map((weight) => (total === 0 ? 0 : Math.floor((sends * weight) / total)));
+      const [delivered, opened, clicked, bounced, complained, failed, delayed, suppressed] = parts as [
+        ...Array<number>,
+      ] as [number, number, number, number, number, number, number, number];
+      const events = parts.reduce((sum, part) => sum + part, 0);
+      fc.pre(events > 0);
+      const states = { delivered, opened, clicked, bounced, complained, failed, delayed, suppressed };
+      const { metrics } = emailChannel({ sends, events, ...states }, WEEK);
+      const exact = (part: number) => rate(BigInt(part), BigInt(sends));
+      expect(metrics).toMatchObject({
+        noEvent: sends - events,
+        deliveryRate: exact(delivered + opened + clicked + complained),
+        openRate: exact(opened + clicked),
+        clickRate: exact(clicked),
+        bounceRate: exact(bounced),
+      });
+    },
+  );
+  fc.assert(property, { numRuns: 2000 });
+});
+
+test("a rate half-way between two fourth decimals goes up", () => {
+  const none = { opened: 0, clicked: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0 };
+  const counts = { sends: 20_000, events: 20_000, delivered: 19_999, bounced: 1, ...none };
+  expect(emailChannel(counts, WEEK).metrics).toMatchObject({
+    deliveryRate: 1,
+    bounceRate: 0.0001,
+    openRate: 0,
+  });
+  // As a product of the rounded quotient this one would fall just short of half.
+  const few = { sends: 800, events: 800, delivered: 743, bounced: 57, ...none };
+  expect(emailChannel(few, WEEK).metrics).toMatchObject({ deliveryRate: 0.9288, bounceRate: 0.0713 });
+});

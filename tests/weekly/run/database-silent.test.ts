@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { boundedStore } from "../../../lib/weekly/database/bounded-store.ts";
+import type { Store } from "../../../lib/weekly/database/store.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
+import { sharedWeekly } from "../support/shared-weekly.ts";
+import type { WeeklyFixture } from "../support/weekly-fixture.ts";
+
+/** Long for a statement of these tests, and short for their time limit. */
+const LIMIT_MS = 1_000;
+const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
+
+const shared = sharedWeekly();
+
+async function monday(owners = 1): Promise<WeeklyFixture> {
+  const weekly = shared();
+  for (let i = 0; i < owners; i += 1) await seedOwner(weekly.db.sql);
+  plantHeartbeat(weekly);
+  return weekly;
+}
+
+/** Does something while another session holds a table; what still waits for it then never gets it. */
+async function whileLocked<T>({ db }: WeeklyFixture, table: string, act: () => Promise<T>): Promise<T> {
+  return (await db.sql.begin(async (tx) => {
+    await tx.unsafe(`lock table ${table} in access exclusive mode`);
+    try {
+      return await act();
+    } finally {
+      await tx`select pg_terminate_backend(pid) from pg_stat_activity
+               where datname = current_database() and application_name = 'opsctl-test'`;
+    }
+  })) as T;
+}
+
+async function isWaitingForLock({ db }: WeeklyFixture): Promise<boolean> {
+  const rows = await db.sql`
+    select 1 from pg_stat_activity
+    where datname = current_database() and application_name = 'opsctl-test' and wait_event_type = 'Lock'`;
+  return rows.length > 0;
+}
+
+/** A sleep in which the stages of the end come at once, and every other wait lasts as long as it is let. */
+const endingAtOnce = (ms: number, signal?: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    if (ms === 18_000 || ms === 6_000) return resolve();
+    signal?.addEventListener("abort", () => reject(signal.reason));
+  });
+
+describe("runWeekly() on a database that does not answer", () => {
+  test("to a result: a signal ends the run, the row stays as dispatched, and nobody sends it again", async () => {
+    const weekly = await monday();
+    const signal = new AbortController();
+    await whileLocked(weekly, "timeline_entries", async () => {
+      const running = weekly.run({}, { interrupt: signal.signal, sleep: endingAtOnce });
+      await until(() => isWaitingForLock(weekly));
+      signal.abort();
+      const summary = await running;
+      expect(summary).toMatchObject({
+        status: "failed",
+        exitCode: 1,
+        finishedAt: null,
+        heartbeat: "kept",
+        error: { code: "RUN_INTERRUPTED" },
+        whatsapp: { partial: 1, sent: 0 },
+        email: { skipped: 1 },
+      });
+      expect(summary.failures).toContainEqual(
+        expect.objectContaining({
+          code: "delivery_not_recorded",
+          providerMessageId: weekly.gateway.accepted[0]!.id,
+        }),
+      );
+      const rows = [...(await deliveriesByOwner(weekly, "whatsapp")).values()];
+      expect(rows).toMatchObject([{ status: "running", dispatched: true }]);
+    });
+    expect(isHeartbeatKept(weekly)).toBe(true);
+
+    await weekly.db.sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now()`;
+    expect(await weekly.run()).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1 }, email: { sent: 1 } });
+    expect(weekly.gateway.accepted).toHaveLength(1);
+  });
+
+  test("to claims: each is given up at the limit, and the run ends by itself", async () => {
+    const weekly = await monday(2);
+    // The limit is a minute of this clock.
+    const monotonicMs = () => (performance.now() * 60_000) / LIMIT_MS;
+    const summary = await whileLocked(weekly, "weekly_performance_reports", () =>
+      weekly.run({}, { statementLimitMs: LIMIT_MS, monotonicMs }),
+    );
+    expect(summary).toMatchObject({ status: "failed", exitCode: 1, reports: { failed: 2 } });
+    expect(summary.failures.map(({ code }) => code)).toEqual(Array(2).fill("report_claim_failed"));
+    expect(weekly.application.ledger).toEqual([]);
+    expect(isHeartbeatKept(weekly)).toBe(true);
+  });
+
+  test("to the first questions: DATABASE_TIMEOUT", async () => {
+    const weekly = await monday();
+    const running = whileLocked(weekly, "tenants", () => weekly.run({}, { statementLimitMs: LIMIT_MS }));
+    await expect(running).rejects.toMatchObject({
+      code: "DATABASE_TIMEOUT",
+      message: "Cannot list the tenant owners: the database did not answer in time",
+    });
+  });
+
+  test("to the first questions, nor to a signal: the run ends all the same", async () => {
+    const weekly = await monday();
+    const signal = new AbortController();
+    const running = whileLocked(weekly, "tenants", async () => {
+      const run = weekly.run({}, { interrupt: signal.signal, sleep: endingAtOnce });
+      run.catch(() => {});
+      await until(() => isWaitingForLock(weekly));
+      signal.abort();
+      return await run;
+    });
+    await expect(running).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
+  });
+});
+
+describe("runWeekly() whose drain's session falls silent", () => {
+  async function drainWithSilence(weekly: WeeklyFixture, answers: Record<string, unknown>[]) {
+    const { sql } = weekly.db;
+    weekly.application.editorials.push(...answers);
+    let silent: Promise<number> | undefined;
+    weekly.application.routes.editorial.script = () => {
+      silent ??= silenceLockHolder(sql);
+      return undefined;
+    };
+    try {
+      return await weekly.run(
+        { editorials: EDITORIALS },
+        {
+          statementLimitMs: LIMIT_MS,
+          wrapStore: (store) => ({
+            withDrainLock: (drain) =>
+              store.withDrainLock(async (confirm) => {
+                const result = await drain(async () => {
+                  await silent;
+                  await confirm();
+                });
+                await silent;
+                return result;
+              }),
+          }),
+        },
+      );
+    } finally {
+      if (silent !== undefined) process.kill(await silent, "SIGCONT");
+    }
+  }
+
+  test("before a further call: none is made, and what was drained is told", async () => {
+    const weekly = await monday();
+    const truncated = {
+      truncated: true,
+      nextCursor: "c1",
+      processed: 3,
+      skipped: 0,
+      llmCalls: 3,
+      failures: [],
+    };
+    expect(await drainWithSilence(weekly, [truncated])).toMatchObject({
+      exitCode: 1,
+      heartbeat: "kept",
+      editorials: {
+        status: "failed",
+        code: "SOCIAL_EDITORIALS_LOCK_LOST",
+        calls: 1,
+        llmCalls: 3,
+        tenants: 3,
+      },
+    });
+    expect(weekly.application.routes.editorial.calls).toHaveLength(1);
+  });
+
+  test("after the last call: what was drained is told", async () => {
+    const weekly = await monday();
+    const last = { truncated: false, processed: 3, skipped: 0, llmCalls: 2, failures: [] };
+    expect(await drainWithSilence(weekly, [last])).toMatchObject({
+      exitCode: 1,
+      heartbeat: "kept",
+      editorials: {
+        status: "failed",
+        code: "SOCIAL_EDITORIALS_LOCK_LOST",
+        calls: 1,
+        llmCalls: 2,
+        tenants: 3,
+      },
+    });
+  });
+});
+
+/** Stops the server's process that holds the drain's lock: its connection stays, and nothing answers any more. */
+async function silenceLockHolder(sql: postgres.Sql): Promise<number> {
+  const [holder] = await sql`select pid from pg_locks where locktype = 'advisory'`;
+  process.kill(holder!.pid, "SIGSTOP");
+  return holder!.pid;
+}
+
+describe("boundedStore()", () => {
+  test("gives a drain's lock that comes too late back, without a drain", async () => {
+    const late = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<unknown>();
+    const withDrainLock: Store["withDrainLock"] = async (drain) => {
+      await late.promise;
+      const result = drain(async () => {});
+      held.resolve(result.catch((error: unknown) => error));
+      return await result;
+    };
+    const store = boundedStore({ withDrainLock } as Store, {
+      limitMs: 10,
+      signal: new AbortController().signal,
+    });
+    let drains = 0;
+    const draining = store.withDrainLock(async () => {
+      drains += 1;
+    });
+    await expect(draining).rejects.toMatchObject({ code: "STATEMENT_TIMEOUT" });
+    late.resolve();
+    expect(await held.promise).toMatchObject({ code: "STATEMENT_TIMEOUT" });
+    expect(drains).toBe(0);
+  });
+
+  test("asks nothing once every wait is over", async () => {
+    let asked = 0;
+    const now = async () => {
+      asked += 1;
+      return "";
+    };
+    const store = boundedStore({ now } as Store, { limitMs: 60_000, signal: AbortSignal.abort() });
+    await expect(store.now()).rejects.toMatchObject({ code: "STATEMENT_TIMEOUT" });
+    expect(asked).toBe(0);
+  });
+});

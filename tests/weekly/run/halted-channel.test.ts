@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { seedOwner } from "../../support/seed.ts";
+import { weeklyFixture } from "../support/weekly-fixture.ts";
+
+test("a provider that asks for an hour's patience stops its channel, and WhatsApp goes on at once", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 20; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const patience = { status: 429, json: { name: "rate_limit_exceeded" }, headers: { "retry-after": "3600" } };
+  weekly.email.routes.send.script = () => patience;
+
+  const summary = await weekly.run({ concurrency: 4 });
+
+  expect(summary.whatsapp.sent).toBe(20);
+  expect(summary.email.sent).toBe(0);
+  expect(summary.email.failed + summary.email.skipped).toBe(20);
+  expect(weekly.email.routes.send.calls.length).toBeLessThanOrEqual(4);
+  expect(summary.exitCode).toBe(1);
+});
+
+test("a provider that does not answer again and again stops its channel; the next run sends the rest", async () => {
+  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.email.routes.send.script = () => "hang";
+
+  const first = await weekly.run({ concurrency: 8 });
+
+  expect(first.whatsapp.sent).toBe(140);
+  expect(first.email.unknown).toBe(weekly.email.routes.send.calls.length);
+  expect(first.email.unknown).toBeGreaterThanOrEqual(100);
+  expect(first.email.unknown).toBeLessThanOrEqual(100 + 7);
+  // One that was claimed and not yet handed over when the channel stopped has failed: it was not sent.
+  const { unknown, skipped, failed } = first.email;
+  expect(failed).toBeLessThanOrEqual(7);
+  expect(unknown + skipped + failed).toBe(140);
+  expect(first.failures.map(({ code }) => code)).toContain("email_not_answering");
+
+  weekly.email.routes.send.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.email).toMatchObject({ sent: skipped + failed, unknown });
+  expect(weekly.email.accepted).toHaveLength(skipped + failed);
+});
+
+test("a gateway that hangs when it is asked for its instance stops WhatsApp: each owner would cost the time limit", async () => {
+  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.gateway.routes.state.script = () => "hang";
+
+  const first = await weekly.run({ concurrency: 8 });
+
+  expect(first.email.sent).toBe(140);
+  expect(weekly.gateway.routes.state.calls.length).toBeGreaterThanOrEqual(100);
+  expect(weekly.gateway.routes.state.calls.length).toBeLessThanOrEqual(100 + 7);
+  expect(first.whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  expect(first.whatsapp.failed + first.whatsapp.skipped).toBe(140);
+  expect(first.failures.map(({ code }) => code)).toContain("whatsapp_not_answering");
+
+  weekly.gateway.routes.state.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.whatsapp.sent).toBe(140);
+  expect(weekly.gateway.accepted).toHaveLength(140);
+});
+
+test("an account that Meta limits for the whole run stops WhatsApp: each owner's e-mail would wait for its repeats", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const limited = { message: "(#80007) no", type: "OAuthException", code: 80_007, fbtrace_id: "A" };
+  weekly.gateway.routes.send.script = () => ({ status: 201, json: limited });
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number) => void waitsMs.push(ms);
+
+  const first = await weekly.run({ concurrency: 8 }, { sleep });
+
+  expect(first.email.sent).toBe(140);
+  const { failed, skipped } = first.whatsapp;
+  expect(first.whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  expect(failed + skipped).toBe(140);
+  expect(failed).toBeGreaterThanOrEqual(100);
+  expect(failed).toBeLessThanOrEqual(100 + 7);
+  expect(waitsMs.filter((ms) => ms === 30_000).length).toBeLessThanOrEqual(107 * 3);
+  expect(new Set(first.failures.map(({ code }) => code))).toEqual(new Set(["meta_80007"]));
+
+  weekly.gateway.routes.send.script = null;
+  const second = await weekly.run({ concurrency: 8 });
+  expect(second.whatsapp.sent).toBe(140);
+  expect(weekly.gateway.accepted).toHaveLength(140);
+});
+
+test("doubts with a message sent between them stop nothing", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 160; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  const { send } = weekly.gateway.routes;
+  send.script = () => (send.calls.length % 50 === 0 ? undefined : { status: 502, text: "Bad Gateway" });
+  const { whatsapp } = await weekly.run({ concurrency: 8 });
+  expect(whatsapp).toMatchObject({ sent: 3, unknown: 157, failed: 0, skipped: 0 });
+});

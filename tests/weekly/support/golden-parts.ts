@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { renderEmail } from "../../../lib/weekly/email/render.ts";
+import type { Payload } from "../../../lib/weekly/payload.ts";
+import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
+import { PAYLOADS } from "../../fixtures/payloads.ts";
+
+const OPTIONS = { appBaseUrl: "https://app.example.com" };
+
+/** Everything a report says to people, by the ending of its golden file. */
+export function partsOf(payload: Payload): Record<string, string> {
+  const { subject, html, text } = renderEmail(payload, OPTIONS);
+  const whatsapp = renderWhatsappText(payload, OPTIONS);
+  return {
+    "email.html": html,
+    "email.txt": `Subject: ${subject}\n\n${text}`,
+    "whatsapp.txt": `${whatsapp}\n`,
+  };
+}
+
+/** One hash over all parts of all reports, to compare runtimes by. */
+export function hashOfAllParts(): string {
+  return createHash("sha256")
+    .update(JSON.stringify(Object.values(PAYLOADS).map(partsOf)))
+    .digest("hex");
+}
+
+if (import.meta.main) process.stdout.write(hashOfAllParts());

@@ -1,0 +1,99 @@
+/** What a weekly run left behind: its rows, its heartbeat, and what its peers saw. */
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file.ts";
+import type { WeeklyFixture } from "./weekly-fixture.ts";
+
+/** One delivery as the ledger has it. */
+export type DeliveryRow = {
+  id: string;
+  userId: string;
+  channel: string;
+  status: string;
+  errorCode: string | null;
+  providerMessageId: string | null;
+  maskedHint: string | null;
+  senderTenantId: string | null;
+  attempts: number;
+  dispatched: boolean;
+};
+
+/** The deliveries of one channel by owner. */
+export async function deliveriesByOwner(
+  { db }: Pick<WeeklyFixture, "db">,
+  channel: "whatsapp" | "email",
+): Promise<Map<string, DeliveryRow>> {
+  const rows = await db.sql<DeliveryRow[]>`
+    select id, user_id as "userId", channel, status, error_code as "errorCode",
+           provider_message_id as "providerMessageId", masked_hint as "maskedHint",
+           sender_tenant_id as "senderTenantId", attempts, dispatched_at is not null as dispatched
+    from weekly_performance_deliveries where channel = ${channel}`;
+  return new Map(rows.map((row) => [row.userId, { ...row }]));
+}
+
+/** Reports by owner: status, code and whether something is stored. */
+export async function reportsByOwner({ db }: Pick<WeeklyFixture, "db">) {
+  const rows = await db.sql<
+    { id: string; userId: string; status: string; errorCode: string | null; stored: boolean }[]
+  >`
+    select id, user_id as "userId", status, error_code as "errorCode", payload is not null as stored
+    from weekly_performance_reports`;
+  return new Map(rows.map((row) => [row.userId, { ...row }]));
+}
+
+/** How many deliveries are in each state, as `channel status code`, sorted. */
+export async function deliveryStates({ db }: Pick<WeeklyFixture, "db">): Promise<string[]> {
+  const rows = await db.sql<{ line: string }[]>`
+    select concat_ws(' ', channel, status, error_code, 'x' || count(*)) as line
+    from weekly_performance_deliveries group by channel, status, error_code order by 1`;
+  return rows.map(({ line }) => line);
+}
+
+/** Everything that the database holds, table by table, as text. */
+export async function wholeDatabase(
+  { db }: Pick<WeeklyFixture, "db">,
+  except: string[] = [],
+): Promise<Record<string, string>> {
+  const tables = await db.sql<{ name: string }[]>`
+    select c.relname as name from pg_class as c
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`;
+  const content: Record<string, string> = {};
+  for (const { name } of tables) {
+    if (except.includes(name)) continue;
+    const [row] = await db.sql.unsafe(
+      `select coalesce(string_agg(t::text, E'\\n' order by t::text), '') as content from public.${name} as t`,
+    );
+    content[name] = row!.content;
+  }
+  return content;
+}
+
+const OLD_HEARTBEAT = "an old heartbeat, byte for byte\n";
+const OLD_TIME = new Date("2026-11-16T11:00:00Z");
+
+/** Puts last week's heartbeat there. */
+export function plantHeartbeat({ logDir }: Pick<WeeklyFixture, "logDir">): void {
+  const path = join(logDir, HEARTBEAT_FILE);
+  writeFileSync(path, OLD_HEARTBEAT);
+  utimesSync(path, OLD_TIME, OLD_TIME);
+}
+
+/** Whether the planted heartbeat is still there, to the byte and to the second. */
+export function isHeartbeatKept({ logDir }: Pick<WeeklyFixture, "logDir">): boolean {
+  const path = join(logDir, HEARTBEAT_FILE);
+  return readFileSync(path, "utf8") === OLD_HEARTBEAT && statSync(path).mtimeMs === OLD_TIME.getTime();
+}
+
+/** A promise to be waited for, and the way to keep it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Waits until `holds` says yes; the test's own time limit ends what never comes. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

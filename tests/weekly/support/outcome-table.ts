@@ -1,0 +1,145 @@
+/** A table of provider answers, one owner per row, all of them played in one run and followed by a healthy one. */
+import { noPace } from "../../../lib/platform/rate/pace.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { resendClient } from "../../../lib/providers/resend/client.ts";
+import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { refusedPort } from "../../standins/raw-peer.ts";
+import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
+import { type SeededOwner, seedOwner } from "../../support/seed.ts";
+import { type DeliveryRow, deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "./ledger.ts";
+import { recordingLog, SECRETS, type WeeklyFixture } from "./weekly-fixture.ts";
+
+/** What the peer does with each call of this owner's send; the last one stays. */
+export type Played = (Scripted | "usual" | "refused")[];
+
+/** The state that the row must end in, and how many sends the peer sees in the first run. */
+export type Expected = { status: "sent" | "failed" | "unknown"; code: string | null; sends: number };
+
+/** One row of the table. */
+export type OutcomeRow = [name: string, played: Played, expected: Expected];
+
+/** What came of one row. */
+export type Outcome = {
+  owner: SeededOwner;
+  first: DeliveryRow;
+  second: DeliveryRow;
+  firstCalls: LedgerEntry[];
+  secondCalls: LedgerEntry[];
+};
+
+/** What came of the whole table. */
+export type PlayedTable = {
+  outcomes: Map<string, Outcome>;
+  first: WeeklySummary;
+  second: WeeklySummary;
+  waitsMs: number[];
+  heartbeatKept: boolean;
+  /** Everything that the runs said, to be searched for what must not be said. */
+  said: string;
+};
+
+/** Sends that would wait for ever are given up after this; healthy ones have the usual limit. */
+const IMPATIENT_MS = 250;
+const WAITING: unknown[] = ["hang", "stall_body"];
+
+/** Plays the table on one channel. */
+export async function playOutcomes(
+  weekly: WeeklyFixture,
+  channel: "whatsapp" | "email",
+  rows: OutcomeRow[],
+): Promise<PlayedTable> {
+  const owners = new Map<string, SeededOwner>();
+  const played = new Map<string, Played>();
+  for (const [name, script] of rows) {
+    const owner = await seedOwner(weekly.db.sql);
+    owners.set(name, owner);
+    played.set(recipientOf(channel, owner), [...script]);
+  }
+  const route = channel === "whatsapp" ? weekly.gateway.routes.send : weekly.email.routes.send;
+  route.scriptByBody = (entry) => {
+    const script = played.get(recipientIn(channel, entry)) ?? [];
+    const next = script.length > 1 ? script.shift() : script[0];
+    return next === "usual" || next === "refused" ? undefined : next;
+  };
+  plantHeartbeat(weekly);
+  const log = recordingLog();
+  const waitsMs: number[] = [];
+  const world = {
+    log,
+    emailPace: noPace,
+    sleep: async (ms: number) => void waitsMs.push(ms),
+    ...(await impatientClients(weekly, channel, played)),
+  };
+  const first = await weekly.run({}, world);
+  const firstRows = await deliveriesByOwner(weekly, channel);
+  const firstCalls = [...route.calls];
+  route.scriptByBody = null;
+  const second = await weekly.run({}, { log });
+  const secondRows = await deliveriesByOwner(weekly, channel);
+  const heartbeatKept = isHeartbeatKept(weekly);
+
+  const outcomes = new Map<string, Outcome>();
+  for (const [name, owner] of owners) {
+    const mine = route.calls.filter((entry) => recipientIn(channel, entry) === recipientOf(channel, owner));
+    outcomes.set(name, {
+      owner,
+      first: firstRows.get(owner.userId)!,
+      second: secondRows.get(owner.userId)!,
+      firstCalls: mine.filter((entry) => firstCalls.includes(entry)),
+      secondCalls: mine.filter((entry) => !firstCalls.includes(entry)),
+    });
+  }
+  return {
+    outcomes,
+    first,
+    second,
+    waitsMs,
+    heartbeatKept,
+    said: JSON.stringify([first, second, log.lines]),
+  };
+}
+
+function recipientOf(channel: "whatsapp" | "email", owner: SeededOwner): string {
+  return channel === "whatsapp" ? owner.phone!.replace(/\D/g, "") : owner.email!;
+}
+
+function recipientIn(channel: "whatsapp" | "email", entry: LedgerEntry): string {
+  const body = entry.body as { number?: string; to?: string[] } | undefined;
+  if (body !== undefined) return channel === "whatsapp" ? body.number! : body.to![0]!;
+  return "";
+}
+
+async function impatientClients(weekly: WeeklyFixture, channel: string, played: Map<string, Played>) {
+  const nowhere = `http://127.0.0.1:${await refusedPort()}`;
+  const way = (recipient: string) => {
+    const script = played.get(recipient) ?? [];
+    if (script.includes("refused")) return "nowhere";
+    const waits = script.some((s) => WAITING.includes(typeof s === "object" && "accept" in s ? s.accept : s));
+    return waits ? "impatient" : "usual";
+  };
+  const clients = <T>(url: string, make: (baseUrl: URL, timeouts: { timeoutMs?: number }) => T) => ({
+    usual: make(new URL(url), {}),
+    impatient: make(new URL(url), { timeoutMs: IMPATIENT_MS }),
+    nowhere: make(new URL(nowhere), {}),
+  });
+  if (channel === "whatsapp") {
+    const gateways = clients(weekly.gateway.url, (baseUrl, timeouts) =>
+      evolutionClient({ baseUrl, adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY), ...timeouts }),
+    );
+    return {
+      gateway: {
+        checkInstance: gateways.usual.checkInstance,
+        sendText: (message: { instanceName: string; number: string; text: string }, signal?: AbortSignal) =>
+          gateways[way(message.number)].sendText(message, signal),
+      },
+    };
+  }
+  const providers = clients(weekly.email.url, (baseUrl, timeouts) =>
+    resendClient({ baseUrl, apiKey: new Secret(SECRETS.EMAIL_API_KEY), ...timeouts }),
+  );
+  const emailProvider: typeof providers.usual = {
+    sendEmail: (email, signal) => providers[way(email.to)].sendEmail(email, signal),
+  };
+  return { emailProvider };
+}

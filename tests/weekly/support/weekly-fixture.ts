@@ -1,0 +1,168 @@
+/** A weekly run against a real database and the three stand-ins, in this process. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { type Log, silentLog } from "../../../lib/platform/log/log.ts";
+import { createProgress } from "../../../lib/platform/log/progress.ts";
+import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { applicationClient } from "../../../lib/providers/application/client.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { resendClient } from "../../../lib/providers/resend/client.ts";
+import { checkReadiness } from "../../../lib/schema/readiness.ts";
+import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import type { WeeklyOptions, WeeklyWorld } from "../../../lib/weekly/context/world.ts";
+import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
+import { runWeekly } from "../../../lib/weekly/run.ts";
+import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
+import {
+  type EmailProvider,
+  type EmailProviderOptions,
+  startEmailProvider,
+} from "../../standins/email-provider.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
+
+/** The secrets of the stand-ins; each is a canary that must never be seen in any output. */
+export const SECRETS = {
+  TRIGGER_SECRET: "canary-trigger-7f3a",
+  SOCIAL_EDITORIALS_CRON_SECRET: "canary-editorials-91bc",
+  GATEWAY_ADMIN_KEY: "canary-gateway-key-44d0",
+  EMAIL_API_KEY: "re_canary_email_key_5e11",
+};
+
+/** What one run sees otherwise than the fixture has it. */
+export type WorldChanges = Omit<Partial<WeeklyWorld>, "store"> & {
+  /** Single calls of the store, replaced. */
+  store?: Partial<Store>;
+  /** Single calls of the store, replaced by something that uses the real ones. */
+  wrapStore?: (store: Store) => Partial<Store>;
+  /** Another way to the same database. */
+  databaseUrl?: string;
+};
+
+/** Database, peers and a way to run. */
+export type WeeklyFixture = {
+  db: TestDatabase;
+  application: Application;
+  gateway: Gateway;
+  email: EmailProvider;
+  senders: { whatsappTenantId: string; emailTenantId: string };
+  logDir: string;
+  /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
+  onAnalyze: (body: AnalysisBody) => Promise<void>;
+  /** One run with these options, against the peers as they are now. */
+  run(options?: Partial<WeeklyOptions>, world?: WorldChanges): Promise<WeeklySummary>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Starts a database of its own with the clock on a Monday, and the three peers. */
+export async function weeklyFixture(
+  options: { clock?: string; email?: Partial<EmailProviderOptions>; timeoutMs?: number } = {},
+): Promise<WeeklyFixture> {
+  const db = await (await sharedPostgres()).createDatabase();
+  await setClock(db.sql, options.clock ?? MONDAY);
+  const senders = await seedSenders(db.sql);
+  const logDir = mkdtempSync(join(tmpdir(), "opsctl-log-"));
+  const application = await startApplication({
+    triggerSecret: SECRETS.TRIGGER_SECRET,
+    cronSecret: SECRETS.SOCIAL_EDITORIALS_CRON_SECRET,
+    onAnalyze: (body) => fixture.onAnalyze(body),
+  });
+  const gateway = await startGateway({ adminKey: SECRETS.GATEWAY_ADMIN_KEY });
+  const email = await startEmailProvider({ apiKey: SECRETS.EMAIL_API_KEY, ...options.email });
+
+  const fixture: WeeklyFixture = {
+    db,
+    application,
+    gateway,
+    email,
+    senders,
+    logDir,
+    onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
+    run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...world } = {}) => {
+      const database = await openDatabase(new Secret(databaseUrl), {
+        max: 10,
+        applicationName: "opsctl-test",
+        closeLimitMs: 300,
+      });
+      const emailPace = createPace();
+      const timeouts = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
+      const real = weeklyStore(database.sql);
+      const store = { ...real, ...wrapStore?.(real), ...world.store };
+      try {
+        return await runWeekly(
+          {
+            checkReadiness: () => checkReadiness(database.sql),
+            application: applicationClient({
+              baseUrl: new URL(application.url),
+              triggerSecret: new Secret(SECRETS.TRIGGER_SECRET),
+              editorialSecret: new Secret(SECRETS.SOCIAL_EDITORIALS_CRON_SECRET),
+              ...(options.timeoutMs === undefined
+                ? {}
+                : { timeoutsMs: { analysis: options.timeoutMs, editorial: options.timeoutMs } }),
+            }),
+            gateway: evolutionClient({
+              baseUrl: new URL(gateway.url),
+              adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
+              ...timeouts,
+            }),
+            emailProvider: resendClient({
+              baseUrl: new URL(email.url),
+              apiKey: new Secret(SECRETS.EMAIL_API_KEY),
+              pace: emailPace,
+              ...timeouts,
+            }),
+            whatsappPace: createPace({ perMinute: 1_000_000 }),
+            emailPace,
+            log: silentLog,
+            progress: createProgress({ stream: { write() {} }, enabled: false }),
+            interrupt: new AbortController().signal,
+            statementLimitMs: 60_000,
+            monotonicMs: () => performance.now(),
+            sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
+            version: "0.0.0-test",
+            runId: randomUUID(),
+            ...world,
+            store,
+          },
+          {
+            dryRun: false,
+            tenantId: null,
+            skipWhatsapp: false,
+            skipEmail: false,
+            skipEditorials: false,
+            concurrency: 8,
+            appBaseUrl: "https://app.example",
+            whatsappSenderTenantId: senders.whatsappTenantId,
+            emailSenderTenantId: senders.emailTenantId,
+            editorials: { enabled: false, maxLlmCalls: 30, secretPresent: true },
+            logDir,
+            ...runOptions,
+          },
+        );
+      } finally {
+        await database.close();
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([application.stop(), gateway.stop(), email.stop()]);
+      await db.drop();
+      rmSync(logDir, { recursive: true, force: true });
+    },
+  };
+  return fixture;
+}
+
+/** A log that keeps its lines. */
+export function recordingLog(): Log & { lines: { level: string; msg: string; fields: unknown }[] } {
+  const lines: { level: string; msg: string; fields: unknown }[] = [];
+  const at = (level: string) => (msg: string, fields?: Record<string, unknown>) => {
+    lines.push({ level, msg, fields });
+  };
+  return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

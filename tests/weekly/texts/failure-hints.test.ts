@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { hintFor } from "../../../lib/weekly/texts/failure-hints.ts";
+
+describe("hintFor()", () => {
+  test.each([
+    ["meta_190", undefined, "Meta refuses the access token of the gateway's instance. Give the instance"],
+    ["gateway_unauthorized", undefined, "the gateway refuses the key. Correct GATEWAY_ADMIN_KEY"],
+    ["sem_instancia_gateway", "instance_close", "the instance is not connected to its phone. Open the"],
+    ["sem_instancia_gateway", "gateway_timeout", "the gateway did not answer in time. Look whether"],
+    [
+      "sem_instancia_gateway",
+      "gateway_http_502",
+      "the gateway, or a proxy before it, answers HTTP 502. Look",
+    ],
+  ])("of %p because of %p begins with %p", (code, cause, start) => {
+    expect(hintFor({ code, cause })).toStartWith(start);
+  });
+
+  // The message may have been sent: "it did not answer" would be half of the truth.
+  test.each(["gateway_timeout", "gateway_http_500", "gateway_connection_lost", "gateway_answer_unreadable"])(
+    "of %p, met by a send, is none",
+    (code) => {
+      expect(hintFor({ code })).toBeUndefined();
+    },
+  );
+
+  test.each(["constructor", "toString", "meta_", "gateway_http_5"])("of %p is none", (code) => {
+    expect(hintFor({ code })).toBeUndefined();
+    expect(hintFor({ code: "sem_instancia_gateway", cause: code })).toBeUndefined();
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { partialText, reasonText } from "../../../lib/weekly/texts/reason-text.ts";
+
+describe("reasonText()", () => {
+  test.each([
+    ["not_connected", "Nenhuma conta do LinkedIn está conectada."],
+    ["analysis_missing", "A análise do LinkedIn não ficou pronta para esta semana."],
+    ["analysis_malformed", "A análise do LinkedIn veio em um formato que não pôde ser lido."],
+    ["analysis_unavailable", "A análise do LinkedIn não encontrou dados suficientes nesta semana."],
+    ["collection_lease_exhausted", "A coleta do LinkedIn não terminou a tempo nesta semana."],
+    ["APP_HTTP_404", "Não foi possível obter a análise do LinkedIn nesta semana."],
+    ["APP_TIMEOUT", "Não foi possível obter a análise do LinkedIn nesta semana."],
+    ["APP_UNREACHABLE", "Não foi possível obter a análise do LinkedIn nesta semana."],
+    ["token_expired", "Motivo informado pela análise: código token_expired."],
+    ["hasOwnProperty", "Motivo informado pela análise: código hasOwnProperty."],
+    ["Perfil privado.", "Motivo informado pela análise: Perfil privado."],
+    ["\u202E \n", "O motivo não foi informado."],
+    ["", "O motivo não foi informado."],
+  ])("words %p", (reason, text) => {
+    expect(reasonText("linkedin", reason)).toBe(text);
+  });
+
+  test("is bounded", () => {
+    expect(reasonText("linkedin", "muito longo ".repeat(1000)).length).toBeLessThan(220);
+  });
+});
+
+describe("partialText()", () => {
+  test.each([
+    ["email", "no_events_in_window", "Os envios desta semana ainda não têm eventos registrados."],
+    ["instagram", null, "Os dados deste canal cobrem só uma parte da semana."],
+    [
+      "instagram",
+      "analysis_missing",
+      "Uma das contas do Instagram ficou sem análise nesta semana; os números são de outra.",
+    ],
+    ["instagram", "Faltam dois dias", "Motivo informado pela análise: Faltam dois dias"],
+  ] as const)("words what is incomplete about %s: %p", (channel, reason, text) => {
+    expect(partialText(channel, reason)).toBe(text);
+  });
+});
