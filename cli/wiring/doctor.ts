@@ -75,7 +75,7 @@ const weeklyReads: WeeklyReads = {
     const emailSender = emailSenderOf(senders.emailSender);
     return {
       instanceName: instanceNameOf(senders.instanceName),
-      emailSenderProblem: emailSender.ready ? null : emailSender.code,
+      emailSenderProblem: emailSender.status === "ready" ? null : emailSender.code,
     };
   },
   countRecipients: (sql) => countRecipients(weeklyStore(sql)),

@@ -47,7 +47,7 @@ async function applyRule(platform: GrafanaClient, rule: PlannedRule): Promise<Ap
   const write = await (isNew ? platform.createRule(rule.document) : platform.replaceRule(rule.document));
   const problem = await problemAfter(platform, rule, write);
   if (problem !== null) return outcome(rule, "failed", problem.code, problem.message);
-  const wasFaster = !write.ok && isConflict(write.problem);
+  const wasFaster = write.status !== "ok" && isConflict(write.problem);
   if (wasFaster) return outcome(rule, "unchanged");
   return outcome(rule, isNew ? "created" : "updated");
 }
@@ -58,12 +58,12 @@ async function problemAfter(
   { document }: PlannedRule,
   write: RuleWrite,
 ): Promise<PlatformProblem | null> {
-  if (write.ok && fieldChanges(write.rule, document).length === 0) return null;
+  if (write.status === "ok" && fieldChanges(write.rule, document).length === 0) return null;
   const reading = await platform.readRule(document.uid);
-  if (!reading.ok) return write.ok ? reading.problem : write.problem;
+  if (reading.status !== "ok") return write.status === "ok" ? reading.problem : write.problem;
   const changes = reading.value === null ? null : fieldChanges(reading.value, document);
   if (changes?.length === 0) return null;
-  if (!write.ok) return write.problem;
+  if (write.status !== "ok") return write.problem;
   const paths = changes?.map(({ path }) => path).join(", ") ?? "everything";
   return {
     code: "rule_stored_differently",

@@ -40,7 +40,7 @@ export async function planRules(
   const [folder, list] = await Promise.all([platform.hasFolder(uids.folder), platform.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];
   // A token that may write rules need not be allowed to read folders; the platform then judges at the first write.
-  const isHidden = !folder.ok && folder.problem.status === 403;
+  const isHidden = folder.status !== "ok" && folder.problem.status === 403;
   if (!isHidden && mustRead(folder, "read the folder of the alert rules") === null)
     throw folderMissing(uids.folder);
   const documents = rules.map((rule) => ruleDocument(rule, uids));
@@ -70,7 +70,7 @@ export function decideRule(
 }
 
 function mustRead<T>(reading: PlatformReading<T>, attempt: string): T | null {
-  if (reading.ok) return reading.value;
+  if (reading.status === "ok") return reading.value;
   throw platformError(reading.problem, attempt);
 }
 

@@ -6,8 +6,8 @@
  * Units: `claimedAtMs` is epoch milliseconds of the clock that the dedup was given.
  */
 export type Claim =
-  | { outcome: "first"; token: string; claimedAtMs: number }
-  | { outcome: "duplicate"; claimedAtMs: number; value: string | null };
+  | { status: "first"; token: string; claimedAtMs: number }
+  | { status: "duplicate"; claimedAtMs: number; value: string | null };
 
 /** What a confirmation changes: how long the claim holds from now on, and a value for later duplicates to see. */
 export type Confirmation = { ttlMs?: number | undefined; value?: string | undefined };

@@ -18,9 +18,9 @@ export function postgresDedup(sql: postgres.ISql): Dedup {
       if (!row) throw new Error("opsctl_state.claim answered no row");
       // The driver answers bigint as text.
       const claimedAtMs = Number(row.claimed_at);
-      if (row.outcome === "first") return { outcome: "first", token: row.token, claimedAtMs };
+      if (row.outcome === "first") return { status: "first", token: row.token, claimedAtMs };
       return {
-        outcome: "duplicate",
+        status: "duplicate",
         claimedAtMs,
         value: row.value === null ? null : restoredText(row.value),
       };

@@ -88,11 +88,11 @@ function claim(statements: Statements, key: string, ttlMs: number, now: number):
       const latestEndMs = now + entry.ttl_ms;
       if (entry.expires_at_ms > latestEndMs)
         statements.shorten.run(latestEndMs, key, entry.token, latestEndMs);
-      return { outcome: "duplicate", claimedAtMs: entry.claimed_at_ms, value: entry.value };
+      return { status: "duplicate", claimedAtMs: entry.claimed_at_ms, value: entry.value };
     }
     const token = randomUUID();
     const { changes } = statements.take.run(key, token, now, now + ttlMs, ttlMs);
-    if (changes > 0) return { outcome: "first", token, claimedAtMs: now };
+    if (changes > 0) return { status: "first", token, claimedAtMs: now };
     // Outside a transaction another process may have taken it in between.
   }
 }

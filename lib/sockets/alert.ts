@@ -36,7 +36,7 @@ export async function alertOnce(
     return { alert: failure === null ? "sent" : "failed", problems };
   }
   const claim = claimed.value;
-  if (claim.outcome === "duplicate") return { alert: "suppressed", problems: [] };
+  if (claim.status === "duplicate") return { alert: "suppressed", problems: [] };
   const failure = await send();
   const settled = await withDedup(openDedup, (dedup) => settle(dedup, claim, failure === null));
   const problems = [failure, "problem" in settled ? settled.problem : null].filter(
@@ -49,7 +49,7 @@ export async function alertOnce(
 export async function endEpisode(openDedup: OpenDedup): Promise<MonitorProblem[]> {
   const ended = await withDedup(openDedup, async (dedup) => {
     const claim = await dedup.claim(KEY, PROVISIONAL_MS);
-    const token = claim.outcome === "first" ? claim.token : claim.value;
+    const token = claim.status === "first" ? claim.token : claim.value;
     if (token !== null) await dedup.release(KEY, token);
   });
   return "problem" in ended ? [ended.problem] : [];
@@ -57,7 +57,7 @@ export async function endEpisode(openDedup: OpenDedup): Promise<MonitorProblem[]
 
 async function settle(
   dedup: Dedup,
-  { token }: Extract<Claim, { outcome: "first" }>,
+  { token }: Extract<Claim, { status: "first" }>,
   isSent: boolean,
 ): Promise<void> {
   if (isSent) await dedup.confirm(KEY, token, { ttlMs: REPEAT_MS, value: token });

@@ -92,7 +92,7 @@ async function post(
     definitive,
   });
   const parsed = v.safeParse(answerSchema, result.answer?.json);
-  if (result.class === "answered" && parsed.success)
+  if (result.status === "answered" && parsed.success)
     return parsed.output.alerts[0] as Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">;
   if (result.answer === null)
     throw new OpsError({

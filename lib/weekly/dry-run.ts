@@ -83,13 +83,13 @@ async function whatsappSenderProblem(run: Run, instanceName: string | null): Pro
   const { gateway, interrupt } = run.world;
   if (instanceName === null || gateway === null) return NO_SENDER_INSTANCE;
   const instance = await gateway.checkInstance(instanceName, interrupt);
-  return instance.open ? null : { code: instance.code, cause: instance.cause };
+  return instance.status === "open" ? null : { code: instance.code, cause: instance.cause };
 }
 
 function emailSenderProblem(run: Run, config: unknown): SenderProblem | null {
   if (run.options.emailSenderTenantId === null) return { code: "email_sender_tenant_missing" };
   const sender = emailSenderOf(config);
-  return sender.ready ? null : { code: sender.code };
+  return sender.status === "ready" ? null : { code: sender.code };
 }
 
 function editorialReadiness(run: Run): WeeklySummary["editorials"] {

@@ -186,9 +186,9 @@ async function* untilStopped<T>(run: Run, items: AsyncIterable<T>): AsyncGenerat
 /** One owner: the report (steps 1 to 6), then WhatsApp (7 to 9), then e-mail (10 to 12). */
 async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
   const result = await completeReport(run, scope);
-  if (result.outcome === "busy") return "busy";
-  if (result.outcome === "failed") await endIfDatabaseIsGone(run);
-  if (result.outcome !== "completed") return "done";
+  if (result.status === "busy") return "busy";
+  if (result.status === "failed") await endIfDatabaseIsGone(run);
+  if (result.status !== "completed") return "done";
   const { report } = result;
   const world = { ...run.world, tally: run.tally, stop: run.stop };
   for (const channel of run.channels) {

@@ -39,8 +39,8 @@ for (const major of [undefined, 15]) {
       const dedup = postgresDedup(state.database.sql);
       for (const key of ODD_KEYS) {
         const claim = await dedup.claim(key, TTL_MS);
-        expect(claim.outcome).toBe("first");
-        if (claim.outcome === "first")
+        expect(claim.status).toBe("first");
+        if (claim.status === "first")
           expect(await dedup.confirm(key, claim.token, { value: key })).toBe(true);
       }
       for (const key of ODD_KEYS)
@@ -54,14 +54,14 @@ for (const major of [undefined, 15]) {
       for (const outcome of ["duplicate", "first"]) {
         let second: ReturnType<ReturnType<typeof postgresDedup>["claim"]> | undefined;
         const first = sql.begin(async (tx) => {
-          expect((await postgresDedup(tx).claim(outcome, TTL_MS)).outcome).toBe("first");
+          expect((await postgresDedup(tx).claim(outcome, TTL_MS)).status).toBe("first");
           second = postgresDedup(sql).claim(outcome, TTL_MS);
           Promise.resolve(second).catch(() => {});
           await untilWaiting(state);
           if (outcome === "first") throw new Error("rolled back");
         });
         await first.catch(() => {});
-        expect((await second!).outcome).toBe(outcome as "first");
+        expect((await second!).status).toBe(outcome as "first");
       }
     });
 
@@ -73,7 +73,7 @@ for (const major of [undefined, 15]) {
       const claims = await Promise.all(
         Array.from({ length: 50 }, (_, index) => postgresDedup(pools[index % 2]!).claim("storm", TTL_MS)),
       );
-      expect(claims.filter(({ outcome }) => outcome === "first")).toHaveLength(1);
+      expect(claims.filter(({ status: outcome }) => outcome === "first")).toHaveLength(1);
       await Promise.all(pools.map((pool) => pool.end()));
     });
   });

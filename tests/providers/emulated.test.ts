@@ -152,6 +152,6 @@ describe("Resend as its emulator has it", () => {
 
   test("knows a key by the domains that it may list", async () => {
     const options = { baseUrl: new URL(resend), apiKey: new Secret("re_test"), timeoutMs: 20_000 };
-    expect(await checkResendKey(options)).toEqual({ is: "accepted" });
+    expect(await checkResendKey(options)).toEqual({ status: "accepted" });
   });
 });

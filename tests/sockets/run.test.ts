@@ -194,7 +194,7 @@ describe("monitorSockets()", () => {
     const { dedup, close } = await worldOf().openDedup();
     await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
     await run(at(1));
-    expect((await dedup.claim("socket-monitor:total", 1)).outcome).toBe("duplicate");
+    expect((await dedup.claim("socket-monitor:total", 1)).status).toBe("duplicate");
     close();
   });
 

@@ -16,7 +16,7 @@ export async function groupWarnings(
   const found = await Promise.all(
     RULE_GROUPS.map(async (group) => {
       const reading = await platform.groupInterval(folderUid, group);
-      if (!reading.ok)
+      if (reading.status !== "ok")
         return `The interval of the group ${group} could not be read (${reading.problem.code})`;
       return reading.value === null ? null : intervalWarning(group, reading.value, rules);
     }),

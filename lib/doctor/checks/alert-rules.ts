@@ -16,7 +16,7 @@ export const RULES_CHECKS: readonly Check[] = [
     run: (desk) =>
       withPlatform(desk, async (settings) => {
         const listed = await clientOf(desk, settings).listRules();
-        if (listed.ok) return [pass("the platform answers, and the token may read alert rules")];
+        if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
         return [failureOf(listed.problem, "alert rules")];
       }),
   },
@@ -27,7 +27,7 @@ export const RULES_CHECKS: readonly Check[] = [
       withPlatform(desk, async (settings) => {
         const { folder } = settings.uids;
         const found = await clientOf(desk, settings).hasFolder(folder);
-        if (!found.ok) return [failureOf(found.problem, "folders")];
+        if (found.status !== "ok") return [failureOf(found.problem, "folders")];
         if (found.value !== null) return [pass(`folder ${folder} exists`)];
         return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
       }),
@@ -45,9 +45,9 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
         const uid = uids[key];
         const timeoutMs = desk.world.limitMs;
         const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
-        if (!read.ok && read.problem.status === 403)
+        if (read.status !== "ok" && read.problem.status === 403)
           return [notChecked(`the token may not read data sources, which the rules do not need`)];
-        if (!read.ok) return [failureOf(read.problem, "data sources")];
+        if (read.status !== "ok") return [failureOf(read.problem, "data sources")];
         if (read.value === null)
           return [fail(`the platform has no data source ${uid}`, `Correct ${variable}`)];
         if (!read.value.includes(expected))
@@ -64,7 +64,7 @@ async function withPlatform(
   const settings: Settings<RulesSettings> = await desk.settings(command, "all", (env) =>
     desk.world.load.alertRules(env),
   );
-  return settings.ok ? await use(settings.value) : withoutSettings(command);
+  return settings.status === "ok" ? await use(settings.value) : withoutSettings(command);
 }
 
 function clientOf(desk: Desk, { url, token }: RulesSettings) {

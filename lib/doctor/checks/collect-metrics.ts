@@ -36,10 +36,10 @@ export const COLLECT_CHECKS: readonly Check[] = [
     name: "text-file directory",
     async run(desk) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { textfileDir } = settings.value;
       const access = await accessOf(textfileDir, OTHERS, "list");
-      if (access.ok) return [trustVerdict(textfileDir)];
+      if (access.status === "allowed") return [trustVerdict(textfileDir)];
       if (access.why === "hidden") return [notChecked(access.text, `sudo opsctl doctor ${command}`)];
       const mend =
         access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
@@ -51,7 +51,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     name: "metrics file",
     async run(desk) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), desk.world.nowMs());
     },
   },
@@ -60,11 +60,11 @@ export const COLLECT_CHECKS: readonly Check[] = [
     name: "container",
     async run(desk, signal) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { container, address } = settings.value.proxy;
       const timeoutMs = desk.world.limitMs;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-      return [memory.ok ? pass(`container ${container} runs`) : containerFailure(memory.code, container)];
+      return [memory.status === "ok" ? pass(`container ${container} runs`) : containerFailure(memory.code, container)];
     },
   },
   {
@@ -72,7 +72,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     name: "hosting provider",
     async run(desk, signal) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { apiUrl, teamId } = settings.value.hosting;
       const search = (await desk.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
       if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];

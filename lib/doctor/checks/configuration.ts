@@ -16,7 +16,7 @@ export function configurationCheck(
     name: "configuration",
     async run(desk) {
       const settings = await desk.settings(command, "all", (env) => load(desk.world.load, env));
-      if (settings.ok) return [pass("every setting is there and valid")];
+      if (settings.status === "ok") return [pass("every setting is there and valid")];
       return problemsOf(settings.error, await desk.environment(command));
     },
   };

@@ -81,7 +81,7 @@ export async function withDatabase(
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
   const url = await desk.settings(command, "database", (env) => desk.world.load.databaseUrl(env));
-  if (!url.ok) return withoutSettings(command);
+  if (url.status !== "ok") return withoutSettings(command);
   const { sql } = await desk.database(url.value);
   try {
     return await use(sql);

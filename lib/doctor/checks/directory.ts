@@ -23,7 +23,7 @@ export async function writableVerdict(
 ): Promise<Verdict> {
   const account = await accountOf(command, desk);
   const access = await accessOf(path, account, "write-into");
-  if (access.ok) return pass(`${path} can be written to by ${account.name}`);
+  if (access.status === "allowed") return pass(`${path} can be written to by ${account.name}`);
   if (access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
   const owner = COMMAND_FACTS[command].account ?? "root";
   if (access.why === "closed" && access.at !== path) return fail(access.text, `chmod o+x ${access.at}`);

@@ -29,8 +29,8 @@ export function environmentFileCheck(command: CommandName): Check {
       // The shell that root's cron starts runs this file: whoever owns it is root.
       if (name === "root" && account !== null && stats.uid !== account.uid)
         return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
-      const access = account === null ? { ok: true as const } : await accessOf(path, account, "read");
-      if (access.ok) return [pass(`${path} has mode ${octal(stats.mode)}`)];
+      const access = account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
+      if (access.status === "allowed") return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
@@ -47,7 +47,7 @@ async function unreadVerdict(
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`);
   const access = await accessOf(path, account, "read");
-  if (!access.ok && access.why === "closed")
+  if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
   const isOwn = stats !== null && trustedUids().includes(stats.uid);
   const mend = isOwn && isWritableByOthers(stats) ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;

@@ -23,7 +23,7 @@ export function alertGatewayCheck(
     name: "messaging gateway",
     async run(desk, signal) {
       const found = await settings(desk);
-      if (!found.ok) return withoutSettings(command);
+      if (found.status !== "ok") return withoutSettings(command);
       const { apiUrl, apiKey, instance } = found.value.messaging;
       const gateway = gatewayOf(desk, apiUrl, apiKey);
       const key = await keyVerdict(gateway, ALERT_GATEWAY, signal);
@@ -40,7 +40,7 @@ export async function keyVerdict(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const listed = await gateway.listInstances(signal);
-  if (listed.ok)
+  if (listed.status === "ok")
     return pass(`the gateway answers and takes the key, which sees ${count(listed.names.length)}`);
   return gatewayFailure(listed, names);
 }
@@ -63,7 +63,7 @@ async function instanceVerdict(
   const instance = await resolveInstance({ gateway, configured })(signal);
   if ("code" in instance) return gatewayFailure(instance, ALERT_GATEWAY);
   const state = await gateway.checkInstance(instance.name, signal);
-  return state.open ? pass("the instance that sends is open") : gatewayFailure(state, ALERT_GATEWAY);
+  return state.status === "open" ? pass("the instance that sends is open") : gatewayFailure(state, ALERT_GATEWAY);
 }
 
 function count(instances: number): string {

@@ -27,7 +27,7 @@ export async function outboxVerdicts(
   const reading = await desk.world.outbox.ofFile(path, signal);
   if (reading === null)
     return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
-  switch (reading.is) {
+  switch (reading.status) {
     case "read":
       return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
     case "missing":

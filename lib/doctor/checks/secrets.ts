@@ -30,8 +30,8 @@ async function verdictOf(command: CommandName, desk: Desk, search: SecretSearch)
   if (found.path === null) return [pass(`${name} comes from the environment`)];
   const { account: accountName } = COMMAND_FACTS[command];
   const account = accountName === null ? null : await desk.account(accountName);
-  const access = account === null ? { ok: true as const } : await accessOf(found.path, account, "read");
-  if (access.ok) return [pass(`${name} comes from ${found.path}`)];
+  const access = account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
+  if (access.status === "allowed") return [pass(`${name} comes from ${found.path}`)];
   return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];
 }
 

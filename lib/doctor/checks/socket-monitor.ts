@@ -33,7 +33,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
     name: "directories",
     async run(desk) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { logDir, stateDir } = settings.value;
       return [
         await writableVerdict(command, desk, logDir, "0755"),
@@ -46,7 +46,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
     name: "last run",
     async run(desk) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const path = join(settings.value.logDir, desk.world.socketLogFile);
       return [await lastRunVerdict(path, desk.world.nowMs())];
     },
@@ -60,13 +60,13 @@ function settingsOf(desk: Desk): Promise<Settings<SocketSettings>> {
 async function sharedFileVerdict(desk: Desk, path: string): Promise<Verdict> {
   const account = await accountOf(command, desk);
   const access = await accessOf(path, account, "read");
-  if (!access.ok && access.why === "missing")
+  if (access.status !== "allowed" && access.why === "missing")
     return warn(
       `${path} does not exist`,
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
-  if (!access.ok && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
-  if (!access.ok) return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
+  if (access.status !== "allowed" && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
+  if (access.status !== "allowed") return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
   if ((mode & OPEN_TO_OTHERS) !== 0)
     return fail(`${path} has mode ${octal(mode)}, open to group or others`, `chmod 0600 ${path}`);

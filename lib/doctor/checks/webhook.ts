@@ -24,7 +24,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "issue tracker",
     async run(desk, signal) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { url, token, teamId } = settings.value.tracker;
       const tracker = linearTracker({ url: new URL(url), token, teamId, timeoutMs: desk.world.limitMs });
       return [trackerVerdict(await tracker.checkAccess(signal))];
@@ -35,7 +35,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "state directory",
     async run(desk) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       const { state } = settings.value;
       if ("url" in state) {
         await stateDatabase(desk, state.url);
@@ -49,7 +49,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "outbox",
     async run(desk, signal) {
       const settings = await settingsOf(desk);
-      if (!settings.ok) return withoutSettings(command);
+      if (settings.status !== "ok") return withoutSettings(command);
       return await outboxVerdicts(desk, settings.value.state, signal);
     },
   },

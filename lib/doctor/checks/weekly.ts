@@ -43,7 +43,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return await withSenders(desk, senderTenantId, null, async ({ instanceName }) => {
         if (instanceName === null) return gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY);
         const state = await gatewayOf(desk, gatewayUrl, adminKey).checkInstance(instanceName, signal);
-        return state.open ? pass("the sender's instance is open") : gatewayFailure(state, WEEKLY_GATEWAY);
+        return state.status === "open" ? pass("the sender's instance is open") : gatewayFailure(state, WEEKLY_GATEWAY);
       });
     },
   },
@@ -77,8 +77,8 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const { apiUrl, apiKey } = settings.email;
       const timeoutMs = desk.world.limitMs;
       const state = await checkResendKey({ baseUrl: new URL(apiUrl), apiKey, timeoutMs, signal });
-      if (state.is === "accepted") return [pass("the provider answers and takes the key")];
-      if (state.is === "refused")
+      if (state.status === "accepted") return [pass("the provider answers and takes the key")];
+      if (state.status === "refused")
         return [fail(`${state.code}: the provider refuses the key`, "Correct EMAIL_API_KEY")];
       return [
         fail(
@@ -134,7 +134,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
 async function partOf(desk: Desk, part: "base" | "whatsapp" | "email"): Promise<WeeklySettings | null> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
   const settings = await desk.settings(command, part, (env) => desk.world.load.weekly(env, leftOut));
-  return settings.ok ? settings.value : null;
+  return settings.status === "ok" ? settings.value : null;
 }
 
 type Senders = { instanceName: string | null; emailSenderProblem: string | null };

@@ -10,7 +10,7 @@ import type { CommandName } from "../finding.ts";
 import type { DoctorWorld } from "./world.ts";
 
 /** Settings as their loader gave them, or why it did not. */
-export type Settings<T> = { ok: true; value: T } | { ok: false; error: OpsError };
+export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error: OpsError };
 
 /**
  * What several checks need, read once: environments, secrets, settings, accounts, open databases.
@@ -50,11 +50,11 @@ export class Desk {
       const broken = (await this.secrets(command)).find(
         (search) => search.error?.code === "SECRET_COMMAND_FAILED",
       );
-      if (broken?.error) return { ok: false, error: broken.error };
+      if (broken?.error) return { status: "failed", error: broken.error };
       try {
-        return { ok: true, value: await load((await this.environment(command)).env) };
+        return { status: "ok", value: await load((await this.environment(command)).env) };
       } catch (error) {
-        if (error instanceof OpsError) return { ok: false, error };
+        if (error instanceof OpsError) return { status: "failed", error };
         throw error;
       }
     });

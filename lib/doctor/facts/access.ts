@@ -8,14 +8,14 @@ export type Want = "read" | "enter" | "list" | "write-into";
 
 /** Why an account may not, and where on the way; `missing` and `hidden` (from us) say that nobody can tell from here. */
 export type NoAccess = {
-  ok: false;
+  status: "refused";
   why: "missing" | "hidden" | "closed" | "no_directory";
   at: string;
   text: string;
 };
 
 /** Whether an account may. */
-export type Access = { ok: true } | NoAccess;
+export type Access = { status: "allowed" } | NoAccess;
 
 type Owned = Pick<Stats, "mode" | "uid" | "gid">;
 
@@ -45,20 +45,20 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR")
-        return { ok: false, why: "missing", at: step, text: `${step} does not exist` };
-      return { ok: false, why: "hidden", at: step, text: `${step} cannot be looked at: ${code}` };
+        return { status: "refused", why: "missing", at: step, text: `${step} does not exist` };
+      return { status: "refused", why: "hidden", at: step, text: `${step} cannot be looked at: ${code}` };
     }
     if (!stats.isDirectory() && !(isLast && want === "read"))
-      return { ok: false, why: "no_directory", at: step, text: `${step} is not a directory` };
+      return { status: "refused", why: "no_directory", at: step, text: `${step} is not a directory` };
     if (!allows(stats, account, isLast ? want : "enter"))
       return {
-        ok: false,
+        status: "refused",
         why: "closed",
         at: step,
         text: `${step} ${modeText(stats)} is closed to ${account.name}`,
       };
   }
-  return { ok: true };
+  return { status: "allowed" };
 }
 
 /** The line that lets `owner` read a file: the file is given over, a directory on the way only opened to pass through. */

@@ -7,11 +7,11 @@ import type { OutboxCounts } from "../context/world.ts";
 
 /** What a state file holds, or why it is not looked into. */
 export type FileReading =
-  | { is: "read"; outbox: OutboxCounts }
-  | { is: "missing" }
-  | { is: "in_use" }
-  | { is: "untrusted"; message: string; hint: string | null }
-  | { is: "damaged"; message: string };
+  | { status: "read"; outbox: OutboxCounts }
+  | { status: "missing" }
+  | { status: "in_use" }
+  | { status: "untrusted"; message: string; hint: string | null }
+  | { status: "damaged"; message: string };
 
 /**
  * Looks into a state file without leaving anything beside it.
@@ -30,14 +30,14 @@ export async function readStateFile(
   const foreign = foreignness(path);
   if (foreign !== null) return foreign;
   const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
-  if (file === null) return { is: "missing" };
-  if (log !== null && log > 0) return { is: "in_use" };
+  if (file === null) return { status: "missing" };
+  if (log !== null && log > 0) return { status: "in_use" };
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
-    return { is: "read", outbox: count(db) };
+    return { status: "read", outbox: count(db) };
   } catch (error) {
-    return { is: "damaged", message: error instanceof Error ? error.message : "unknown error" };
+    return { status: "damaged", message: error instanceof Error ? error.message : "unknown error" };
   } finally {
     db?.close();
   }
@@ -50,8 +50,8 @@ function foreignness(path: string): FileReading | null {
     return null;
   } catch (error) {
     if (error instanceof OpsError)
-      return { is: "untrusted", message: error.message, hint: error.hint ?? null };
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { is: "missing" };
+      return { status: "untrusted", message: error.message, hint: error.hint ?? null };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { status: "missing" };
     throw error;
   }
 }

@@ -26,11 +26,11 @@ export async function readServiceHealth(
     });
   const [ready, health] = await Promise.all([get("readyz"), get("healthz")]);
   if (ready.answer === null) return null;
-  const json = health.class === "answered" ? health.answer.json : null;
+  const json = health.status === "answered" ? health.answer.json : null;
   const [message, issue] = [countsIn(member(json, "message")), countsIn(member(json, "issue"))];
   const holds = member(json, "holds");
   return {
-    isReady: ready.class === "answered",
+    isReady: ready.status === "answered",
     outbox: message === null || issue === null ? null : { message, issue },
     holds: { message: codeIn(member(holds, "message")), issue: codeIn(member(holds, "issue")) },
   };

@@ -16,7 +16,7 @@ export function proxyMemorySource(options: {
 }): Source {
   return async (signal) => {
     const memory = await readContainerMemory({ ...options, signal });
-    if (memory.ok)
+    if (memory.status === "ok")
       return { samples: { [METRIC.proxyMemoryBytes]: [{ value: memory.bytes }] }, problem: null };
     const what = `Cannot read the memory of container ${options.container}`;
     return {

@@ -25,10 +25,10 @@ export type CallProblem =
 
 /** The classified end of one call; `answer` may be present without its body. */
 export type CallResult =
-  | { class: "answered" | "rejected"; answer: PeerAnswer; problem: null }
-  | { class: "throttled"; answer: PeerAnswer; problem: null; retryAfterMs: number }
-  | { class: "not_sent"; answer: null; problem: CallProblem }
-  | { class: "ambiguous"; answer: PeerAnswer | null; problem: CallProblem | null };
+  | { status: "answered" | "rejected"; answer: PeerAnswer; problem: null }
+  | { status: "throttled"; answer: PeerAnswer; problem: null; retryAfterMs: number }
+  | { status: "not_sent"; answer: null; problem: CallProblem }
+  | { status: "ambiguous"; answer: PeerAnswer | null; problem: CallProblem | null };
 
 /** One finished call for the log: no header, no body, no host, no query, and a telephone number in the path masked. */
 export type CallRecord = {
@@ -81,7 +81,7 @@ export async function callPeer(call: PeerCall): Promise<CallResult> {
     peer: call.peer,
     method: call.method,
     path: withoutNumbers(call.url?.pathname ?? ""),
-    class: result.class,
+    class: result.status,
     problem: result.problem,
     status: result.answer?.status ?? null,
     requestId: result.answer?.requestId ?? null,
@@ -170,27 +170,27 @@ async function exchange(
   } catch (error) {
     const nothingSent = connection.nothingWasSent(error, request.url);
     if (nothingSent) return notSent(limit.cause() ?? "unreachable");
-    return { class: "ambiguous", answer: null, problem: limit.cause() ?? "connection_lost" };
+    return { status: "ambiguous", answer: null, problem: limit.cause() ?? "connection_lost" };
   }
   try {
     const { text, tooLarge } = await readBody(response.body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
     const answer = peerAnswer(response, text);
-    if (tooLarge) return { class: "ambiguous", answer, problem: "answer_too_large" };
+    if (tooLarge) return { status: "ambiguous", answer, problem: "answer_too_large" };
     return classify(answer, call.definitive ?? (() => false));
   } catch {
     const problem = limit.cause() ?? "connection_lost";
-    return { class: "ambiguous", answer: peerAnswer(response, null), problem };
+    return { status: "ambiguous", answer: peerAnswer(response, null), problem };
   }
 }
 
 function classify(answer: PeerAnswer, definitive: (answer: PeerAnswer) => boolean): CallResult {
   const { status } = answer;
-  if (status >= 200 && status <= 299) return { class: "answered", answer, problem: null };
-  if (mayBeDefinitive(status) && definitive(answer)) return { class: "rejected", answer, problem: null };
-  if (status !== 429) return { class: "ambiguous", answer, problem: null };
+  if (status >= 200 && status <= 299) return { status: "answered", answer, problem: null };
+  if (mayBeDefinitive(status) && definitive(answer)) return { status: "rejected", answer, problem: null };
+  if (status !== 429) return { status: "ambiguous", answer, problem: null };
   const { retryAfterMs, resetMs } = parsePublishedRate(answer.headers, Date.now());
   return {
-    class: "throttled",
+    status: "throttled",
     answer,
     problem: null,
     retryAfterMs: retryAfterMs ?? resetMs ?? DEFAULT_RETRY_MS,
@@ -202,5 +202,5 @@ function mayBeDefinitive(status: number): boolean {
 }
 
 function notSent(problem: CallProblem): CallResult {
-  return { class: "not_sent", answer: null, problem };
+  return { status: "not_sent", answer: null, problem };
 }

@@ -15,10 +15,10 @@ export type WeekAnalysis = {
 };
 
 /** How an analysis call ended; `refusesWorker` means that no other connection would fare better. */
-export type AnalysisOutcome = { ok: true } | { ok: false; code: string; refusesWorker: boolean };
+export type AnalysisOutcome = { status: "ok" } | { status: "failed"; code: string; refusesWorker: boolean };
 
 /** How one call of the editorial route ended. */
-export type EditorialOutcome = { ok: true; answer: EditorialAnswer } | { ok: false; code: string };
+export type EditorialOutcome = { status: "ok"; answer: EditorialAnswer } | { status: "failed"; code: string };
 
 /** The application's two routes that the weekly run calls; neither is ever repeated here. */
 export type ApplicationClient = {
@@ -66,7 +66,7 @@ export function applicationClient(options: {
       return analysisOutcome(result);
     },
     async drainEditorials({ cursor, maxLlmCalls }, signal) {
-      if (editorialSecret === null) return { ok: false, code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
+      if (editorialSecret === null) return { status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
       const body = { cursor: cursor ?? null, batchSize: EDITORIAL_BATCH_SIZE, maxLlmCalls };
       const timeoutMs = timeoutsMs?.editorial ?? EDITORIAL_TIMEOUT_MS;
       const result = await post("api/v1/cron/social-editorials", editorialSecret, body, timeoutMs, signal);
@@ -80,19 +80,19 @@ export function applicationClient(options: {
 function analysisOutcome(result: CallResult): AnalysisOutcome {
   const status = result.answer?.status;
   const success = status !== undefined && status >= 200 && status <= 299;
-  if (success && result.problem !== "timeout" && result.problem !== "aborted") return { ok: true };
+  if (success && result.problem !== "timeout" && result.problem !== "aborted") return { status: "ok" };
   const code = status === undefined || success ? `APP_${lostBecause(result)}` : `APP_HTTP_${status}`;
-  return { ok: false, code, refusesWorker: status === 401 || status === 409 };
+  return { status: "failed", code, refusesWorker: status === 401 || status === 409 };
 }
 
 function editorialOutcome(result: CallResult): EditorialOutcome {
   const status = result.answer?.status;
   if (status !== undefined && (status < 200 || status > 299))
-    return { ok: false, code: `WORKER_HTTP_${status}` };
-  if (result.problem === "answer_too_large") return { ok: false, code: "WORKER_ANSWER_INVALID" };
-  if (result.problem !== null) return { ok: false, code: `WORKER_${lostBecause(result)}` };
+    return { status: "failed", code: `WORKER_HTTP_${status}` };
+  if (result.problem === "answer_too_large") return { status: "failed", code: "WORKER_ANSWER_INVALID" };
+  if (result.problem !== null) return { status: "failed", code: `WORKER_${lostBecause(result)}` };
   const answer = parseEditorialAnswer(result.answer?.json);
-  return answer === null ? { ok: false, code: "WORKER_ANSWER_INVALID" } : { ok: true, answer };
+  return answer === null ? { status: "failed", code: "WORKER_ANSWER_INVALID" } : { status: "ok", answer };
 }
 
 function lostBecause(result: CallResult): string {

@@ -54,7 +54,7 @@ async function ask(options: DockerOptions, version: string): Promise<Answers> {
   }
   const inspected = await get(container, "json");
   const named = namedContainer(inspected, container);
-  return { inspected, sampled: named.ok ? await get(named.id, SAMPLE) : inspected };
+  return { inspected, sampled: named.status === "ok" ? await get(named.id, SAMPLE) : inspected };
 }
 
 /** The version to ask for instead, when ours was too new or too old: the engine names its own in every answer. */

@@ -3,7 +3,7 @@ import type { CallResult } from "../../platform/http/call-peer.ts";
 import { dockerFailure } from "./failure.ts";
 
 /** The container that has exactly the name asked for, by its full id; or why there is none. */
-export type NamedContainer = { ok: true; id: string; isStopped: boolean } | { ok: false; code: string };
+export type NamedContainer = { status: "ok"; id: string; isStopped: boolean } | { status: "failed"; code: string };
 
 /**
  * Judges the inspection of a container by its name.
@@ -13,11 +13,11 @@ export type NamedContainer = { ok: true; id: string; isStopped: boolean } | { ok
  * Errors:    none thrown; the codes of `readContainerMemory`.
  */
 export function namedContainer(inspected: CallResult, name: string): NamedContainer {
-  if (inspected.class !== "answered") return { ok: false, code: dockerFailure(inspected) };
+  if (inspected.status !== "answered") return { status: "failed", code: dockerFailure(inspected) };
   const { json } = inspected.answer;
   const [id, found] = [member(json, "Id"), member(json, "Name")];
   if (typeof id !== "string" || !/^[0-9a-f]{64}$/.test(id) || typeof found !== "string")
-    return { ok: false, code: "docker_answer_unreadable" };
-  if (found !== `/${name}`) return { ok: false, code: "docker_container_missing" };
-  return { ok: true, id, isStopped: member(member(json, "State"), "Running") === false };
+    return { status: "failed", code: "docker_answer_unreadable" };
+  if (found !== `/${name}`) return { status: "failed", code: "docker_container_missing" };
+  return { status: "ok", id, isStopped: member(member(json, "State"), "Running") === false };
 }

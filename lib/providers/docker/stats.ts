@@ -4,7 +4,7 @@ import { dockerFailure } from "./failure.ts";
 import type { NamedContainer } from "./inspect.ts";
 
 /** The memory of a running container, or why it is not known. */
-export type ContainerMemory = { ok: true; bytes: number } | { ok: false; code: string };
+export type ContainerMemory = { status: "ok"; bytes: number } | { status: "failed"; code: string };
 
 /** What an engine says instead of a time when it has not measured. */
 const NEVER = "0001-01-01T00:00:00Z";
@@ -19,9 +19,9 @@ const NEVER = "0001-01-01T00:00:00Z";
  * Source:    docker/cli cli/command/container/stats_helpers.go, read 2026-11-21.
  */
 export function memoryOf(sampled: CallResult, named: NamedContainer, container: string): ContainerMemory {
-  if (sampled.class !== "answered") return { ok: false, code: unanswered(sampled, named) };
+  if (sampled.status !== "answered") return { status: "failed", code: unanswered(sampled, named) };
   const stranger = strangerIn(sampled.answer, named, container);
-  return stranger === null ? memoryIn(sampled.answer.json, named) : { ok: false, code: stranger };
+  return stranger === null ? memoryIn(sampled.answer.json, named) : { status: "failed", code: stranger };
 }
 
 function unanswered(sampled: CallResult, named: NamedContainer): string {
@@ -30,18 +30,18 @@ function unanswered(sampled: CallResult, named: NamedContainer): string {
 }
 
 function isStopped(named: NamedContainer): boolean {
-  return named.ok && named.isStopped;
+  return named.status === "ok" && named.isStopped;
 }
 
 /** Why the sample is not proved to be of the container; null when it is. */
 function strangerIn({ text, json }: PeerAnswer, named: NamedContainer, container: string): string | null {
   // A container that ends while it is measured has an answer without a body.
-  if (text === "") return named.ok ? "docker_container_not_running" : named.code;
+  if (text === "") return named.status === "ok" ? "docker_container_not_running" : named.code;
   if (typeof json !== "object" || json === null) return "docker_answer_unreadable";
   const own = member(json, "name");
   if (typeof own === "string")
     return own.replace(/^\//, "") === container ? null : "docker_container_missing";
-  if (!named.ok) return named.code;
+  if (named.status !== "ok") return named.code;
   const id = member(json, "id") ?? named.id;
   return id === named.id ? null : "docker_container_missing";
 }
@@ -49,9 +49,9 @@ function strangerIn({ text, json }: PeerAnswer, named: NamedContainer, container
 function memoryIn(sample: unknown, named: NamedContainer): ContainerMemory {
   const memory = member(sample, "memory_stats") ?? {};
   const usage = member(memory, "usage");
-  if (usage === undefined || usage === 0) return { ok: false, code: withoutMemory(sample, named) };
-  if (!isCount(usage)) return { ok: false, code: "docker_answer_unreadable" };
-  return { ok: true, bytes: usage - inactiveFile(member(memory, "stats"), usage) };
+  if (usage === undefined || usage === 0) return { status: "failed", code: withoutMemory(sample, named) };
+  if (!isCount(usage)) return { status: "failed", code: "docker_answer_unreadable" };
+  return { status: "ok", bytes: usage - inactiveFile(member(memory, "stats"), usage) };
 }
 
 // Engines up to 28.5.2 say 200 before they measure, and then perhaps only `message`. A kernel that counts no memory

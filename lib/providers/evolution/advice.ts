@@ -118,7 +118,7 @@ const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
 function adviceOnMeta(code: string): GatewayAdvice | null {
   if (Object.hasOwn(KNOWN_TO_META, code)) return KNOWN_TO_META[code]!;
   const lookUp = `Look up ${code.replace("meta_", "")} in ${META_LIST}`;
-  switch (metaVerdictOf(code)?.is) {
+  switch (metaVerdictOf(code)?.status) {
     case "account":
       return {
         problem: "Meta refuses the sending account: permission, lock, payment or number",

@@ -11,7 +11,7 @@ import { type InstanceCheck, instanceCheckOf } from "./state.ts";
 export type WhatsappText = { instanceName: string; number: string; text: string };
 
 /** The names of the instances that the key may see, or why they are not known. */
-export type InstanceList = { ok: true; names: string[] } | { ok: false; code: string; stopsChannel: boolean };
+export type InstanceList = { status: "ok"; names: string[] } | { status: "failed"; code: string; stopsChannel: boolean };
 
 /**
  * The messaging gateway.
@@ -83,21 +83,21 @@ function asksForState({ answer }: CallResult, outcome: SendOutcome): boolean {
 const PASSING = "instance_connecting";
 
 function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
-  if (check.open || !check.isProved) return {};
+  if (check.status === "open" || !check.isProved) return {};
   const { code, cause } = check;
   return { channel: cause === PASSING ? { code, cause, isPassing: true } : { code, cause } };
 }
 
 // The rows hold each instance's own token: nothing but the names leaves this function.
 function instancesOf(result: CallResult): InstanceList {
-  if (result.class !== "answered") {
+  if (result.status !== "answered") {
     const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
-    return { ok: false, ...(refusal ?? { code: codeOfCall("gateway", result), stopsChannel: false }) };
+    return { status: "failed", ...(refusal ?? { code: codeOfCall("gateway", result), stopsChannel: false }) };
   }
   const rows = result.answer.json;
   const names = Array.isArray(rows) ? rows.map((row) => member(row, "name")) : [null];
-  if (names.every(isName)) return { ok: true, names };
-  return { ok: false, code: "gateway_answer_unreadable", stopsChannel: false };
+  if (names.every(isName)) return { status: "ok", names };
+  return { status: "failed", code: "gateway_answer_unreadable", stopsChannel: false };
 }
 
 function isName(value: unknown): value is string {

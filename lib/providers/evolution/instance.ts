@@ -29,7 +29,7 @@ export function resolveInstance(options: {
     if (configured !== null) return { name: configured };
     if (known !== null) return { name: known, forget };
     const listed = await options.gateway.listInstances(signal);
-    if (!listed.ok) return { code: listed.code, stopsChannel: listed.stopsChannel };
+    if (listed.status !== "ok") return { code: listed.code, stopsChannel: listed.stopsChannel };
     const [name, ...others] = listed.names;
     if (name === undefined) return { code: "sem_instancia_gateway", stopsChannel: false };
     if (others.length > 0) return { code: "gateway_instances_ambiguous", stopsChannel: false };

@@ -8,10 +8,10 @@ import { member } from "../../platform/http/answer.ts";
  *        nothing.
  */
 export type MetaVerdict =
-  | { is: "account" }
-  | { is: "throttled"; retryAfterMs: number }
-  | { is: "message" }
-  | { is: "unclear" };
+  | { status: "account" }
+  | { status: "throttled"; retryAfterMs: number }
+  | { status: "message" }
+  | { status: "unclear" };
 
 /**
  * Token, permission, lock; then what lies with the sending number or its owner: number deleted (33), display name not
@@ -37,7 +37,7 @@ const MESSAGE: ReadonlySet<number> = new Set([
   132000, 132001, 132005, 132007, 132012, 132015, 132016, 132068, 132069, 135000,
 ]);
 
-const UNCLEAR: MetaVerdict = { is: "unclear" };
+const UNCLEAR: MetaVerdict = { status: "unclear" };
 
 /**
  * What a code says. One that is not documented proves nothing, and neither do Meta's own faults (1, 2, 131000, 131016,
@@ -47,10 +47,10 @@ const UNCLEAR: MetaVerdict = { is: "unclear" };
  *         recommends to decide by the code alone: titles and subcodes are being given up.
  */
 export function metaVerdict(code: number): MetaVerdict {
-  if (ACCOUNT.has(code) || (code >= 200 && code <= 299)) return { is: "account" };
+  if (ACCOUNT.has(code) || (code >= 200 && code <= 299)) return { status: "account" };
   const retryAfterMs = THROTTLED.get(code);
-  if (retryAfterMs !== undefined) return { is: "throttled", retryAfterMs };
-  return MESSAGE.has(code) ? { is: "message" } : UNCLEAR;
+  if (retryAfterMs !== undefined) return { status: "throttled", retryAfterMs };
+  return MESSAGE.has(code) ? { status: "message" } : UNCLEAR;
 }
 
 /**

@@ -7,7 +7,7 @@ import { gatewayRefusal } from "./refusal.ts";
 /** What became of a text, told from the gateway's answer alone. */
 export function outcomeOf(result: CallResult): SendOutcome {
   const code = codeOfCall("gateway", result);
-  switch (result.class) {
+  switch (result.status) {
     case "answered":
       return acceptance(result.answer.json);
     case "rejected":
@@ -37,7 +37,7 @@ function acceptance(json: unknown): SendOutcome {
 function refusalByMeta(number: number): SendOutcome {
   const code = `meta_${number}`;
   const verdict = metaVerdict(number);
-  switch (verdict.is) {
+  switch (verdict.status) {
     case "account":
       return { status: "failed", code, stopsChannel: true };
     case "message":
@@ -56,6 +56,6 @@ function refusalByMeta(number: number): SendOutcome {
 function channelFaultIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "channel"> {
   const message = member(member(answer?.json, "response"), "message");
   const number = metaErrorCode(Array.isArray(message) ? message[0] : message);
-  if (number === null || metaVerdict(number).is !== "account") return {};
+  if (number === null || metaVerdict(number).status !== "account") return {};
   return { channel: { code: `meta_${number}` } };
 }

@@ -11,9 +11,9 @@ import { gatewayRefusal } from "./refusal.ts";
  *        `stopsChannel` when it refuses us, whatever the instance; `timedOut` when it said nothing in time.
  */
 export type InstanceCheck =
-  | { open: true }
+  | { status: "open" }
   | {
-      open: false;
+      status: "not_open";
       code: string;
       cause?: string;
       isProved: boolean;
@@ -31,23 +31,23 @@ const NOT_OPEN: ReadonlySet<unknown> = new Set(["close", "connecting", "refused"
  *        in its database and did not load has a name and no state.
  */
 export function instanceCheckOf(result: CallResult): InstanceCheck {
-  if (result.class === "answered") return checkOfState(member(result.answer.json, "instance"));
+  if (result.status === "answered") return checkOfState(member(result.answer.json, "instance"));
   const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
-  if (refusal?.stopsChannel) return { open: false, ...refusal, isProved: true, timedOut: false };
+  if (refusal?.stopsChannel) return { status: "not_open", ...refusal, isProved: true, timedOut: false };
   if (refusal?.code === "sem_instancia_gateway") return notOpen("instance_missing", true);
   return { ...notOpen(codeOfCall("gateway", result), false), timedOut: result.problem === "timeout" };
 }
 
 function checkOfState(instance: unknown): InstanceCheck {
   const state = member(instance, "state");
-  if (state === "open") return { open: true };
+  if (state === "open") return { status: "open" };
   if (NOT_OPEN.has(state)) return notOpen(`instance_${state}`, true);
   const isNamed = typeof member(instance, "instanceName") === "string";
   if (isNamed && (state === undefined || state === null)) return notOpen("instance_not_loaded", true);
   return notOpen("gateway_answer_unreadable", false);
 }
 
-function notOpen(cause: string, isProved: boolean): InstanceCheck & { open: false } {
+function notOpen(cause: string, isProved: boolean): InstanceCheck & { status: "not_open" } {
   const code = "sem_instancia_gateway";
-  return { open: false, code, cause, isProved, stopsChannel: false, timedOut: false };
+  return { status: "not_open", code, cause, isProved, stopsChannel: false, timedOut: false };
 }

@@ -11,7 +11,7 @@ import { codeOfCall } from "../send-outcome.ts";
 export type PlatformProblem = { code: string; status: number | null; message: string | null };
 
 /** What was read, null when the platform says that it does not exist; or why it could not be read. */
-export type PlatformReading<T> = { ok: true; value: T | null } | { ok: false; problem: PlatformProblem };
+export type PlatformReading<T> = { status: "ok"; value: T | null } | { status: "failed"; problem: PlatformProblem };
 
 const MAX_MESSAGE = 300;
 
@@ -24,11 +24,11 @@ const MAX_MESSAGE = 300;
 export function readingOf<T>(result: CallResult, read: (json: unknown) => T | undefined): PlatformReading<T> {
   const { answer } = result;
   if (answer !== null && answer.text !== null) {
-    if (answer.status === 404 && isOfPlatform(answer)) return { ok: true, value: null };
+    if (answer.status === 404 && isOfPlatform(answer)) return { status: "ok", value: null };
     const value = answer.status === 200 ? read(answer.json) : undefined;
-    if (value !== undefined) return { ok: true, value };
+    if (value !== undefined) return { status: "ok", value };
   }
-  return { ok: false, problem: problemOf(result) };
+  return { status: "failed", problem: problemOf(result) };
 }
 
 /** Why a call failed; a success that cannot be understood is a failure too. */

@@ -11,7 +11,7 @@ export type { PlatformProblem, PlatformReading } from "./answer.ts";
 export type ListedRule = { uid: string; title: string; folderUID: string; ruleGroup: string };
 
 /** How a writing call ended: the rule as it was stored, or why there is none in the answer. */
-export type RuleWrite = { ok: true; rule: unknown } | { ok: false; problem: PlatformProblem };
+export type RuleWrite = { status: "ok"; rule: unknown } | { status: "failed"; problem: PlatformProblem };
 
 /** The calls of the alert-rule provisioning API that opsctl makes; none is ever repeated here, and none deletes. */
 export type GrafanaClient = {
@@ -65,7 +65,7 @@ export function grafanaClient(options: {
       const result = await call("GET", RULES);
       const reading = readingOf(result, parseList);
       // A platform has a list, if an empty one: a 404 is some other address, or a platform without alerting.
-      return reading.ok && reading.value === null ? { ok: false, problem: problemOf(result) } : reading;
+      return reading.status === "ok" && reading.value === null ? { status: "failed", problem: problemOf(result) } : reading;
     },
     readRule: async (uid) =>
       readingOf(await call("GET", [...RULES, uid]), (json) => (isObject(json) ? json : undefined)),
@@ -98,8 +98,8 @@ function parseInterval(json: unknown): number | undefined {
 }
 
 function writeOf(result: CallResult): RuleWrite {
-  const json = result.class === "answered" ? result.answer.json : undefined;
-  return isObject(json) ? { ok: true, rule: json } : { ok: false, problem: problemOf(result) };
+  const json = result.status === "answered" ? result.answer.json : undefined;
+  return isObject(json) ? { status: "ok", rule: json } : { status: "failed", problem: problemOf(result) };
 }
 
 function isObject(value: unknown): value is object {

@@ -12,18 +12,18 @@ import { trackerRetryMs } from "./rate.ts";
  *        nothing.
  */
 export type TrackerAnswer =
-  | { says: "data"; data: unknown }
-  | { says: "exists" }
-  | { says: "refused"; code: string; stopsIssues: boolean }
-  | { says: "throttled"; code: string; retryAfterMs: number }
-  | { says: "not_sent"; code: string }
-  | { says: "unclear"; code: string };
+  | { status: "data"; data: unknown }
+  | { status: "exists" }
+  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "throttled"; code: string; retryAfterMs: number }
+  | { status: "not_sent"; code: string }
+  | { status: "unclear"; code: string };
 
 /** What the end of a call says; `id` is the issue that the call creates, null for a call that reads. */
 export function readTrackerCall(result: CallResult, id: string | null, nowMs: number): TrackerAnswer {
-  if (result.class === "not_sent") return { says: "not_sent", code: codeOfCall("tracker", result) };
+  if (result.status === "not_sent") return { status: "not_sent", code: codeOfCall("tracker", result) };
   if (result.answer === null || result.problem !== null) {
-    return { says: "unclear", code: codeOfCall("tracker", result) };
+    return { status: "unclear", code: codeOfCall("tracker", result) };
   }
   return readTrackerAnswer(result.answer, id, nowMs);
 }
@@ -40,18 +40,18 @@ export function readTrackerAnswer(answer: PeerAnswer, id: string | null, nowMs: 
   const errors = Array.isArray(list) ? list.map((error) => readTrackerError(error, status, id)) : [];
   const isClean = Array.isArray(list) && errors.length === 0;
   if (status === 200 && isClean && isObject(member(json, "data"))) {
-    return { says: "data", data: member(json, "data") };
+    return { status: "data", data: member(json, "data") };
   }
-  if (errors.some(({ says }) => says === "exists")) return { says: "exists" };
-  if (errors.some(({ says }) => says === "throttled") || (isClean && status === 429)) {
-    return { says: "throttled", code: "tracker_rate_limited", retryAfterMs: trackerRetryMs(headers, nowMs) };
+  if (errors.some(({ status }) => status === "exists")) return { status: "exists" };
+  if (errors.some(({ status }) => status === "throttled") || (isClean && status === 429)) {
+    return { status: "throttled", code: "tracker_rate_limited", retryAfterMs: trackerRetryMs(headers, nowMs) };
   }
-  return refusalOf(answer, errors) ?? { says: "unclear", code: unclearCode(status, errors) };
+  return refusalOf(answer, errors) ?? { status: "unclear", code: unclearCode(status, errors) };
 }
 
 function refusalOf({ status, json }: PeerAnswer, errors: TrackerError[]): TrackerAnswer | null {
   const [first] = errors;
-  if (first?.says !== "refused" || !errors.every(({ says }) => says === "refused")) return null;
+  if (first?.status !== "refused" || !errors.every(({ status }) => status === "refused")) return null;
   return mayRefuse(status) && !hasResult(json) ? first : null;
 }
 
@@ -66,7 +66,7 @@ function hasResult(json: unknown): boolean {
 }
 
 function unclearCode(status: number, errors: TrackerError[]): string {
-  const said = errors.find((error) => error.says === "unclear");
+  const said = errors.find((error) => error.status === "unclear");
   if (said !== undefined) return said.code;
   return status === 200 ? "tracker_answer_unreadable" : `tracker_http_${status}`;
 }

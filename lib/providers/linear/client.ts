@@ -29,22 +29,22 @@ export function linearTracker(options: {
 
   async function lookUp(id: string, signal?: AbortSignal): Promise<IssueOutcome | null> {
     const answer = await call(FIND_ISSUE, { filter: { id: { eq: id } } }, { signal });
-    const nodes = answer.says === "data" ? member(member(answer.data, "issues"), "nodes") : null;
+    const nodes = answer.status === "data" ? member(member(answer.data, "issues"), "nodes") : null;
     return Array.isArray(nodes) ? createdOf(nodes[0], id) : null;
   }
 
   async function readBack(id: string, signal?: AbortSignal): Promise<IssueOutcome> {
     const answer = await call(READ_ISSUE, { id }, { signal });
-    const issue = answer.says === "data" ? member(answer.data, "issue") : null;
+    const issue = answer.status === "data" ? member(answer.data, "issue") : null;
     return createdOf(issue, id) ?? { status: "created", id, identifier: null, url: null };
   }
 
   return {
     async createIssue(issue, signal) {
       const answer = await call(CREATE_ISSUE, { input: inputOf(issue, teamId) }, { id: issue.id, signal });
-      if (answer.says === "exists") return await readBack(issue.id, signal);
+      if (answer.status === "exists") return await readBack(issue.id, signal);
       const outcome = outcomeOf(answer, issue.id);
-      if (outcome.status !== "unknown" || answer.says === "not_sent") return outcome;
+      if (outcome.status !== "unknown" || answer.status === "not_sent") return outcome;
       return (await lookUp(issue.id, signal)) ?? outcome;
     },
     async checkAccess(signal) {
@@ -71,7 +71,7 @@ function trackerCall(options: Parameters<typeof linearTracker>[0]) {
       body: { query, variables },
       timeoutMs,
       signal,
-      definitive: (answer) => readTrackerAnswer(answer, id ?? null, Date.now()).says !== "unclear",
+      definitive: (answer) => readTrackerAnswer(answer, id ?? null, Date.now()).status !== "unclear",
       onCall,
     });
     return readTrackerCall(result, id ?? null, Date.now());
@@ -88,8 +88,8 @@ function inputOf({ id, title, description, priority }: NewIssue, teamId: string)
   return { id, teamId, title, description, priority };
 }
 
-function outcomeOf(answer: Exclude<TrackerAnswer, { says: "exists" }>, id: string): IssueOutcome {
-  switch (answer.says) {
+function outcomeOf(answer: Exclude<TrackerAnswer, { status: "exists" }>, id: string): IssueOutcome {
+  switch (answer.status) {
     case "data": {
       const payload = member(answer.data, "issueCreate");
       const created = member(payload, "success") === true ? createdOf(member(payload, "issue"), id) : null;
@@ -131,7 +131,7 @@ function linkOf(value: unknown): string | null {
 }
 
 function accessProblem(answer: TrackerAnswer, teamId: string): string | null {
-  switch (answer.says) {
+  switch (answer.status) {
     case "data": {
       if (typeof member(member(answer.data, "viewer"), "id") !== "string") return "tracker_answer_unreadable";
       const teams = member(member(answer.data, "teams"), "nodes");

@@ -7,17 +7,17 @@ import { member } from "../../platform/http/answer.ts";
  *        call; `unclear` proves nothing.
  */
 export type TrackerError =
-  | { says: "refused"; code: string; stopsIssues: boolean }
-  | { says: "throttled" }
-  | { says: "exists" }
-  | { says: "unclear"; code: string };
+  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "throttled" }
+  | { status: "exists" }
+  | { status: "unclear"; code: string };
 
-const refused = (code: string, stopsIssues = false): TrackerError => ({ says: "refused", code, stopsIssues });
-const unclear = (code: string): TrackerError => ({ says: "unclear", code });
+const refused = (code: string, stopsIssues = false): TrackerError => ({ status: "refused", code, stopsIssues });
+const unclear = (code: string): TrackerError => ({ status: "unclear", code });
 
 const UNAUTHORIZED = refused("tracker_unauthorized", true);
 const FORBIDDEN = refused("tracker_forbidden");
-const THROTTLED: TrackerError = { says: "throttled" };
+const THROTTLED: TrackerError = { status: "throttled" };
 const INPUT_REFUSED = refused("tracker_input_refused");
 const QUERY_REFUSED = refused("tracker_query_refused");
 const INTERNAL = unclear("tracker_internal_error");
@@ -64,7 +64,7 @@ export function readTrackerError(error: unknown, status: number, id: string | nu
   const extensions = member(error, "extensions");
   const code = member(extensions, "code");
   if (/^conflict on insert of Issue\b/.test(message)) {
-    return isNamed(id, extensions) ? { says: "exists" } : unclear("tracker_conflict_unclear");
+    return isNamed(id, extensions) ? { status: "exists" } : unclear("tracker_conflict_unclear");
   }
   return (
     BY_CODE.get(code) ??

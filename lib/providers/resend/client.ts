@@ -108,7 +108,7 @@ function rateObserver(pace: Pace): (answer: PeerAnswer) => void {
 }
 
 function outcomeOf(result: CallResult): SendOutcome {
-  switch (result.class) {
+  switch (result.status) {
     case "answered":
       return acceptance(result.answer);
     case "rejected":

@@ -5,7 +5,7 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
 /** Whether the e-mail provider knows a key; `unclear` when its answer says neither. */
-export type KeyState = { is: "accepted" } | { is: "refused"; code: string } | { is: "unclear"; code: string };
+export type KeyState = { status: "accepted" } | { status: "refused"; code: string } | { status: "unclear"; code: string };
 
 /** Names of errors that are about the key itself. */
 const REFUSALS = new Set(["missing_api_key", "invalid_api_key", "suspended_api_key", "invalid_permission"]);
@@ -34,15 +34,15 @@ export async function checkResendKey(options: {
     signal,
     onCall,
   });
-  if (result.class === "answered" && Array.isArray(member(result.answer.json, "data")))
-    return { is: "accepted" };
+  if (result.status === "answered" && Array.isArray(member(result.answer.json, "data")))
+    return { status: "accepted" };
   const json = result.answer?.json;
   const name = member(json, "name");
   const message = member(json, "message");
-  if (name === "restricted_api_key") return { is: "accepted" };
+  if (name === "restricted_api_key") return { status: "accepted" };
   const isInvalid = typeof message === "string" && /^\s*api key is invalid\.?\s*$/i.test(message);
-  if (isInvalid) return { is: "refused", code: "email_api_key_invalid" };
-  if (typeof name === "string" && REFUSALS.has(name)) return { is: "refused", code: name };
-  const isAnswered = result.class === "answered";
-  return { is: "unclear", code: isAnswered ? "email_answer_unreadable" : codeOfCall("email", result) };
+  if (isInvalid) return { status: "refused", code: "email_api_key_invalid" };
+  if (typeof name === "string" && REFUSALS.has(name)) return { status: "refused", code: name };
+  const isAnswered = result.status === "answered";
+  return { status: "unclear", code: isAnswered ? "email_answer_unreadable" : codeOfCall("email", result) };
 }

@@ -24,7 +24,7 @@ export async function checkVercelAccess(options: {
   if (teamId !== null) url?.searchParams.set("teamId", teamId);
   const headers = { authorization: `Bearer ${token.open()}` };
   const result = await callPeer({ peer: "hosting", method: "GET", url, headers, timeoutMs, signal, onCall });
-  if (result.class !== "answered") return codeOfCall("hosting", result);
+  if (result.status !== "answered") return codeOfCall("hosting", result);
   const page = readProjectsPage(result.answer.json);
   if (page === null) return "hosting_answer_unreadable";
   return page.projects.length === 0 ? "hosting_no_projects" : null;

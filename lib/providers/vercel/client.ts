@@ -46,7 +46,7 @@ const MAX_PAGE_BYTES = 32 * 1_048_576;
 export async function listDeploys(options: VercelOptions): Promise<DeployListing> {
   const get = getter(options);
   const listed = await listProjects(get);
-  if (!listed.ok) return { projects: [], problem: listed.code, unknownStates: [] };
+  if (listed.status !== "ok") return { projects: [], problem: listed.code, unknownStates: [] };
   const settled = await Promise.all(listed.projects.map((project) => settle(get, project)));
   const problems = settled.map(({ problem }) => problem).filter((problem) => problem !== null);
   return {
@@ -69,7 +69,7 @@ function getter({ baseUrl, token, teamId, timeoutMs, signal, onCall }: VercelOpt
   };
 }
 
-type Listed = { ok: true; projects: ListedProject[]; unnamed: number } | { ok: false; code: string };
+type Listed = { status: "ok"; projects: ListedProject[]; unnamed: number } | { status: "failed"; code: string };
 
 async function listProjects(get: Get): Promise<Listed> {
   // By id: a project that changes while the pages are read may stand on two of them.
@@ -80,18 +80,18 @@ async function listProjects(get: Get): Promise<Listed> {
   do {
     const query: Record<string, string> = { limit: String(PAGE_SIZE), ...(until === null ? {} : { until }) };
     const result = await get(["v9", "projects"], query);
-    if (result.class !== "answered") return { ok: false, code: codeOfCall("hosting", result) };
+    if (result.status !== "answered") return { status: "failed", code: codeOfCall("hosting", result) };
     const page = readProjectsPage(result.answer.json);
-    if (page === null) return { ok: false, code: "hosting_answer_unreadable" };
+    if (page === null) return { status: "failed", code: "hosting_answer_unreadable" };
     for (const project of page.projects) if (!projects.has(project.id)) projects.set(project.id, project);
     unnamed += page.unnamed;
     until = page.next;
     if (until !== null && (asked.has(until) || asked.size >= MAX_PAGES))
-      return { ok: false, code: "hosting_pagination_loop" };
+      return { status: "failed", code: "hosting_pagination_loop" };
     if (until !== null) asked.add(until);
   } while (until !== null);
-  if (projects.size + unnamed === 0) return { ok: false, code: "hosting_no_projects" };
-  return { ok: true, projects: [...projects.values()], unnamed };
+  if (projects.size + unnamed === 0) return { status: "failed", code: "hosting_no_projects" };
+  return { status: "ok", projects: [...projects.values()], unnamed };
 }
 
 type Settled = {
@@ -118,7 +118,7 @@ async function settle(get: Get, project: ListedProject): Promise<Settled> {
     limit: "20",
   });
   // Without this answer the listing's word stands where it has one: an empty list means never deployed.
-  if (result.class !== "answered") return unknown(hasNoneAtAll ? null : codeOfCall("hosting", result));
+  if (result.status !== "answered") return unknown(hasNoneAtAll ? null : codeOfCall("hosting", result));
   const rows = member(result.answer.json, "deployments");
   const own = Array.isArray(rows) ? rows.filter((row) => isOf(row, project)) : rows;
   const read = readDeployments(own);

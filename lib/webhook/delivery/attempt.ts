@@ -8,12 +8,12 @@ import type { DueRow } from "../state/state.ts";
  *        behind the code where that is another. `refused` is for good.
  */
 export type AttemptResult =
-  | { as: "delivered"; reference: string | null; url: string | null }
+  | { status: "delivered"; reference: string | null; url: string | null }
   | Failed
-  | { as: "refused"; code: string };
+  | { status: "refused"; code: string };
 
 type Failed = {
-  as: "failed";
+  status: "failed";
   code: string;
   cause?: string | undefined;
   peerDown: boolean;

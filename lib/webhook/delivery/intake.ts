@@ -50,8 +50,8 @@ export class Intake {
     if ("refused" in outcome) return null;
     const { metrics, dispatcher } = this.#world;
     metrics.accepted(outcome.accepted.length);
-    for (const { issue } of outcome.accepted) if (issue.outcome === "duplicate") metrics.duplicate();
-    await dispatcher.look({ issues: outcome.accepted.some(({ issue }) => issue.outcome === "first") });
+    for (const { issue } of outcome.accepted) if (issue.status === "duplicate") metrics.duplicate();
+    await dispatcher.look({ issues: outcome.accepted.some(({ issue }) => issue.status === "first") });
     return await this.#answer(outcome.accepted);
   }
 
@@ -98,7 +98,7 @@ export class Intake {
   #isOnItsWay({ messageRow, issue }: AcceptedAlert): boolean {
     const { dispatcher } = this.#world;
     if (dispatcher.inFlight("message", messageRow) !== null) return true;
-    return issue.outcome === "first" && dispatcher.inFlight("issue", issue.row) !== null;
+    return issue.status === "first" && dispatcher.inFlight("issue", issue.row) !== null;
   }
 
   async #answerFor(accepted: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
@@ -107,7 +107,7 @@ export class Intake {
     const { messageRow, issue } = accepted;
     const message = await ended(dispatcher.inFlight("message", messageRow), late);
     if (message === "delivered") answer.whatsapp = "sent";
-    if (issue.outcome !== "first") return answer;
+    if (issue.status !== "first") return answer;
     // Its message has just ended: now it may start.
     if (message !== null && message !== "late") await dispatcher.look();
     const ending = await ended(dispatcher.inFlight("issue", issue.row), late);
@@ -121,8 +121,8 @@ export class Intake {
 function plainAnswer({ alert, issue }: AcceptedAlert): AlertAnswer {
   const { labels, status, squad, fingerprint } = alert;
   const plain = { alertname: alertnameOf(labels), status, squad, fingerprint, whatsapp: "queued" as const };
-  if (issue.outcome !== "duplicate")
-    return { ...plain, issue: issue.outcome === "first" ? "queued" : "not_firing" };
+  if (issue.status !== "duplicate")
+    return { ...plain, issue: issue.status === "first" ? "queued" : "not_firing" };
   return { ...plain, issue: "duplicate", issueId: issueIdOf(fingerprint, issue.claimedAtMs) };
 }
 

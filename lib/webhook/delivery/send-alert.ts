@@ -31,7 +31,7 @@ export function messageAttempt(world: {
     const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
     const result = resultOf(outcome);
     // The instance may have been renamed or made anew since it was found.
-    if (result.as === "failed" && result.code === "sem_instancia_gateway") instance.forget?.();
+    if (result.status === "failed" && result.code === "sem_instancia_gateway") instance.forget?.();
     return result;
   };
 }
@@ -48,9 +48,9 @@ export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attemp
     const outcome = await tracker.createIssue(issue, signal);
     switch (outcome.status) {
       case "created":
-        return { as: "delivered", reference: outcome.identifier ?? outcome.id, url: outcome.url };
+        return { status: "delivered", reference: outcome.identifier ?? outcome.id, url: outcome.url };
       case "refused":
-        return { as: "refused", code: outcome.code };
+        return { status: "refused", code: outcome.code };
       case "throttled":
         return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
       case "unknown":
@@ -62,7 +62,7 @@ export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attemp
 function resultOf(outcome: SendOutcome): AttemptResult {
   switch (outcome.status) {
     case "sent":
-      return { as: "delivered", reference: outcome.providerMessageId, url: null };
+      return { status: "delivered", reference: outcome.providerMessageId, url: null };
     case "throttled":
       return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
     case "failed":
@@ -86,5 +86,5 @@ function failed(
     cause = undefined as string | undefined,
   },
 ): AttemptResult {
-  return { as: "failed", code, cause, peerDown, holds, retryAfterMs };
+  return { status: "failed", code, cause, peerDown, holds, retryAfterMs };
 }

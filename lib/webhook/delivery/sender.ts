@@ -140,8 +140,8 @@ export class Lane {
     const settlement = this.#settlementOf(row, result, ageMs);
     if (!(await this.#record(row, settlement))) return "unsettled";
     this.#report(row, settlement, result);
-    if (settlement.as === "delivered") metrics.sent(kind, ageMs);
-    return settlement.as === "retry" ? "failed" : settlement.as;
+    if (settlement.status === "delivered") metrics.sent(kind, ageMs);
+    return settlement.status === "retry" ? "failed" : settlement.status;
   }
 
   /** One attempt; a row that no text can be made of is given up, for it must not take the service down with it. */
@@ -154,14 +154,14 @@ export class Lane {
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
       log.error("An alert in the state cannot be used", { kind, row: row.id, cause });
-      return { as: "refused", code: "alert_unreadable" };
+      return { status: "refused", code: "alert_unreadable" };
     }
   }
 
   /** What the peer's answer means for everything behind this row. */
   #heed(result: AttemptResult): void {
     const { monotonicMs, random, log, kind } = this.#world;
-    if (result.as !== "failed") {
+    if (result.status !== "failed") {
       if (this.#hold !== null) log.info("The peer takes alerts again", { kind });
       this.#hold = null;
       this.#failures = 0;
@@ -184,13 +184,13 @@ export class Lane {
   }
 
   #settlementOf(row: DueRow, result: AttemptResult, ageMs: number): Settlement {
-    if (result.as === "delivered") return { as: "delivered", reference: result.reference, url: result.url };
-    if (result.as === "refused") return { as: "dead", code: result.code };
-    if (this.#isOver(row, ageMs)) return { as: "dead", code: result.code };
+    if (result.status === "delivered") return { status: "delivered", reference: result.reference, url: result.url };
+    if (result.status === "refused") return { status: "dead", code: result.code };
+    if (this.#isOver(row, ageMs)) return { status: "dead", code: result.code };
     const delayMs = result.holds
       ? 0
       : Math.max(backoffMs(row.attempts + 1, this.#world.random), result.retryAfterMs ?? 0);
-    return { as: "retry", delayMs, code: result.code };
+    return { status: "retry", delayMs, code: result.code };
   }
 
   /**
@@ -215,7 +215,7 @@ export class Lane {
           log.error("The result of a delivery cannot be recorded yet", {
             kind,
             row: row.id,
-            result: settlement.as,
+            result: settlement.status,
             cause,
           });
         }
@@ -228,14 +228,14 @@ export class Lane {
   #report(row: DueRow, settlement: Settlement, result: AttemptResult): void {
     const { log, metrics, kind } = this.#world;
     const facts = { kind, row: row.id, fingerprint: row.alert.fingerprint, attempt: row.attempts + 1 };
-    if (settlement.as === "delivered") {
+    if (settlement.status === "delivered") {
       log.info("Delivered an alert", facts);
       return;
     }
     const { code } = settlement;
-    const why = result.as === "failed" ? { code, cause: result.cause } : { code };
+    const why = result.status === "failed" ? { code, cause: result.cause } : { code };
     metrics.failed(kind, code);
-    if (settlement.as === "retry") {
+    if (settlement.status === "retry") {
       log.warn("An alert could not be delivered yet", { ...facts, ...why, againInMs: settlement.delayMs });
       return;
     }

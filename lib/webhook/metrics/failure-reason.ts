@@ -23,7 +23,7 @@ const BY_CODE: readonly (readonly [RegExp, FailureReason])[] = [
   [/_(user_error|instances_ambiguous|http_4\d\d)$/, "rejected"],
 ];
 
-const BY_VERDICT: Record<MetaVerdict["is"], FailureReason> = {
+const BY_VERDICT: Record<MetaVerdict["status"], FailureReason> = {
   account: "unauthorized",
   throttled: "throttled",
   message: "rejected",
@@ -33,6 +33,6 @@ const BY_VERDICT: Record<MetaVerdict["is"], FailureReason> = {
 /** The class of a failed attempt's code; what proves nothing is `ambiguous`. */
 export function failureReason(code: string): FailureReason {
   const verdict = metaVerdictOf(code);
-  if (verdict !== null) return BY_VERDICT[verdict.is];
+  if (verdict !== null) return BY_VERDICT[verdict.status];
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "ambiguous";
 }

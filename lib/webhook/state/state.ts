@@ -23,9 +23,9 @@ export type AcceptedAlert = {
   alert: Alert;
   messageRow: number;
   issue:
-    | { outcome: "not_firing" }
-    | { outcome: "duplicate"; claimedAtMs: number; url: string | null }
-    | { outcome: "first"; row: number; claimedAtMs: number };
+    | { status: "not_firing" }
+    | { status: "duplicate"; claimedAtMs: number; url: string | null }
+    | { status: "first"; row: number; claimedAtMs: number };
 };
 
 /** What became of one request; a refused one has left nothing behind. */
@@ -48,9 +48,9 @@ export type DueRow = {
 
 /** How an attempt ended; an issue that is dead gives its dedup claim back, a delivered one confirms it with its link. */
 export type Settlement =
-  | { as: "delivered"; reference: string | null; url: string | null }
-  | { as: "retry"; delayMs: number; code: string }
-  | { as: "dead"; code: string };
+  | { status: "delivered"; reference: string | null; url: string | null }
+  | { status: "retry"; delayMs: number; code: string }
+  | { status: "dead"; code: string };
 
 /** A row that was given up; without its alert's text. */
 export type DeadRow = {

@@ -10,8 +10,8 @@ import type { Payload } from "../payload.ts";
 
 /** A delivery that can be addressed, or the code of what is missing. */
 export type Prepared =
-  | { ready: true; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
-  | ({ ready: false; code: string } & Background);
+  | { status: "ready"; maskedHint: string; send(signal: AbortSignal): Promise<SendOutcome> }
+  | ({ status: "failed"; code: string } & Background);
 
 /**
  * What belongs to a failure of what was not sent: `stopsChannel` when it concerns every delivery, `timedOut` when the
@@ -259,9 +259,9 @@ async function attempt(
     .prepare(claim, report.payload, stop.abandon)
     .catch((error: unknown): Prepared => {
       world.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
-      return { ready: false, code: "delivery_prepare_failed" };
+      return { status: "failed", code: "delivery_prepare_failed" };
     });
-  if (!prepared.ready) return failed(prepared.code, prepared);
+  if (prepared.status !== "ready") return failed(prepared.code, prepared);
 
   let release: (() => void) | null = null;
   try {

@@ -19,8 +19,8 @@ export type EmailSettings = {
 
 /** The central sender, or the code of what keeps it from sending. */
 export type EmailSender =
-  | { ready: true; address: string; fromName: string | null; replyTo: string | null }
-  | { ready: false; code: "email_sender_address_missing" | "email_sender_domain_unverified" };
+  | { status: "ready"; address: string; fromName: string | null; replyTo: string | null }
+  | { status: "failed"; code: "email_sender_address_missing" | "email_sender_domain_unverified" };
 
 /**
  * E-mail as a delivery channel: the full report, sent by the central tenant's verified address.
@@ -46,15 +46,15 @@ export function emailDeliveryChannel(
     claim: store.claimEmail,
     async prepare(claim, payload) {
       const sender = emailSenderOf(claim.sender);
-      if (!sender.ready) return { ready: false, code: sender.code };
+      if (sender.status !== "ready") return { status: "failed", code: sender.code };
       const to = normalizeEmail(claim.recipient);
       const maskedHint = to && maskEmail(to);
-      if (!to || !maskedHint) return { ready: false, code: "recipient_email_missing" };
+      if (!to || !maskedHint) return { status: "failed", code: "recipient_email_missing" };
       const { subject, html, text } = renderEmail(payload, { appBaseUrl });
       const { deliveryId } = claim;
       const { address: from, fromName, replyTo } = sender;
       return {
-        ready: true,
+        status: "ready",
         maskedHint,
         send: (signal) =>
           provider!.sendEmail({ from, fromName, replyTo, to, subject, html, text, deliveryId }, signal),
@@ -75,12 +75,12 @@ export function emailSenderOf(config: unknown): EmailSender {
   const parsed = v.safeParse(senderSchema, config);
   const text = (value: unknown) => (typeof value === "string" ? value : null);
   const address = parsed.success ? normalizeEmail(text(parsed.output.address)) : null;
-  if (!parsed.success || address === null) return { ready: false, code: "email_sender_address_missing" };
+  if (!parsed.success || address === null) return { status: "failed", code: "email_sender_address_missing" };
   if (parsed.output.verification_status !== "verified") {
-    return { ready: false, code: "email_sender_domain_unverified" };
+    return { status: "failed", code: "email_sender_domain_unverified" };
   }
   return {
-    ready: true,
+    status: "ready",
     address,
     fromName: text(parsed.output.fromName),
     replyTo: normalizeEmail(text(parsed.output.replyTo)),

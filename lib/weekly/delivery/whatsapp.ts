@@ -46,18 +46,18 @@ export function whatsappChannel(
     async prepare(claim, payload, signal) {
       const number = normalizePhone(claim.recipient);
       const maskedHint = number && maskPhone(number);
-      if (!number || !maskedHint) return { ready: false, code: "recipient_phone_missing" };
+      if (!number || !maskedHint) return { status: "failed", code: "recipient_phone_missing" };
       const text = renderWhatsappText(payload, { appBaseUrl });
-      if (text === null) return { ready: false, code: "message_too_long" };
+      if (text === null) return { status: "failed", code: "message_too_long" };
       const instanceName = instanceNameOf(claim.sender);
-      if (!gateway || !instanceName) return { ready: false, ...NO_SENDER_INSTANCE };
+      if (!gateway || !instanceName) return { status: "failed", ...NO_SENDER_INSTANCE };
       const instance = await gateway.checkInstance(instanceName, signal);
-      if (!instance.open) {
+      if (instance.status !== "open") {
         const { code, cause, stopsChannel, timedOut } = instance;
-        return { ready: false, code, cause, stopsChannel, timedOut };
+        return { status: "failed", code, cause, stopsChannel, timedOut };
       }
       return {
-        ready: true,
+        status: "ready",
         maskedHint,
         send: (sendSignal) => gateway.sendText({ instanceName, number, text }, sendSignal),
       };

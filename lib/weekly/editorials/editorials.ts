@@ -54,7 +54,7 @@ export async function drainEditorials(
     const allowed = Math.min(EDITORIAL_BATCH_SIZE, left);
     summary.calls += 1;
     const result = await world.application.drainEditorials({ cursor, maxLlmCalls: allowed }, world.signal);
-    if (!result.ok) {
+    if (result.status !== "ok") {
       // The call may have used the model all the same.
       summary.llmCalls += allowed;
       return end(result.code);

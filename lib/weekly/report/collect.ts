@@ -61,8 +61,8 @@ export async function collectSocial(
       },
       world.signal,
     );
-    collected.push({ ...connection, code: result.ok ? null : result.code });
-    if (!result.ok && result.refusesWorker) return { connections: collected, refusal: result.code };
+    collected.push({ ...connection, code: result.status === "ok" ? null : result.code });
+    if (result.status !== "ok" && result.refusesWorker) return { connections: collected, refusal: result.code };
   }
   return { connections: collected, refusal: null };
 }

@@ -15,8 +15,8 @@ export type DeliverableReport = CompletedReport & { known: Partial<Record<Delive
 
 /** What became of one owner's report; a failure is counted and kept for the summary. */
 export type ReportResult =
-  | { outcome: "completed"; report: DeliverableReport }
-  | { outcome: "busy" | "ineligible" | "failed" };
+  | { status: "completed"; report: DeliverableReport }
+  | { status: "busy" | "ineligible" | "failed" };
 
 const REPORT_LEASE_MS = 20 * 60_000;
 const CLAIM_MS = 20_000;
@@ -43,14 +43,14 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
   } catch (error) {
     if (isOutsideReportDay(error)) {
       run.stop.because(MONDAY_ENDED);
-      return { outcome: "failed" };
+      return { status: "failed" };
     }
     return failed(run, scope, "report_claim_failed", error);
   }
-  if (claim.outcome === "busy") return { outcome: "busy" };
+  if (claim.outcome === "busy") return { status: "busy" };
   if (claim.outcome === "ineligible" || claim.reportId === null) {
     run.tally.reports.ineligible += 1;
-    return { outcome: "ineligible" };
+    return { status: "ineligible" };
   }
   if (claim.outcome === "completed" || claim.token === null) return reuse(run, scope, claim);
 
@@ -60,7 +60,7 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
     const payload = await build(run, scope, claim, report, leaseLeftMs); // 3 to 6
     run.tally.reports.completed += 1;
     if (payload.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
-    return { outcome: "completed", report: { id: report.id, scope, payload, known: {} } };
+    return { status: "completed", report: { id: report.id, scope, payload, known: {} } };
   } catch (error) {
     const code = error instanceof ReportFailure ? error.code : "report_persist_failed";
     const cause = error instanceof ReportFailure ? error.cause : error;
@@ -171,7 +171,7 @@ function reuse(run: Run, scope: Scope, claim: ReportClaim): ReportResult {
   run.tally.reports.reused += 1;
   if (parsed.output.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
   const report = { id: claim.reportId!, scope, payload: parsed.output, known: claim.deliveries };
-  return { outcome: "completed", report };
+  return { status: "completed", report };
 }
 
 function failed(run: Run, scope: Scope, code: string, cause: unknown, reportId?: string): ReportResult {
@@ -179,7 +179,7 @@ function failed(run: Run, scope: Scope, code: string, cause: unknown, reportId?:
   const ids = { tenantId: scope.tenantId, ...(reportId === undefined ? {} : { reportId }) };
   run.tally.fail({ step: "report", code, ...ids });
   run.world.log.error("A report could not be completed", { code, ...ids, cause: causeOf(cause) });
-  return { outcome: "failed" };
+  return { status: "failed" };
 }
 
 // Neither a driver's message nor a schema's: both repeat data. A SQLSTATE or the path of a key says enough.

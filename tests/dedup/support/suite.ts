@@ -45,7 +45,7 @@ export function dedupSuite(name: string, open: () => Promise<DedupWorld>): void 
 
 async function claimFirst(dedup: Dedup, key: string, ttlMs = TTL_MS): Promise<string> {
   const claim = await dedup.claim(key, ttlMs);
-  if (claim.outcome !== "first") throw new Error(`${key} is claimed already`);
+  if (claim.status !== "first") throw new Error(`${key} is claimed already`);
   return claim.token;
 }
 
@@ -53,14 +53,14 @@ function claimTests(world: () => DedupWorld): void {
   test("claims a key once, and tells the others when that was", async () => {
     const { dedup } = world();
     expect(await dedup.claim("a", TTL_MS)).toEqual({
-      outcome: "first",
+      status: "first",
       token: expect.any(String),
       claimedAtMs: START_MS,
     });
     await world().setClock(START_MS + 5);
-    const duplicate = { outcome: "duplicate", claimedAtMs: START_MS, value: null } as const;
+    const duplicate = { status: "duplicate", claimedAtMs: START_MS, value: null } as const;
     expect(await dedup.claim("a", TTL_MS)).toEqual(duplicate);
-    expect((await dedup.claim("b", TTL_MS)).outcome).toBe("first");
+    expect((await dedup.claim("b", TTL_MS)).status).toBe("first");
   });
 
   test("gives 50 claims at once one first", async () => {
@@ -68,15 +68,15 @@ function claimTests(world: () => DedupWorld): void {
     const claims = await Promise.all(
       Array.from({ length: 50 }, (_, index) => dedups[index % 2]?.claim("storm", TTL_MS)),
     );
-    expect(claims.filter((claim) => claim?.outcome === "first")).toHaveLength(1);
-    expect(claims.filter((claim) => claim?.outcome === "duplicate")).toHaveLength(49);
+    expect(claims.filter((claim) => claim?.status === "first")).toHaveLength(1);
+    expect(claims.filter((claim) => claim?.status === "duplicate")).toHaveLength(49);
   });
 
   test("holds to the last millisecond of its time, and not one longer", async () => {
     const { dedup, setClock } = world();
     await claimFirst(dedup, "a");
     await setClock(START_MS + TTL_MS - 1);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
     await setClock(START_MS + TTL_MS);
     expect(await dedup.claim("a", TTL_MS)).toMatchObject({
       outcome: "first",
@@ -89,7 +89,7 @@ function claimTests(world: () => DedupWorld): void {
     const outcomes: string[] = [];
     for (let minute = 0; minute <= 70; minute += 10) {
       await setClock(START_MS + minute * MINUTE_MS);
-      outcomes.push(`${minute} ${(await dedup.claim("a", TTL_MS)).outcome}`);
+      outcomes.push(`${minute} ${(await dedup.claim("a", TTL_MS)).status}`);
     }
     expect(outcomes.filter((line) => line.endsWith("first"))).toEqual(["0 first", "30 first", "60 first"]);
   });
@@ -97,7 +97,7 @@ function claimTests(world: () => DedupWorld): void {
   test("takes any text as a key", async () => {
     const { dedup } = world();
     for (const key of ["__proto__", "a'b", "ação 🚨", " a", "a "]) await claimFirst(dedup, key);
-    expect((await dedup.claim("ação 🚨", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("ação 🚨", TTL_MS)).status).toBe("duplicate");
   });
 }
 
@@ -120,7 +120,7 @@ function confirmationTests(world: () => DedupWorld): void {
     await setClock(START_MS + 10 * MINUTE_MS);
     expect(await dedup.confirm("a", token)).toBe(true);
     await setClock(START_MS + TTL_MS);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("first");
   });
 
   test("confirmed for longer holds that long from the confirmation, whatever later claims would hold", async () => {
@@ -130,10 +130,10 @@ function confirmationTests(world: () => DedupWorld): void {
     expect(await dedup.confirm("a", token, { ttlMs: TTL_MS })).toBe(true);
     for (const atMs of [START_MS + 3 * MINUTE_MS, START_MS + MINUTE_MS + TTL_MS - 1]) {
       await setClock(atMs);
-      expect((await dedup.claim("a", 2 * MINUTE_MS)).outcome).toBe("duplicate");
+      expect((await dedup.claim("a", 2 * MINUTE_MS)).status).toBe("duplicate");
     }
     await setClock(START_MS + MINUTE_MS + TTL_MS);
-    expect((await dedup.claim("a", 2 * MINUTE_MS)).outcome).toBe("first");
+    expect((await dedup.claim("a", 2 * MINUTE_MS)).status).toBe("first");
   });
 
   test("released is free at once", async () => {
@@ -164,20 +164,20 @@ function clockTests(world: () => DedupWorld): void {
     await claimFirst(dedup, "a");
     const back = START_MS - DAY_MS;
     await setClock(back);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
     await setClock(back + TTL_MS - 1);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
     await setClock(back + TTL_MS);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("first");
   });
 
   test("set back a little and forward again still ends within its own time", async () => {
     const { dedup, setClock } = world();
     await claimFirst(dedup, "a");
     await setClock(START_MS - MINUTE_MS);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
     await setClock(START_MS - MINUTE_MS + TTL_MS);
-    expect((await dedup.claim("a", TTL_MS)).outcome).toBe("first");
+    expect((await dedup.claim("a", TTL_MS)).status).toBe("first");
   });
 
   test("can be confirmed and released although the clock was set back", async () => {
@@ -196,7 +196,7 @@ function storeTests(world: () => DedupWorld): void {
     const kept = await claimFirst(dedup, "kept");
     await world().rolledBack(async (inside) => {
       await claimFirst(inside, "undone");
-      expect((await inside.claim("undone", TTL_MS)).outcome).toBe("duplicate");
+      expect((await inside.claim("undone", TTL_MS)).status).toBe("duplicate");
       expect(await inside.confirm("kept", kept, { value: "undone" })).toBe(true);
       expect(await inside.release("kept", kept)).toBe(true);
     });
@@ -221,7 +221,7 @@ function storeTests(world: () => DedupWorld): void {
     await setClock(START_MS + TTL_MS);
     expect(await dedup.prune()).toBe(3);
     expect(await world().countEntries()).toBe(1);
-    expect((await dedup.claim("d", TTL_MS)).outcome).toBe("duplicate");
+    expect((await dedup.claim("d", TTL_MS)).status).toBe("duplicate");
   });
 }
 
@@ -274,13 +274,13 @@ class Model {
   claim(key: string, ttlMs: number, actual: Claim): Claim {
     const entry = this.inForce(key);
     if (entry === undefined) {
-      const token = actual.outcome === "first" ? actual.token : "";
+      const token = actual.status === "first" ? actual.token : "";
       const endsAtMs = this.nowMs + ttlMs;
       this.entries.set(key, { token, claimedAtMs: this.nowMs, ttlMs, endsAtMs, value: null });
-      return { outcome: "first", token, claimedAtMs: this.nowMs };
+      return { status: "first", token, claimedAtMs: this.nowMs };
     }
     entry.endsAtMs = Math.min(entry.endsAtMs, this.nowMs + entry.ttlMs);
-    return { outcome: "duplicate", claimedAtMs: entry.claimedAtMs, value: entry.value };
+    return { status: "duplicate", claimedAtMs: entry.claimedAtMs, value: entry.value };
   }
 
   settle(step: Extract<Step, { key: string; nth: number }>, token: string): boolean {
@@ -322,7 +322,7 @@ async function takeStep(world: DedupWorld, model: Model, tokens: string[], step:
   } else if (step.do === "claim") {
     const claim = await dedup.claim(step.key, step.ttlMs);
     expect(claim).toEqual(model.claim(step.key, step.ttlMs, claim));
-    if (claim.outcome === "first") tokens.push(claim.token);
+    if (claim.status === "first") tokens.push(claim.token);
   } else {
     const token = tokens[Math.max(0, tokens.length - 1 - step.nth)] as string;
     const { ttlMs, value } = step;

@@ -40,8 +40,8 @@ describe("accessOf()", () => {
   symlinkSync(join(folder, "open"), join(folder, "link"));
 
   test("allows what every directory on the way allows, through links too", async () => {
-    expect(await accessOf(join(folder, "open"), account, "read")).toEqual({ ok: true });
-    expect(await accessOf(join(folder, "link"), account, "read")).toEqual({ ok: true });
+    expect(await accessOf(join(folder, "open"), account, "read")).toEqual({ status: "allowed" });
+    expect(await accessOf(join(folder, "link"), account, "read")).toEqual({ status: "allowed" });
   });
 
   test("names the directory that is closed", async () => {
@@ -70,7 +70,7 @@ describe("accessOf()", () => {
   });
 
   test("gives a file over, and no directory on the way", () => {
-    const closed = (at: string) => ({ ok: false, why: "closed", at, text: "" }) as const;
+    const closed = (at: string) => ({ status: "refused", why: "closed", at, text: "" }) as const;
     expect(openingLine(closed("/etc/a/key"), "/etc/a/key", "opsctl")).toBe("chown -h opsctl /etc/a/key");
     expect(openingLine(closed("/etc"), "/etc/a/key", "opsctl")).toBe("chmod o+x /etc");
   });

@@ -79,7 +79,7 @@ describe("callPeer()", () => {
 
   test.each([408, 409, 500])("never lets a contract call a %i definitive", async (status) => {
     peer.routes.post.next({ status, json: {} });
-    expect((await post({ definitive: () => true })).class).toBe("ambiguous");
+    expect((await post({ definitive: () => true })).status).toBe("ambiguous");
   });
 
   test.each([
@@ -113,7 +113,7 @@ describe("callPeer()", () => {
 
   test("sends nothing when it is aborted before", async () => {
     const result = await post({ signal: AbortSignal.abort() });
-    expect(result).toEqual({ class: "not_sent", answer: null, problem: "aborted" });
+    expect(result).toEqual({ status: "not_sent", answer: null, problem: "aborted" });
     expect(peer.ledger).toHaveLength(0);
   });
 
@@ -128,7 +128,7 @@ describe("callPeer()", () => {
 
   test("sends nothing when the request cannot be made, and does not quote its headers", async () => {
     const result = await post({ headers: { authorization: `Bearer ${SECRET}\nx: y` } });
-    expect(result).toEqual({ class: "not_sent", answer: null, problem: "request_invalid" });
+    expect(result).toEqual({ status: "not_sent", answer: null, problem: "request_invalid" });
     expect((await post({ url: null })).problem).toBe("request_invalid");
     expect(peer.ledger).toHaveLength(0);
   });

@@ -31,7 +31,7 @@ for (const { name, url, timeoutMs, warm, method = "POST", unixSocket } of calls)
     timeoutMs,
     unixSocket,
   };
-  const { class: kind, problem, answer } = await callPeer(call);
+  const { status: kind, problem, answer } = await callPeer(call);
   results.push({ name, class: kind, problem, status: answer?.status ?? null });
 }
 console.log(JSON.stringify(results));

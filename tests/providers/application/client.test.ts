@@ -39,7 +39,7 @@ function clientOf(url: string, secrets: { trigger?: string; cron?: string | null
 
 describe("applicationClient().analyzeWeek()", () => {
   test("asks for one connection's week, with the trigger secret", async () => {
-    expect(await client.analyzeWeek(week)).toEqual({ ok: true });
+    expect(await client.analyzeWeek(week)).toEqual({ status: "ok" });
     expect(application.analyzed).toEqual([week]);
     expect(application.ledger[0]?.headers.authorization).toBe(`Bearer ${TRIGGER}`);
     expect(application.unexpected).toEqual([]);
@@ -47,20 +47,20 @@ describe("applicationClient().analyzeWeek()", () => {
 
   test("a wrong secret refuses the worker", async () => {
     const wrong = clientOf(application.url, { trigger: "another" });
-    expect(await wrong.analyzeWeek(week)).toEqual({ ok: false, code: "APP_HTTP_401", refusesWorker: true });
+    expect(await wrong.analyzeWeek(week)).toEqual({ status: "failed", code: "APP_HTTP_401", refusesWorker: true });
     expect(application.analyzed).toEqual([]);
   });
 
   test("a call outside Monday refuses the worker", async () => {
     application.outsideMonday = true;
-    expect(await client.analyzeWeek(week)).toEqual({ ok: false, code: "APP_HTTP_409", refusesWorker: true });
+    expect(await client.analyzeWeek(week)).toEqual({ status: "failed", code: "APP_HTTP_409", refusesWorker: true });
   });
 
   test.each([302, 400, 403, 404, 408, 422, 429, 500, 503])(
     "a %i is one connection's failure",
     async (status) => {
       application.routes.analysis.next({ status, json: { error: "ana@client.example" } });
-      const expected = { ok: false, code: `APP_HTTP_${status}`, refusesWorker: false };
+      const expected = { status: "failed" as const, code: `APP_HTTP_${status}`, refusesWorker: false };
       expect(await client.analyzeWeek(week)).toEqual(expected);
       expect(application.ledger).toHaveLength(1);
     },
@@ -79,7 +79,7 @@ describe("applicationClient().analyzeWeek()", () => {
   ] as const)("%p ends as %s", async (scripted, expected) => {
     application.routes.analysis.next(scripted);
     const outcome = await client.analyzeWeek(week);
-    expect(outcome.ok ? "ok" : outcome.code).toBe(expected);
+    expect(outcome.status === "ok" ? "ok" : outcome.code).toBe(expected);
     expect(application.ledger).toHaveLength(1);
   });
 
@@ -98,7 +98,7 @@ describe("applicationClient().drainEditorials()", () => {
   test("sends cursor, batch and budget with the dedicated secret", async () => {
     const outcome = await client.drainEditorials({ cursor: null, maxLlmCalls: 2 });
     expect(outcome).toEqual({
-      ok: true,
+      status: "ok",
       answer: {
         truncated: false,
         nextCursor: null,
@@ -121,7 +121,7 @@ describe("applicationClient().drainEditorials()", () => {
     async (cursor) => {
       application.editorials.push({ truncated: true, nextCursor: cursor });
       const first = await client.drainEditorials(step);
-      const nextCursor = first.ok ? first.answer.nextCursor : "none";
+      const nextCursor = first.status === "ok" ? first.answer.nextCursor : "none";
       expect(nextCursor).toEqual(cursor);
       await client.drainEditorials({ cursor: nextCursor, maxLlmCalls: 3 });
       expect(application.ledger[1]?.body).toMatchObject({ cursor });
@@ -136,18 +136,18 @@ describe("applicationClient().drainEditorials()", () => {
   test("never uses the trigger secret in the place of a missing one", async () => {
     const without = clientOf(application.url, { cron: null });
     const outcome = await without.drainEditorials(step);
-    expect(outcome).toEqual({ ok: false, code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" });
+    expect(outcome).toEqual({ status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" });
     expect(application.ledger).toHaveLength(0);
   });
 
   test.each([302, 400, 409, 429, 500, 503])("a %i ends the step", async (status) => {
     application.routes.editorial.next({ status, json: { truncated: false } });
-    expect(await client.drainEditorials(step)).toEqual({ ok: false, code: `WORKER_HTTP_${status}` });
+    expect(await client.drainEditorials(step)).toEqual({ status: "failed", code: `WORKER_HTTP_${status}` });
   });
 
   test("a wrong secret is a 401", async () => {
     const wrong = clientOf(application.url, { cron: "another" });
-    expect(await wrong.drainEditorials(step)).toEqual({ ok: false, code: "WORKER_HTTP_401" });
+    expect(await wrong.drainEditorials(step)).toEqual({ status: "failed", code: "WORKER_HTTP_401" });
   });
 
   test.each([
@@ -159,12 +159,12 @@ describe("applicationClient().drainEditorials()", () => {
     ["huge", "WORKER_ANSWER_INVALID"],
   ] as const)("%s ends as %s, after one call", async (fault, code) => {
     application.routes.editorial.next(fault);
-    expect(await client.drainEditorials(step)).toEqual({ ok: false, code });
+    expect(await client.drainEditorials(step)).toEqual({ status: "failed", code });
     expect(application.ledger).toHaveLength(1);
   });
 
   test("says that nobody listens", async () => {
     const nobody = clientOf(`http://127.0.0.1:${await refusedPort()}`);
-    expect(await nobody.drainEditorials(step)).toEqual({ ok: false, code: "WORKER_UNREACHABLE" });
+    expect(await nobody.drainEditorials(step)).toEqual({ status: "failed", code: "WORKER_UNREACHABLE" });
   });
 });

@@ -12,10 +12,10 @@ import {
 } from "../../standins/docker-engine.ts";
 import { GENERATION_NAMES, type GenerationName } from "../../standins/docker-generations.ts";
 
-const MEMORY = { ok: true, bytes: 524_288_000 } as const;
-const MISSING = { ok: false, code: "docker_container_missing" } as const;
-const STOPPED = { ok: false, code: "docker_container_not_running" } as const;
-const UNREADABLE = { ok: false, code: "docker_answer_unreadable" } as const;
+const MEMORY = { status: "ok", bytes: 524_288_000 } as const;
+const MISSING = { status: "failed", code: "docker_container_missing" } as const;
+const STOPPED = { status: "failed", code: "docker_container_not_running" } as const;
+const UNREADABLE = { status: "failed", code: "docker_answer_unreadable" } as const;
 /** Docker engines of this age send a sample without the container's name, and are asked without negotiation. */
 const NAMELESS: GenerationName = "Docker 26.1.5";
 
@@ -69,7 +69,7 @@ describe.each(GENERATION_NAMES)("readContainerMemory() of %s", (generation) => {
     one.engine.containers.delete("cafe");
     one.engine.containers.set("another", runningContainer({ id: "cafe".padEnd(64, "2") }));
     // The beginning of two ids: each generation has a status of its own for it.
-    expect((await read("cafe", one.path)).ok).toBe(false);
+    expect((await read("cafe", one.path)).status === "ok").toBe(false);
   });
 
   test.each(["shop-traefik-1", "shop_traefik_1", "traefik.1.x7c0q9", "a.b--c__d", "cafe_", "0"])(
@@ -96,7 +96,7 @@ describe.each(GENERATION_NAMES)("readContainerMemory() of %s", (generation) => {
     one.engine.arrival = async ({ path }) => {
       if (path.includes("/stats?")) one.engine.containers.set("traefik", replaced);
     };
-    expect(await read("traefik", one.path)).toEqual({ ok: true, bytes: 1_000 });
+    expect(await read("traefik", one.path)).toEqual({ status: "ok", bytes: 1_000 });
   });
 
   test("is not known when the container goes between the two calls", async () => {
@@ -142,7 +142,7 @@ describe("readContainerMemory()", () => {
   ];
   test.each(shown)("shows what docker stats shows: %s", async (_name, usage, stats, bytes) => {
     engine.containers.set("traefik", runningContainer({ usage, stats }));
-    expect(await read()).toEqual({ ok: true, bytes });
+    expect(await read()).toEqual({ status: "ok", bytes });
   });
 
   test("says that a container which starts again and again does not run", async () => {
@@ -176,7 +176,7 @@ describe("readContainerMemory()", () => {
     const sample = (memory_stats: object) => ({ status: 200, json: { read: time, memory_stats } });
     for (const answer of [late, sample({}), sample({ usage: 0 }), sample({ stats: { anon: 0 } })]) {
       engine.routes.stats.next(answer);
-      expect(await read()).toEqual({ ok: false, code: "docker_memory_unknown" });
+      expect(await read()).toEqual({ status: "failed", code: "docker_memory_unknown" });
     }
   });
 
@@ -201,10 +201,10 @@ describe("readContainerMemory()", () => {
       // For every call: a dropped one is made again by the runtime.
       engine.routes.inspect.script = () => inspected;
       engine.routes.stats.next(of({}));
-      expect(await read()).toEqual({ ok: false, code });
+      expect(await read()).toEqual({ status: "failed", code });
     }
     engine.routes.stats.next(of({ name: "/traefik" }));
-    expect(await read()).toEqual({ ok: true, bytes: 1_000 });
+    expect(await read()).toEqual({ status: "ok", bytes: 1_000 });
   });
 
   test.each(["1.41", "1.24"])("speaks the version of an older engine, %s", async (newest) => {
@@ -226,7 +226,7 @@ describe("readContainerMemory()", () => {
     for (const version of ["", "1.44", "latest", "1.44/../.."]) {
       engine.routes.inspect.next({ status: 400, headers: { "api-version": version }, json: {} });
       engine.routes.stats.next({ status: 400, headers: { "api-version": version }, json: {} });
-      expect(await read()).toEqual({ ok: false, code: "docker_http_400" });
+      expect(await read()).toEqual({ status: "failed", code: "docker_http_400" });
     }
     expect(engine.ledger).toHaveLength(8);
   });
@@ -246,14 +246,14 @@ describe("readContainerMemory()", () => {
         container: "traefik",
         timeoutMs: 200,
       });
-      expect([route, read]).toEqual([route, { ok: false, code }]);
+      expect([route, read]).toEqual([route, { status: "failed", code }]);
       engine.routes[route].script = null;
     }
   });
 
   test("says so for an error of the engine and for odd answers", async () => {
     engine.routes.stats.next({ status: 500, json: { message: "no" } });
-    expect(await read()).toEqual({ ok: false, code: "docker_http_500" });
+    expect(await read()).toEqual({ status: "failed", code: "docker_http_500" });
     for (const usage of ["5", -1, null]) {
       engine.routes.stats.next({ status: 200, json: { memory_stats: { usage } } });
       expect(await read()).toEqual(UNREADABLE);
@@ -278,7 +278,7 @@ describe("readContainerMemory()", () => {
     writeFileSync(plain, "");
     for (const path of [join(folder, "nothing"), plain])
       expect(await read("traefik", path)).toMatchObject({
-        ok: false,
+        status: "failed",
         code: expect.stringMatching(/unreachable/),
       });
   });

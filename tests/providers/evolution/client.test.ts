@@ -390,7 +390,7 @@ function stateAnswer(state: string): Scripted {
 }
 
 const notOpen = (cause: string, isProved = false) => ({
-  open: false as const,
+  status: "not_open" as const,
   code: "sem_instancia_gateway",
   cause,
   isProved,
@@ -400,7 +400,7 @@ const notOpen = (cause: string, isProved = false) => ({
 
 describe("evolutionClient().checkInstance()", () => {
   test.each([
-    ["open", { open: true as const }],
+    ["open", { status: "open" as const }],
     ["close", notOpen("instance_close", true)],
     ["connecting", notOpen("instance_connecting", true)],
     [null, notOpen("instance_not_loaded", true)],
@@ -414,7 +414,7 @@ describe("evolutionClient().checkInstance()", () => {
   test("a business instance is open whatever its row says", async () => {
     gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     gateway.instances.set("ops", "close");
-    expect(await client.checkInstance("ops")).toEqual({ open: true });
+    expect(await client.checkInstance("ops")).toEqual({ status: "open" });
   });
 
   test.each<[string, Scripted, string]>([
@@ -447,7 +447,7 @@ describe("evolutionClient().checkInstance()", () => {
 
   test("a refused key and a missing licence stop the channel", async () => {
     const refused = {
-      open: false as const,
+      status: "not_open" as const,
       code: "gateway_unauthorized",
       isProved: true,
       stopsChannel: true,
@@ -463,16 +463,16 @@ describe("evolutionClient().checkInstance()", () => {
 });
 
 describe("evolutionClient().listInstances()", () => {
-  const unlisted = (code: string, stopsChannel = false) => ({ ok: false as const, code, stopsChannel });
+  const unlisted = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 
   test("names what the key may see, and keeps nothing else of the rows", async () => {
     const all = await client.listInstances();
-    expect(all).toEqual({ ok: true, names: ["ops", "a/b c"] });
+    expect(all).toEqual({ status: "ok", names: ["ops", "a/b c"] });
     expect(gateway.ledger[0]).toMatchObject({ method: "GET", path: "/gw/instance/fetchInstances" });
     const own = await clientOf(gateway.url, gateway.tokenOf("ops")).listInstances();
-    expect(own).toEqual({ ok: true, names: ["ops"] });
+    expect(own).toEqual({ status: "ok", names: ["ops"] });
     gateway.instances.clear();
-    expect(await client.listInstances()).toEqual({ ok: true, names: [] });
+    expect(await client.listInstances()).toEqual({ status: "ok", names: [] });
   });
 
   test("a refused key and a missing licence stop the channel", async () => {

@@ -30,13 +30,13 @@ const said = (status: number, name: string, message: string): Scripted => ({
 
 describe("checkResendKey()", () => {
   test("accepts a key that may list domains", async () => {
-    expect(await check({ verifiedDomains: ["mail.example"] })).toEqual({ is: "accepted" });
+    expect(await check({ verifiedDomains: ["mail.example"] })).toEqual({ status: "accepted" });
   });
   test("accepts a key that may only send, which the provider refuses here", async () => {
-    expect(await check({ sendsOnly: true })).toEqual({ is: "accepted" });
+    expect(await check({ sendsOnly: true })).toEqual({ status: "accepted" });
   });
   test("tells a key that the provider does not know", async () => {
-    expect(await check({}, undefined, "re_other")).toEqual({ is: "refused", code: "email_api_key_invalid" });
+    expect(await check({}, undefined, "re_other")).toEqual({ status: "refused", code: "email_api_key_invalid" });
   });
   test.each<[string, Scripted, string]>([
     [
@@ -47,7 +47,7 @@ describe("checkResendKey()", () => {
     ["a suspended key", said(403, "suspended_api_key", "Suspended"), "suspended_api_key"],
     ["a key without permission", said(403, "invalid_permission", "No"), "invalid_permission"],
   ])("knows %s", async (_what, scripted, code) => {
-    expect(await check({}, scripted)).toEqual({ is: "refused", code });
+    expect(await check({}, scripted)).toEqual({ status: "refused", code });
   });
   test.each<[string, Scripted, string]>([
     ["a server error", said(500, "application_error", "Oops"), "email_http_500"],
@@ -56,6 +56,6 @@ describe("checkResendKey()", () => {
     ["a dropped connection", "drop", "email_connection_lost"],
     ["a refusal of another kind", said(403, "validation_error", "1010"), "email_http_403"],
   ])("says nothing of the key after %s", async (_what, scripted, code) => {
-    expect(await check({}, scripted)).toEqual({ is: "unclear", code });
+    expect(await check({}, scripted)).toEqual({ status: "unclear", code });
   });
 });

@@ -38,7 +38,7 @@ afterAll(async () => await gateway.stop());
 
 const send = () => attempt(ROW, new AbortController().signal);
 const failed = (code: string, more: object = {}) => ({
-  as: "failed",
+  status: "failed",
   code,
   peerDown: false,
   holds: false,

@@ -35,13 +35,13 @@ test("a look that is asked for in the very instant in which another ends is not 
 
 test("a hold is told with its cause, once a reason, and ends with a failure of one message's own", async () => {
   const told: unknown[] = [];
-  const down = { as: "failed", peerDown: true, holds: true, retryAfterMs: null } as const;
+  const down = { status: "failed", peerDown: true, holds: true, retryAfterMs: null } as const;
   const closed = { ...down, code: "sem_instancia_gateway", cause: "instance_close" };
   const results: AttemptResult[] = [
     { ...down, code: "gateway_license_required" },
     closed,
     closed,
-    { as: "failed", code: "meta_131026", peerDown: false, holds: false, retryAfterMs: null },
+    { status: "failed", code: "meta_131026", peerDown: false, holds: false, retryAfterMs: null },
   ];
   const holds: (string | null)[] = [];
   let nowMs = 0;
@@ -94,7 +94,7 @@ test("a peer that asks for patience gets it, for the message itself and for all 
     retryAfterMs: 60_000,
   };
   const peer = play([throttled]);
-  expect(await peer.next()).toMatchObject({ free: 0, settled: { as: "retry", delayMs: 60_000 } });
+  expect(await peer.next()).toMatchObject({ free: 0, settled: { status: "retry", delayMs: 60_000 } });
   expect([peer.freeAt(59_999), peer.freeAt(60_000)]).toEqual([0, 1]);
 });
 
@@ -109,8 +109,8 @@ test("a hold stays while the peer says nothing", async () => {
   expect(holds).toEqual(["gateway_unauthorized", "gateway_unauthorized", null]);
 });
 
-const ownFailure: Extract<AttemptResult, { as: "failed" }> = {
-  as: "failed",
+const ownFailure: Extract<AttemptResult, { status: "failed" }> = {
+  status: "failed",
   code: "recipient_not_on_whatsapp",
   peerDown: false,
   holds: false,

@@ -35,7 +35,7 @@ async function claimOnSignal(): Promise<void> {
   say("ready");
   await lines.next();
   const keys = Array.from({ length: 200 }, (_, index) => `key ${index}`);
-  say(keys.filter((key) => dedup.claim(key, 60_000).outcome === "first"));
+  say(keys.filter((key) => dedup.claim(key, 60_000).status === "first"));
   close();
   process.exit(0);
 }
@@ -90,13 +90,13 @@ async function deliverAndSay(): Promise<void> {
   const issue = issueRowOf(accepted!);
   const url = "https://tracker.example/issue/1";
   say(await dueIds(state, "issue", { issueGraceMs: 1 }));
-  await state.settle(message, { as: "dead", code: "refused" });
+  await state.settle(message, { status: "dead", code: "refused" });
   say(await dueIds(state, "issue", { issueGraceMs: 1 }));
-  await state.settle(issue, { as: "delivered", reference: "OPS-1", url });
+  await state.settle(issue, { status: "delivered", reference: "OPS-1", url });
   say(await state.listDead());
   say(await state.retryDead(null));
   say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
-  await state.settle(message, { as: "retry", delayMs: 1, code: "timeout" });
+  await state.settle(message, { status: "retry", delayMs: 1, code: "timeout" });
   say((await acceptAll(state, sampleAlert()))[0]?.issue);
   say([await state.lead(), await state.stats(), await state.latest("f1")]);
   await state.prune();

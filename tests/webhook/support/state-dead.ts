@@ -11,7 +11,7 @@ import {
   type StateWorld,
 } from "./state-world.ts";
 
-const DEAD = { as: "dead", code: "number_refused" } as const;
+const DEAD = { status: "dead", code: "number_refused" } as const;
 
 /** What the suite says of rows that were given up. */
 export function deadTests(world: () => StateWorld): void {
@@ -24,7 +24,7 @@ function listTests(world: () => StateWorld): void {
   test("listDead() names what was given up and why, without the alert's text", async () => {
     const { state, setClock } = world();
     const [accepted] = await acceptAll(state, resolvedAlert({ name: null }));
-    await state.settle(accepted!.messageRow, { as: "retry", delayMs: 0, code: "timeout" });
+    await state.settle(accepted!.messageRow, { status: "retry", delayMs: 0, code: "timeout" });
     await setClock(START_MS + DAY_MS);
     await state.settle(accepted!.messageRow, DEAD);
     expect(await state.listDead()).toEqual([
@@ -62,7 +62,7 @@ function revivalTests(world: () => StateWorld): void {
     const { state, setClock } = world();
     const [accepted] = await acceptAll(state, resolvedAlert());
     const row = accepted!.messageRow;
-    await state.settle(row, { as: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(row, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
     await setClock(START_MS + DAY_MS);
     await state.settle(row, DEAD);
     expect(await dueIds(state, "message")).toEqual([]);
@@ -103,9 +103,9 @@ function issueRevivalTests(world: () => StateWorld): void {
     expect(due?.claimedAtMs).toBe(START_MS);
     expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ claimedAtMs: START_MS });
     await setClock(revivedMs + ISSUE_TTL_MS - 1);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
     await setClock(revivedMs + ISSUE_TTL_MS);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("first");
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
   });
 
   test("an issue stays dead while its fingerprint has another one", async () => {

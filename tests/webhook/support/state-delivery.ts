@@ -31,11 +31,11 @@ function turnTests(world: () => StateWorld): void {
     expect(await dueIds(state, "message")).toEqual([a1, b1]);
     expect(await dueIds(state, "message", { except: [a1] })).toEqual([b1]);
     expect(await dueIds(state, "message", { limit: 1 })).toEqual([a1]);
-    await state.settle(a1, { as: "retry", delayMs: SECOND_MS, code: "timeout" });
+    await state.settle(a1, { status: "retry", delayMs: SECOND_MS, code: "timeout" });
     expect(await dueIds(state, "message")).toEqual([b1]);
     await state.settle(a1, DELIVERED);
     expect(await dueIds(state, "message")).toEqual([a2, b1]);
-    await state.settle(a2, { as: "dead", code: "refused" });
+    await state.settle(a2, { status: "dead", code: "refused" });
     expect(await dueIds(state, "message")).toEqual([b1, a3]);
   });
 
@@ -55,7 +55,7 @@ function turnTests(world: () => StateWorld): void {
   test("a row that failed waits its time, to the millisecond, and counts its attempts and its age", async () => {
     const { state, setClock } = world();
     const [{ messageRow } = { messageRow: 0 }] = await acceptAll(state, resolvedAlert());
-    await state.settle(messageRow, { as: "retry", delayMs: 5 * SECOND_MS, code: "timeout" });
+    await state.settle(messageRow, { status: "retry", delayMs: 5 * SECOND_MS, code: "timeout" });
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
     await setClock(START_MS + 5 * SECOND_MS);
@@ -69,7 +69,7 @@ function turnTests(world: () => StateWorld): void {
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
     const { state, setClock } = world();
     const [accepted] = await acceptAll(state, sampleAlert());
-    await state.settle(accepted!.messageRow, { as: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(accepted!.messageRow, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
     await setClock(START_MS - DAY_MS);
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
     expect(row).toMatchObject({ id: accepted!.messageRow, ageMs: 0 });
@@ -90,8 +90,8 @@ function graceTests(world: () => StateWorld): void {
     expect(await dueIds(state, "issue", GRACE)).toEqual([]);
     const [sent, failing, dead] = accepted.map(({ messageRow }) => messageRow) as [number, number, number];
     await state.settle(sent, DELIVERED);
-    await state.settle(failing, { as: "retry", delayMs: MINUTE_MS, code: "timeout" });
-    await state.settle(dead, { as: "dead", code: "refused" });
+    await state.settle(failing, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(dead, { status: "dead", code: "refused" });
     expect(await dueIds(state, "issue", GRACE)).toEqual(accepted.slice(0, 3).map(issueRowOf));
   });
 
@@ -115,11 +115,11 @@ function settleTests(world: () => StateWorld): void {
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
     const url = "https://tracker.example/issue/1";
-    await state.settle(row, { as: "delivered", reference: "OPS-1", url });
+    await state.settle(row, { status: "delivered", reference: "OPS-1", url });
     for (const late of [
       DELIVERED,
-      { as: "dead", code: "late" },
-      { as: "retry", delayMs: 0, code: "late" },
+      { status: "dead", code: "late" },
+      { status: "retry", delayMs: 0, code: "late" },
     ] as const)
       await state.settle(row, late);
     expect((await state.latest("f1")).issue).toEqual({
@@ -138,7 +138,7 @@ function settleTests(world: () => StateWorld): void {
     const { state } = world();
     expect(await state.latest("f1")).toEqual({});
     const [first] = await acceptAll(state, sampleAlert());
-    await state.settle(first!.messageRow, { as: "delivered", reference: "m1", url: null });
+    await state.settle(first!.messageRow, { status: "delivered", reference: "m1", url: null });
     await acceptAll(state, resolvedAlert(), sampleAlert({ fingerprint: "other" }));
     const queued = { state: "queued", attempts: 0, code: null, reference: null, url: null } as const;
     expect(await state.latest("f1")).toEqual({ message: queued, issue: queued });
@@ -162,7 +162,7 @@ function settleTests(world: () => StateWorld): void {
     const bytes = Buffer.byteLength(JSON.stringify(sampleAlert()));
     expect((await state.stats()).queuedBytes).toBe(4 * bytes);
     await state.settle(first!.messageRow, DELIVERED);
-    await state.settle(issueRowOf(second!), { as: "dead", code: "refused" });
+    await state.settle(issueRowOf(second!), { status: "dead", code: "refused" });
     await setClock(START_MS + SECOND_MS);
     await acceptAll(state, resolvedAlert());
     expect(await state.stats()).toEqual({
@@ -179,7 +179,7 @@ function settleTests(world: () => StateWorld): void {
       await acceptAll(state, ...fingerprints.map((fingerprint) => resolvedAlert({ fingerprint })))
     ).map(({ messageRow }) => messageRow) as [number, number, number, number];
     await state.settle(rows[0], DELIVERED);
-    await state.settle(rows[2], { as: "dead", code: "refused" });
+    await state.settle(rows[2], { status: "dead", code: "refused" });
     await setClock(START_MS + 1);
     await state.settle(rows[3], DELIVERED);
     const left = async () => {

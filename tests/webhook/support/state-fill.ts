@@ -44,7 +44,7 @@ export async function fillUp(state: State, makeRoom: () => void): Promise<FillRe
     refused,
     isCheckRefused,
     keptOfAccepted: message.queued / accepted,
-    isClaimFree: first?.issue.outcome === "first",
+    isClaimFree: first?.issue.status === "first",
     isCheckedAgain: true,
   };
 }

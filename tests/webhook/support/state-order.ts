@@ -37,9 +37,9 @@ const newAlerts: fc.Arbitrary<NewAlert> = fc.record({
   firing: fc.boolean(),
 });
 const settlements: fc.Arbitrary<Settlement> = fc.oneof(
-  fc.constant<Settlement>({ as: "delivered", reference: null, url: null }),
-  fc.constant<Settlement>({ as: "dead", code: "refused" }),
-  fc.integer({ min: 0, max: 9 }).map((delayMs): Settlement => ({ as: "retry", delayMs, code: "timeout" })),
+  fc.constant<Settlement>({ status: "delivered", reference: null, url: null }),
+  fc.constant<Settlement>({ status: "dead", code: "refused" }),
+  fc.integer({ min: 0, max: 9 }).map((delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout" })),
 );
 const dueSteps = fc.record({
   do: fc.constant("due" as const),
@@ -108,8 +108,8 @@ class Model {
   settle(row: Row, settlement: Settlement): void {
     if (!row.isQueued) return;
     row.attempts += 1;
-    row.isQueued = settlement.as === "retry";
-    if (settlement.as === "retry") row.nextAttemptAtMs = this.nowMs + settlement.delayMs;
+    row.isQueued = settlement.status === "retry";
+    if (settlement.status === "retry") row.nextAttemptAtMs = this.nowMs + settlement.delayMs;
   }
 }
 
@@ -121,7 +121,7 @@ async function takeStep(state: State, model: Model, step: Step): Promise<void> {
     for (const [index, { messageRow, issue }] of (await acceptAll(state, ...alerts)).entries()) {
       const alert = step.alerts[index] as NewAlert;
       const message = model.add(messageRow, "message", alert, null);
-      if (issue.outcome === "first") model.add(issue.row, "issue", alert, message);
+      if (issue.status === "first") model.add(issue.row, "issue", alert, message);
     }
   } else if (step.do === "settle") {
     const row = model.rows[step.nth % Math.max(1, model.rows.length)];

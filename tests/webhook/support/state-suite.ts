@@ -71,7 +71,7 @@ function acceptTests(world: () => StateWorld): void {
     const [accepted] = await acceptAll(world().state, sampleAlert());
     const state = await world().reopen();
     expect(await dueIds(state, "message")).toEqual([accepted?.messageRow as number]);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
   });
 }
 
@@ -79,11 +79,11 @@ function issueTests(world: () => StateWorld): void {
   test("claims one issue for a fingerprint, within a request, a batch and over time", async () => {
     const { state, setClock } = world();
     const twice = await acceptAll(state, sampleAlert(), sampleAlert());
-    expect(twice.map(({ issue }) => issue.outcome)).toEqual(["first", "duplicate"]);
-    expect(twice[1]?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url: null });
+    expect(twice.map(({ issue }) => issue.status)).toEqual(["first", "duplicate"]);
+    expect(twice[1]?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
     await setClock(START_MS + ISSUE_TTL_MS - 1);
     const [last] = await acceptAll(state, sampleAlert());
-    expect(last?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url: null });
+    expect(last?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
     await setClock(START_MS + ISSUE_TTL_MS);
     const [next] = await acceptAll(state, sampleAlert());
     expect(next?.issue).toMatchObject({ outcome: "first", claimedAtMs: START_MS + ISSUE_TTL_MS });
@@ -91,31 +91,31 @@ function issueTests(world: () => StateWorld): void {
 
   test("a resolved alert claims nothing and frees nothing", async () => {
     const { state } = world();
-    expect((await acceptAll(state, resolvedAlert()))[0]?.issue).toEqual({ outcome: "not_firing" });
+    expect((await acceptAll(state, resolvedAlert()))[0]?.issue).toEqual({ status: "not_firing" });
     const outcomes = [sampleAlert(), resolvedAlert(), sampleAlert()];
     const accepted = await acceptAll(state, ...outcomes);
-    expect(accepted.map(({ issue }) => issue.outcome)).toEqual(["first", "not_firing", "duplicate"]);
+    expect(accepted.map(({ issue }) => issue.status)).toEqual(["first", "not_firing", "duplicate"]);
   });
 
   test("a clock set back by a day suppresses an issue for no longer than its time", async () => {
     const { state, setClock } = world();
     await acceptAll(state, sampleAlert());
     await setClock(START_MS - DAY_MS);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
     await setClock(START_MS - DAY_MS + ISSUE_TTL_MS);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("first");
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
   });
 
   test("tells duplicates and waiting messages the link, once there is one, for as long as the claim holds", async () => {
     const { state, setClock } = world();
     const [accepted] = await acceptAll(state, sampleAlert());
     const url = "https://tracker.example/issue/1";
-    await state.settle(issueRowOf(accepted!), { as: "delivered", reference: "OPS-1", url });
+    await state.settle(issueRowOf(accepted!), { status: "delivered", reference: "OPS-1", url });
     const link = async () =>
       (await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0]?.issueUrl;
     expect(await link()).toBe(url);
     const [duplicate] = await acceptAll(state, sampleAlert());
-    expect(duplicate?.issue).toEqual({ outcome: "duplicate", claimedAtMs: START_MS, url });
+    expect(duplicate?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url });
     await setClock(START_MS + ISSUE_TTL_MS);
     expect(await link()).toBeNull();
     const [next] = await acceptAll(state, sampleAlert());
@@ -127,10 +127,10 @@ function issueTests(world: () => StateWorld): void {
     const { state } = world();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
-    await state.settle(row, { as: "retry", delayMs: 0, code: "timeout" });
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
-    await state.settle(row, { as: "dead", code: "refused" });
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("first");
+    await state.settle(row, { status: "retry", delayMs: 0, code: "timeout" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
+    await state.settle(row, { status: "dead", code: "refused" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
   });
 
   test("a late death of an old issue leaves the claim of the next one alone", async () => {
@@ -138,8 +138,8 @@ function issueTests(world: () => StateWorld): void {
     const [old] = await acceptAll(state, sampleAlert());
     await setClock(START_MS + ISSUE_TTL_MS);
     await acceptAll(state, sampleAlert());
-    await state.settle(issueRowOf(old!), { as: "dead", code: "refused" });
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.outcome).toBe("duplicate");
+    await state.settle(issueRowOf(old!), { status: "dead", code: "refused" });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
   });
 }
 
@@ -154,7 +154,7 @@ function processTests(world: () => StateWorld): void {
       outcome && "accepted" in outcome ? outcome.accepted : [],
     );
     expect(accepted).toHaveLength(160);
-    expect(accepted.filter(({ issue }) => issue.outcome === "first")).toHaveLength(20);
+    expect(accepted.filter(({ issue }) => issue.status === "first")).toHaveLength(20);
   });
 
   test("one process delivers at a time, and the next one when it has ended", async () => {
@@ -212,7 +212,7 @@ function limitTests(open: OpenStateWorld): void {
       await setClock(START_MS + MINUTE_MS);
       expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
       const [id] = await dueIds(other, "message");
-      await other.settle(id as number, { as: "dead", code: "refused" });
+      await other.settle(id as number, { status: "dead", code: "refused" });
       await setClock(START_MS + 2 * MINUTE_MS);
       expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
     } finally {

@@ -47,9 +47,9 @@ export async function dueIds(
 
 /** The row of the issue that was claimed for an alert. */
 export function issueRowOf({ issue }: AcceptedAlert): number {
-  if (issue.outcome !== "first") throw new Error(`no issue was claimed: ${issue.outcome}`);
+  if (issue.status !== "first") throw new Error(`no issue was claimed: ${issue.status}`);
   return issue.row;
 }
 
 /** A delivery that left neither reference nor link. */
-export const DELIVERED = { as: "delivered", reference: null, url: null } as const;
+export const DELIVERED = { status: "delivered", reference: null, url: null } as const;

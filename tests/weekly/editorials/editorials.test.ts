@@ -20,7 +20,7 @@ async function drain(answers: (Answer | { refused: string })[], max = 30, refusa
         const answer = answers[ledger.length];
         ledger.push(input);
         if (!answer) throw new Error("called more often than scripted");
-        if ("refused" in answer) return { ok: false, code: answer.refused };
+        if ("refused" in answer) return { status: "failed", code: answer.refused };
         const base = {
           nextCursor: undefined,
           reasonStopped: "batch",
@@ -28,7 +28,7 @@ async function drain(answers: (Answer | { refused: string })[], max = 30, refusa
           skipped: 0,
           failures: [],
         };
-        return { ok: true, answer: { truncated: false, llmCalls: 3, ...base, ...answer } };
+        return { status: "ok", answer: { truncated: false, llmCalls: 3, ...base, ...answer } };
       },
     },
     refusal: async () => refusal,

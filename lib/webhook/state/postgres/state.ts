@@ -72,7 +72,7 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
       const { rows, unreadable } = await link.ask("read the outbox", (sql) => due(sql, kind, query));
       for (const row of unreadable) {
         log.error("An alert in the state cannot be read", { row });
-        const dead = { as: "dead", code: "alert_unreadable" } as const;
+        const dead = { status: "dead", code: "alert_unreadable" } as const;
         await link.ask("record a delivery", (sql) => settle(sql, row, dead), { repeats: true });
       }
       return rows;
@@ -99,13 +99,13 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
 }
 
 async function settle(sql: postgres.Sql, row: number, settlement: Settlement): Promise<void> {
-  const { as } = settlement;
-  const delayMs = as === "retry" ? Math.ceil(settlement.delayMs) : null;
-  const code = as === "delivered" ? null : storedText(settlement.code);
-  const { reference, url } = as === "delivered" ? settlement : { reference: null, url: null };
+  const { status } = settlement;
+  const delayMs = status === "retry" ? Math.ceil(settlement.delayMs) : null;
+  const code = status === "delivered" ? null : storedText(settlement.code);
+  const { reference, url } = status === "delivered" ? settlement : { reference: null, url: null };
   await sql`
     select opsctl_state.settle(
-      ${row}::bigint, ${as}::text, ${delayMs}::bigint, ${code}::text, ${stored(reference)}::text, ${stored(url)}::text)`;
+      ${row}::bigint, ${status}::text, ${delayMs}::bigint, ${code}::text, ${stored(reference)}::text, ${stored(url)}::text)`;
 }
 
 async function changeDead(

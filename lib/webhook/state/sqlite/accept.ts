@@ -50,15 +50,15 @@ function acceptAlert(
   const message = insert.run("message", fingerprint, priority, now, bytes, text, null, null, null);
   const messageRow = Number(message.lastInsertRowid);
   load.add(1, bytes);
-  if (!alert.firing) return { alert, messageRow, issue: { outcome: "not_firing" } };
+  if (!alert.firing) return { alert, messageRow, issue: { status: "not_firing" } };
   const claim = dedup.claim(issueKey(fingerprint), ISSUE_TTL_MS);
   const { claimedAtMs } = claim;
-  if (claim.outcome === "duplicate")
-    return { alert, messageRow, issue: { outcome: "duplicate", claimedAtMs, url: claim.value } };
+  if (claim.status === "duplicate")
+    return { alert, messageRow, issue: { status: "duplicate", claimedAtMs, url: claim.value } };
   const issue = insert.run(
     ...(["issue", fingerprint, priority, now, bytes, text] as const),
     ...[messageRow, claim.token, claimedAtMs],
   );
   load.add(1, bytes);
-  return { alert, messageRow, issue: { outcome: "first", row: Number(issue.lastInsertRowid), claimedAtMs } };
+  return { alert, messageRow, issue: { status: "first", row: Number(issue.lastInsertRowid), claimedAtMs } };
 }

@@ -92,7 +92,7 @@ function revive({ statements, dedup, now }: ReviveWorld, id: number): boolean {
   if (row.kind === "issue") {
     const key = issueKey(row.fingerprint);
     const claim = dedup.claim(key, ISSUE_TTL_MS);
-    if (claim.outcome === "duplicate") return false;
+    if (claim.status === "duplicate") return false;
     token = claim.token;
     // The issue's id is made of its first claim, and an earlier attempt may have reached the tracker under it.
     statements.backdate.run(row.claimed_at_ms, key, token);

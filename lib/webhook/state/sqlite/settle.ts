@@ -19,7 +19,7 @@ export function settler(world: SettleWorld): (settled: Settled) => void {
     const row = statements.queued.get(id) as Row | undefined;
     if (row === undefined) return;
     const now = nowMs();
-    if (settlement.as === "retry") {
+    if (settlement.status === "retry") {
       const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
       statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
     } else end(world, statements, { ...row, id }, settlement, now);
@@ -62,11 +62,11 @@ function end(
   { dedup, load }: SettleWorld,
   statements: Statements,
   row: Row & { id: number },
-  settlement: Exclude<Settlement, { as: "retry" }>,
+  settlement: Exclude<Settlement, { status: "retry" }>,
   now: number,
 ): void {
   const key = issueKey(row.fingerprint);
-  if (settlement.as === "delivered") {
+  if (settlement.status === "delivered") {
     const { reference, url } = settlement;
     statements.delivered.run(reference, url, now, row.id);
     if (row.claim_token !== null && url !== null) dedup.confirm(key, row.claim_token, { value: url });

@@ -93,7 +93,7 @@ for (const major of MAJORS) {
       const [host] = hosts;
       for (const fingerprint of ["nul\u0000", "half\ud800", "half\udfff", "é".repeat(100_000)]) {
         const [accepted] = await acceptAll(host, sampleAlert({ fingerprint, name: fingerprint }));
-        await host.settle(accepted!.messageRow, { as: "dead", code: "refused" });
+        await host.settle(accepted!.messageRow, { status: "dead", code: "refused" });
         const [dead] = await host.listDead();
         expect(dead).toMatchObject({ fingerprint, alertname: fingerprint });
         expect((await host.latest(fingerprint)).message).toMatchObject({ state: "dead", code: "refused" });

@@ -101,7 +101,7 @@ describe("a state whose connections are cut", () => {
     proxy.loseAnswerTo("opsctl_state.accept");
     const [accepted] = await acceptAll(state, sampleAlert());
     expect(proxy.lost).toBe(1);
-    expect(accepted?.issue.outcome).toBe("first");
+    expect(accepted?.issue.status).toBe("first");
     expect(await dueIds(state, "message")).toEqual([accepted!.messageRow]);
     expect(await countMessages()).toBe(1);
   });

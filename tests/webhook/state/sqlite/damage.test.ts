@@ -118,7 +118,7 @@ describe("openSqliteState() on a damaged file", () => {
     expect((await state.latest("f0")).message?.state).toBe("delivered");
     const due = await state.due("message", { limit: 3, except: [], issueGraceMs: 0 });
     expect(due.map(({ alert }) => alert.fingerprint)).toEqual(["f1", "f2", "f3"]);
-    expect((await acceptAll(state, sampleAlert({ fingerprint: "f5" })))[0]?.issue.outcome).toBe("duplicate");
+    expect((await acceptAll(state, sampleAlert({ fingerprint: "f5" })))[0]?.issue.status).toBe("duplicate");
     const ids = await dueIds(state, "message", { limit: 1_000 });
     expect(ids).toHaveLength(message.queued);
     // Not the number of a row that was lost: somebody may still be settling that one.
@@ -176,7 +176,7 @@ describe("openSqliteState() on a damaged file", () => {
     const { dedup, close } = await openSqliteDedup({ directory, nowMs: () => nowMs, log: silentLog });
     breakLeaf();
     await expect(open()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
-    expect(dedup.claim("a", 1_000).outcome).toBe("first");
+    expect(dedup.claim("a", 1_000).status).toBe("first");
     close();
     const state = await open();
     await expectMended(state);

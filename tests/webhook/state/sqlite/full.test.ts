@@ -77,7 +77,7 @@ describe("openSqliteState()", () => {
     expect(await state.latest("b")).toEqual({});
     expect(await dueIds(state, "issue")).toHaveLength(2);
     const [again] = await acceptAll(state, ...request("b"));
-    expect(again?.issue.outcome).toBe("first");
+    expect(again?.issue.status).toBe("first");
     await state.close();
   });
 
@@ -86,7 +86,7 @@ describe("openSqliteState()", () => {
     const [first] = await acceptAll(state, ...request("first"));
     failOn("poison", "raise(abort, 'refused')");
     failOn("failure", "json('this is none')");
-    const settled = state.settle(first!.messageRow, { as: "retry", delayMs: 0, code: "timeout" });
+    const settled = state.settle(first!.messageRow, { status: "retry", delayMs: 0, code: "timeout" });
     const requests = ["a", "poison", "failure", "b"].map((fingerprint) => request(fingerprint));
     const refused = { refused: "state_unavailable" };
     expect(await state.accept(requests)).toMatchObject([{ accepted: [{}] }, refused, refused, refused]);

@@ -26,9 +26,9 @@ const rows = fc.option(fc.array(row, { maxLength: 6 }));
 const alert = fc.record({ fingerprint: fc.constantFrom("a", "b", "c"), firing: fc.boolean() });
 const settlement = fc.constantFrom<Settlement>(
   DELIVERED,
-  { as: "dead", code: "refused" },
-  { as: "dead", code: "timeout" },
-  { as: "retry", delayMs: 5, code: "timeout" },
+  { status: "dead", code: "refused" },
+  { status: "dead", code: "timeout" },
+  { status: "retry", delayMs: 5, code: "timeout" },
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
   {

@@ -41,7 +41,7 @@ describe("a state file that is taken away", () => {
     ]);
     expect(statSync(join(directory, "state.db")).mode & 0o777).toBe(0o600);
     const [again] = await acceptAll(state, sampleAlert({ fingerprint: "waiting" }));
-    expect(again!.issue.outcome).toBe("duplicate");
+    expect(again!.issue.status).toBe("duplicate");
     await state.close();
   });
 

@@ -127,7 +127,7 @@ describe("openSqliteState() on a file of version 1", () => {
   test("upgrades it for a short visit too", async () => {
     createVersion1(path).close();
     const { dedup, close } = await openSqliteDedup(options());
-    expect(dedup.claim("key", 1_000).outcome).toBe("first");
+    expect(dedup.claim("key", 1_000).status).toBe("first");
     expect(structureOf(path)).toEqual(await structureOfNew());
     close();
   });
