@@ -36,12 +36,12 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     const { runInternal } = await import("./child-process/internal.ts");
     return await runInternal(rest);
   }
-  const command = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
-  if (command === undefined) {
+  const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
+  if (entry === undefined) {
     const { unknownWord } = await import("./framework/misuse.ts");
     throw unknownWord(word, group, path);
   }
-  if (!("load" in command)) return await dispatch(`${path} ${word}`, command, rest);
-  const [leaf, { callLeaf }] = await Promise.all([command.load(), import("./framework/call-command.ts")]);
-  return await callLeaf(`${path} ${word}`, leaf, rest);
+  if (!("load" in entry)) return await dispatch(`${path} ${word}`, entry, rest);
+  const [command, { callCommand }] = await Promise.all([entry.load(), import("./framework/call-command.ts")]);
+  return await callCommand(`${path} ${word}`, command, rest);
 }

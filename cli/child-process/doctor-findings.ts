@@ -10,7 +10,7 @@ import { noAnswer, runDoctor } from "../../lib/doctor/run.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { LIMIT_MS, openDoctorWorld } from "../wiring/doctor.ts";
+import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { INTERNAL } from "./internal-word.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
@@ -50,7 +50,7 @@ export async function doctorFindings(examination: Examination): Promise<Finding[
 async function runHere({ commands, env, envDir }: Examination): Promise<Finding[]> {
   return commands.length === 0
     ? []
-    : await runDoctor(openDoctorWorld({ env, envDir }), commands.flatMap(checksOf));
+    : await runDoctor(openDoctorDependencies({ env, envDir }), commands.flatMap(checksOf));
 }
 
 /** What a doctor says that is the account; of a check of which it says nothing, that it did not end in its time. */

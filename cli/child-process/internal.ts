@@ -67,10 +67,10 @@ async function countOutbox(path: string): Promise<void> {
 async function runChecks(envDir: string, commands: string): Promise<void> {
   const { checksOf } = await import("../../lib/doctor/checks/all.ts");
   const { runDoctor } = await import("../../lib/doctor/run.ts");
-  const { openDoctorWorld } = await import("../wiring/doctor.ts");
+  const { openDoctorDependencies } = await import("../wiring/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
   const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
-  await runDoctor(openDoctorWorld({ env: process.env, envDir }), checks, ({ command, name }, findings) =>
+  await runDoctor(openDoctorDependencies({ env: process.env, envDir }), checks, ({ command, name }, findings) =>
     writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
   );
 }

@@ -20,7 +20,7 @@ import process from "node:process";
 import type { AlertRulesConfig, GivenUids } from "../../lib/alert-rules/config.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
-import { type CommandContext, defineLeaf, type Outcome, type ValueCheck } from "../framework/command.ts";
+import { type CommandContext, defineCommand, type Outcome, type ValueCheck } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
@@ -46,7 +46,7 @@ type Flags = { [K in "folder-uid" | "prometheus-uid" | "loki-uid"]?: string | un
 };
 
 /** The command `alert-rules export`; see the head of this file. */
-export const alertRulesExport = defineLeaf({
+export const alertRulesExport = defineCommand({
   meta: { name: "export", description: "Print the alert rules as a JSON array" },
   account: "service",
   notes: "Needs no network and no settings; uids that are not given appear as placeholders.",
@@ -68,7 +68,7 @@ export const alertRulesExport = defineLeaf({
 });
 
 /** The command `alert-rules plan`; see the head of this file. */
-export const alertRulesPlan = defineLeaf({
+export const alertRulesPlan = defineCommand({
   meta: { name: "plan", description: "Show what `apply` would change on the platform; change nothing" },
   account: "service",
   args: { ...ARGS, check: { type: "boolean", description: "End with 1 when something would change" } },
@@ -98,7 +98,7 @@ export const alertRulesPlan = defineLeaf({
 });
 
 /** The command `alert-rules apply`; see the head of this file. */
-export const alertRulesApply = defineLeaf({
+export const alertRulesApply = defineCommand({
   meta: { name: "apply", description: "Create or update the alert rules on the platform; delete nothing" },
   account: "service",
   notes: "Writes only what differs, so it may run any time, and twice at once. See `plan` first.",

@@ -17,12 +17,12 @@
 import process from "node:process";
 import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
-import type { CollectReport, CollectWorld } from "../../lib/metrics/run.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import type { CollectReport, CollectDependencies } from "../../lib/metrics/run.ts";
+import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 /** The command; see the head of this file. */
-export const collectMetrics = defineLeaf({
+export const collectMetrics = defineCommand({
   meta: { name: "collect-metrics", description: "Write the host's metrics for the monitoring agent" },
   notes:
     "A source that cannot be read is left out of the file, never written as zero, and makes the exit status 1.",
@@ -100,10 +100,10 @@ async function write({ uid }: TextDirectory, path: string, text: string): Promis
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
-  const { openCollectWorld } = await import("../wiring/collect-metrics.ts");
+  const { openCollectDependencies } = await import("../wiring/collect-metrics.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
-  const world: CollectWorld = openCollectWorld(config, context, process.env);
-  const collecting = collectAll(world);
+  const dependencies: CollectDependencies = openCollectDependencies(config, context, process.env);
+  const collecting = collectAll(dependencies);
   const { renderReport } = await import("../../lib/metrics/exposition.ts");
   const report = await collecting;
   for (const { name, problem } of report.sources)

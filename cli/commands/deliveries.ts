@@ -21,7 +21,7 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import type postgres from "postgres";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 
@@ -33,7 +33,7 @@ const deliveryId = {
 } as const;
 
 /** The command `deliveries list`; see the head of this file. */
-export const deliveriesList = defineLeaf({
+export const deliveriesList = defineCommand({
   meta: { name: "list", description: "List deliveries, those of the newest week first" },
   account: "service",
   notes: "Shows ids, states and masked hints; never a number or an address.",
@@ -67,7 +67,7 @@ export const deliveriesList = defineLeaf({
 });
 
 /** The command `deliveries show`; see the head of this file. */
-export const deliveriesShow = defineLeaf({
+export const deliveriesShow = defineCommand({
   meta: { name: "show", description: "Show one delivery and how it was reconciled" },
   account: "service",
   args: { "delivery-id": deliveryId, json },
@@ -84,7 +84,7 @@ export const deliveriesShow = defineLeaf({
 });
 
 /** The command `deliveries reconcile`; see the head of this file. */
-export const deliveriesReconcile = defineLeaf({
+export const deliveriesReconcile = defineCommand({
   meta: { name: "reconcile", description: "Settle an unknown delivery after looking it up at the provider" },
   account: "service",
   notes: "Look the message up at the provider first: this is final. Reason and actor are kept for good.",

@@ -15,14 +15,14 @@
  */
 import process from "node:process";
 import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
-import { defineLeaf } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 
 /** Whatever still hangs by then (a name that is looked up, a disk) must not keep the process beyond its five seconds. */
 const LINGER_MS = 200;
 
 /** The command; see the head of this file. */
-export const doctor = defineLeaf({
+export const doctor = defineCommand({
   meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
   notes:
     "All commands, or the one that is named. Each check has 4 seconds, all of them run at once.\n" +

@@ -12,11 +12,11 @@
  * JSON:   `command`, `status`, `exitCode`, `applied` (names, by this run), `migrations` (each `version`, `name`,
  *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `error`.
  */
-import { defineLeaf } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 
 /** The command; see the head of this file. */
-export const migrate = defineLeaf({
+export const migrate = defineCommand({
   meta: { name: "migrate", description: "Apply opsctl's database migrations" },
   account: "service",
   notes: "Connect as the owner of the schema. Every file is applied once, in its own transaction.",
@@ -34,13 +34,13 @@ export const migrate = defineLeaf({
     try {
       const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
-      const world = {
+      const dependencies = {
         sql: database.sql,
         onApplied: (migration: string) => log.debug("Applied a migration", { migration }),
       };
       const { applied, migrations } = args.status
-        ? { applied: [], migrations: await migrationStatus(world) }
-        : await applyMigrations(world);
+        ? { applied: [], migrations: await migrationStatus(dependencies) }
+        : await applyMigrations(dependencies);
       const isUpToDate = migrations.every(({ state }) => state === "applied");
       const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
       const status = isUpToDate ? "success" : "not_ready";

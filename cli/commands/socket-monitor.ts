@@ -14,12 +14,12 @@
  *         `time`, `total`, `closeWait`, `load1`, `load5`, `load15`, `proxyMemoryBytes` (null: not known), `problems`
  *         (each `code`, `message`).
  */
-import { defineLeaf } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 import { aPositiveInteger } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
-export const socketMonitor = defineLeaf({
+export const socketMonitor = defineCommand({
   meta: { name: "socket-monitor", description: "Alert by WhatsApp when the host has too many TCP sockets" },
   account: "service",
   notes: "Alerts on the total alone, at most once in 30 minutes while it stays above the threshold.",
@@ -38,11 +38,11 @@ export const socketMonitor = defineLeaf({
   async run(args, context) {
     const { loadSocketMonitorConfig } = await import("../../lib/sockets/config.ts");
     const config = await loadSocketMonitorConfig(context.env);
-    const { openSocketMonitorWorld } = await import("../wiring/socket-monitor.ts");
+    const { openSocketMonitorDependencies } = await import("../wiring/socket-monitor.ts");
     const { monitorSockets } = await import("../../lib/sockets/run.ts");
     const { renderMonitored } = await import("../../lib/sockets/render.ts");
     const threshold = Number(args.threshold);
-    const report = await monitorSockets(openSocketMonitorWorld(config, context), threshold);
+    const report = await monitorSockets(openSocketMonitorDependencies(config, context), threshold);
     const { alert, problems, readings } = report;
     for (const { code, message } of problems) context.log.error(message, { code });
     const exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;

@@ -14,7 +14,7 @@
  */
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { State } from "../../lib/webhook/state/state.ts";
-import { type CommandContext, defineLeaf, type Outcome } from "../framework/command.ts";
+import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { aPositiveInteger } from "../framework/value-checks.ts";
 
@@ -30,7 +30,7 @@ function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
 }
 
 /** The command `webhook dead list`; see the head of this file. */
-export const webhookDeadList = defineLeaf({
+export const webhookDeadList = defineCommand({
   meta: { name: "list", description: "List what was given up, the oldest first" },
   account: "service",
   notes: "Shows names and codes, never an alert's text.",
@@ -46,7 +46,7 @@ export const webhookDeadList = defineLeaf({
 });
 
 /** The command `webhook dead retry`; see the head of this file. */
-export const webhookDeadRetry = defineLeaf({
+export const webhookDeadRetry = defineCommand({
   meta: { name: "retry", description: "Try to deliver dead rows again, for another 24 hours" },
   account: "service",
   args: which,
@@ -61,7 +61,7 @@ export const webhookDeadRetry = defineLeaf({
 });
 
 /** The command `webhook dead drop`; see the head of this file. */
-export const webhookDeadDrop = defineLeaf({
+export const webhookDeadDrop = defineCommand({
   meta: { name: "drop", description: "Remove dead rows for good" },
   account: "service",
   args: which,

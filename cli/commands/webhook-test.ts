@@ -15,12 +15,12 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { State } from "../../lib/webhook/state/state.ts";
 import type { TestReport } from "../../lib/webhook/test-alert.ts";
-import { type CommandContext, defineLeaf } from "../framework/command.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 import { aPositiveInteger, aWebUrl } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
-export const webhookTest = defineLeaf({
+export const webhookTest = defineCommand({
   meta: { name: "test", description: "Send one labelled test alert through a running service" },
   account: "service",
   notes: "Creates a real issue, unless --without-issue is given; close it by hand.",

@@ -9,14 +9,14 @@
  *         OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
-import { defineLeaf } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { aPort, aPositiveInteger } from "../framework/value-checks.ts";
 
 const MIB = 1_048_576;
 
 /** The command; see the head of this file. */
-export const webhookServe = defineLeaf({
+export const webhookServe = defineCommand({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
   account: "service",
   notes:
@@ -62,12 +62,12 @@ export const webhookServe = defineLeaf({
   async run(args, context) {
     const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
-    const { openServeWorld } = await import("../wiring/webhook.ts");
+    const { openServeDependencies } = await import("../wiring/webhook.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
     const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
-    const { world, close } = await openServeWorld(config, limits, context);
+    const { dependencies, close } = await openServeDependencies(config, limits, context);
     try {
-      await serveWebhook(world, {
+      await serveWebhook(dependencies, {
         host: args.host,
         port: Number(args.port),
         adminPort: Number(args["admin-port"]),

@@ -12,13 +12,13 @@
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
 
-import { defineLeaf } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
 /** The command; see the head of this file. */
-export const weekly = defineLeaf({
+export const weekly = defineCommand({
   meta: {
     name: "weekly",
     description: "Build and deliver the performance reports of the last closed week",
@@ -58,11 +58,11 @@ export const weekly = defineLeaf({
       showProgress: args.json !== true,
     };
     const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
-    const { openWeeklyWorld } = await import("../wiring/weekly.ts");
+    const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
-    const { world, options, close } = await begin(openWeeklyWorld(config, flags, { ...context, interrupt }));
+    const { dependencies, options, close } = await begin(openWeeklyDependencies(config, flags, { ...context, interrupt }));
     try {
-      const summary = await runWeekly(world, options);
+      const summary = await runWeekly(dependencies, options);
       const { renderSummary } = await import("../../lib/weekly/texts/summary-text.ts");
       return { exitCode: summary.exitCode, result: summary, text: renderSummary(summary) };
     } finally {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
-import type { Leaf, ValueCheck } from "./command.ts";
+import type { Command, ValueCheck } from "./command.ts";
 import { nearest } from "./nearest.ts";
 
 /**
@@ -12,11 +12,11 @@ import { nearest } from "./nearest.ts";
  */
 export function strictArguments(
   words: readonly string[],
-  leaf: Leaf,
+  command: Command,
 ): { rawArgs: string[]; isJson: boolean } | { problem: string } {
   const { tokens } = parseArgs({
     args: [...words],
-    options: Object.fromEntries(namedArgs(leaf.args).map(([name, arg]) => [name, { type: typeOf(arg) }])),
+    options: Object.fromEntries(namedArgs(command.args).map(([name, arg]) => [name, { type: typeOf(arg) }])),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -25,11 +25,11 @@ export function strictArguments(
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
-    const problem = token.kind === "option" ? addOption(given, token, leaf) : undefined;
+    const problem = token.kind === "option" ? addOption(given, token, command) : undefined;
     if (problem !== undefined) return { problem };
   }
   const problem =
-    missingOption(given, leaf) ?? positionalProblem(positionals, leaf) ?? leaf.checkTogether?.(given);
+    missingOption(given, command) ?? positionalProblem(positionals, command) ?? command.checkTogether?.(given);
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
@@ -44,11 +44,11 @@ type OptionToken = {
 };
 
 /** Adds the option to those given, a flag with an empty text; or says what is wrong with it. */
-function addOption(given: Map<string, string>, token: OptionToken, leaf: Leaf): string | undefined {
+function addOption(given: Map<string, string>, token: OptionToken, command: Command): string | undefined {
   const { name, rawName } = token;
-  const arg = Object.hasOwn(leaf.args, name) && rawName.startsWith("--") ? leaf.args[name] : undefined;
-  if (arg === undefined || arg.type === "positional") return unknownOption(rawName, leaf);
-  const fault = arg.type === "boolean" ? flagFault(token) : valueFault(token, arg, leaf.checks?.[name]);
+  const arg = Object.hasOwn(command.args, name) && rawName.startsWith("--") ? command.args[name] : undefined;
+  if (arg === undefined || arg.type === "positional") return unknownOption(rawName, command);
+  const fault = arg.type === "boolean" ? flagFault(token) : valueFault(token, arg, command.checks?.[name]);
   if (fault !== undefined) return `option ${rawName} ${fault}`;
   const value = token.value ?? "";
   const before = given.get(name);
@@ -75,12 +75,12 @@ function valueFault(
   return check?.(value);
 }
 
-function missingOption(given: ReadonlyMap<string, string>, { args }: Leaf): string | undefined {
+function missingOption(given: ReadonlyMap<string, string>, { args }: Command): string | undefined {
   const missing = namedArgs(args).find(([name, arg]) => arg.required && !given.has(name));
   return missing && `option --${missing[0]} is required`;
 }
 
-function positionalProblem(words: readonly string[], { args, checks }: Leaf): string | undefined {
+function positionalProblem(words: readonly string[], { args, checks }: Command): string | undefined {
   const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
   if (words.length > names.length) return `unexpected argument ${JSON.stringify(words[names.length])}`;
   for (const [index, name] of names.entries()) {
@@ -93,7 +93,7 @@ function positionalProblem(words: readonly string[], { args, checks }: Leaf): st
   return undefined;
 }
 
-function unknownOption(rawName: string, { args }: Leaf): string {
+function unknownOption(rawName: string, { args }: Command): string {
   const near = nearest(rawName, [...namedArgs(args).map(([name]) => `--${name}`), "--help"]);
   return `unknown option ${rawName}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }

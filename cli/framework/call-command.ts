@@ -1,27 +1,27 @@
-import type { Leaf } from "./command.ts";
+import type { Command } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
-import { printHelp, renderLeafHelp, usageOf } from "./help.ts";
+import { printHelp, renderCommandHelp, usageOf } from "./help.ts";
 
 /**
  * Shows the help of a command, or runs it when its arguments are right.
  *
  * Errors: USAGE_INVALID, before the command has done anything.
  */
-export async function callLeaf(path: string, leaf: Leaf, words: readonly string[]): Promise<number> {
+export async function callCommand(path: string, command: Command, words: readonly string[]): Promise<number> {
   if (asksForHelp(words)) {
-    printHelp(renderLeafHelp(path, leaf));
+    printHelp(renderCommandHelp(path, command));
     return EXIT.ok;
   }
-  const [{ strictArguments }, { runLeaf }] = await Promise.all([
+  const [{ strictArguments }, { runCommand }] = await Promise.all([
     import("./arguments.ts"),
     import("./run-command.ts"),
   ]);
-  const checked = strictArguments(words, leaf);
+  const checked = strictArguments(words, command);
   if ("problem" in checked) {
     const { misuse } = await import("./misuse.ts");
-    throw misuse(checked.problem, path, usageOf(path, leaf));
+    throw misuse(checked.problem, path, usageOf(path, command));
   }
-  return await runLeaf(path.slice("opsctl ".length), leaf, checked);
+  return await runCommand(path.slice("opsctl ".length), command, checked);
 }
 
 /** Whether help is asked for, wherever it stands among the arguments of a command. */

@@ -21,7 +21,7 @@ export type Outcome = { exitCode: number; result: object; text: string };
 export type ValueCheck = (value: string) => string | undefined;
 
 /** What a command declares beside citty's own: checks of values, an example, and how its failure looks as JSON. */
-export type LeafParts<T extends ArgsDef> = {
+export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
   /** Whose work it is: started by root, the command becomes the service account, and has the option `--as-is`. */
   account?: "service";
@@ -38,18 +38,18 @@ export type LeafParts<T extends ArgsDef> = {
 };
 
 /** A command that does something. */
-export type Leaf = Omit<LeafParts<ArgsDef>, "run" | "failed"> & {
+export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
   citty: CommandDef<ArgsDef>;
   failed: ((error: OpsError, exitCode: number, args: ParsedArgs) => Promise<object>) | undefined;
 };
 
 /** A command whose file is imported when it is called and not before. */
-export type LazyLeaf = { meta: CommandMeta & { description: string }; load: () => Promise<Leaf> };
+export type LazyCommand = { meta: CommandMeta & { description: string }; load: () => Promise<Command> };
 
 /** A command that only holds others. */
 export type Group = {
   meta: { name: string; description: string };
-  commands: Record<string, LazyLeaf | Group>;
+  commands: Record<string, LazyCommand | Group>;
 };
 
 const AS_IS = {
@@ -60,7 +60,7 @@ const AS_IS = {
 } as const satisfies ArgsDef;
 
 /** Declares a command: citty's definition with what the frame needs beside it. */
-export function defineLeaf<const T extends ArgsDef>(parts: LeafParts<T>): Leaf {
+export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): Command {
   const { run, ...rest } = parts;
   const args = parts.account === undefined ? parts.args : { ...parts.args, ...AS_IS };
   const citty: CommandDef<T> = {
@@ -69,5 +69,5 @@ export function defineLeaf<const T extends ArgsDef>(parts: LeafParts<T>): Leaf {
     run: ({ args: given, data }) => run(given, data as CommandContext),
   };
   // The frame treats all commands alike; the types of their own arguments end here.
-  return { failed: undefined, ...rest, args, citty } as unknown as Leaf;
+  return { failed: undefined, ...rest, args, citty } as unknown as Command;
 }

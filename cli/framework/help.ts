@@ -1,5 +1,5 @@
 import type { ArgDef } from "citty";
-import type { Group, Leaf } from "./command.ts";
+import type { Group, Command } from "./command.ts";
 
 /**
  * Prints help or version. Nothing was done, so nothing is lost where it cannot be written; and `node:fs`, which would
@@ -31,15 +31,15 @@ export function renderGroupHelp(path: string, group: Group): string {
 }
 
 /** The help of a command: arguments, options and an example. */
-export function renderLeafHelp(path: string, leaf: Leaf): string {
-  const all = Object.entries(leaf.args);
+export function renderCommandHelp(path: string, command: Command): string {
+  const all = Object.entries(command.args);
   const words = all.filter(([, arg]) => arg.type === "positional");
   const options = all.filter(([, arg]) => arg.type !== "positional");
   return lines(
-    leaf.meta.description,
-    ...(leaf.notes === undefined ? [] : ["", leaf.notes]),
+    command.meta.description,
+    ...(command.notes === undefined ? [] : ["", command.notes]),
     "",
-    `Usage: ${usageOf(path, leaf)}`,
+    `Usage: ${usageOf(path, command)}`,
     ...section(
       "Arguments:",
       words.map(([name, arg]): Row => [wordText(name, arg), arg.description ?? ""]),
@@ -47,13 +47,13 @@ export function renderLeafHelp(path: string, leaf: Leaf): string {
     ...section("Options:", [...options.map(optionRow), ["--help", "Show this help"]]),
     "",
     "Example:",
-    `  ${leaf.example}`,
+    `  ${command.example}`,
   );
 }
 
 /** The usage line of a command, without the word "Usage". */
-export function usageOf(path: string, leaf: Leaf): string {
-  const parts = Object.entries(leaf.args).map(([name, arg]) => {
+export function usageOf(path: string, command: Command): string {
+  const parts = Object.entries(command.args).map(([name, arg]) => {
     if (arg.type === "positional") return wordText(name, arg);
     const option = optionText(name, arg);
     return arg.required ? option : `[${option}]`;

@@ -1,9 +1,9 @@
-import { parseArgs, runCommand } from "citty";
+import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
-import type { CommandContext, Leaf, Outcome } from "./command.ts";
+import type { CommandContext, Command, Outcome } from "./command.ts";
 import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { isTerminal, writeErr, writeOut } from "./output.ts";
@@ -18,12 +18,12 @@ const STDERR = 2;
  * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
  *        started fails behind its back. A result that cannot be written makes the status at least 1.
  */
-export async function runLeaf(
+export async function runCommand(
   name: string,
-  leaf: Leaf,
+  command: Command,
   { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
 ): Promise<number> {
-  const handed = await asItsAccount(leaf, rawArgs);
+  const handed = await asItsAccount(command, rawArgs);
   if (typeof handed === "number") return handed;
   const stderr = await standardError();
   const log = commandLog(stderr);
@@ -35,7 +35,7 @@ export async function runLeaf(
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
     return {
       exitCode: exitStatusOf(code),
-      result: await failureResult(name, leaf, failure, rawArgs),
+      result: await failureResult(name, command, failure, rawArgs),
       text: "",
     };
   };
@@ -45,7 +45,7 @@ export async function runLeaf(
   const context: CommandContext = { env: process.env, log, stderr, interrupted };
   try {
     if (handed !== null) throw handed;
-    const { result } = await runCommand(leaf.citty, { rawArgs, data: context });
+    const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
     return print(await fail(error));
@@ -53,16 +53,16 @@ export async function runLeaf(
 }
 
 /** What a command comes to that root started and that belongs to the account; null when this process is to run it. */
-async function asItsAccount(leaf: Leaf, rawArgs: string[]): Promise<number | OpsError | null> {
-  if (leaf.account === undefined || !isRoot()) return null;
-  if (parseArgs(rawArgs, leaf.args)["as-is"] === true) return null;
+async function asItsAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
+  if (command.account === undefined || !isRoot()) return null;
+  if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
   const { handOver } = await import("../child-process/hand-over.ts");
   return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
 }
 
-async function failureResult(name: string, leaf: Leaf, error: OpsError, rawArgs: string[]): Promise<object> {
+async function failureResult(name: string, command: Command, error: OpsError, rawArgs: string[]): Promise<object> {
   const exitCode = exitStatusOf(error.code);
-  if (leaf.failed !== undefined) return await leaf.failed(error, exitCode, parseArgs(rawArgs, leaf.args));
+  if (command.failed !== undefined) return await command.failed(error, exitCode, parseArgs(rawArgs, command.args));
   const { code, message, hint } = error;
   return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
 }

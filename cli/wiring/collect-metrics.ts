@@ -1,5 +1,5 @@
 import type { CollectConfig } from "../../lib/metrics/config.ts";
-import type { CollectWorld } from "../../lib/metrics/run.ts";
+import type { CollectDependencies } from "../../lib/metrics/run.ts";
 import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
@@ -15,11 +15,11 @@ const ENGINE_CALL_MS = 5_000;
 const HOSTING_CALL_MS = 10_000;
 
 /** Opens what the collector reads. */
-export function openCollectWorld(
+export function openCollectDependencies(
   { proxy, hosting, logDir }: CollectConfig,
   { log, env }: Pick<CommandContext, "log" | "env">,
   processEnv: Record<string, string | undefined>,
-): CollectWorld {
+): CollectDependencies {
   keepLoopbackOffProxies(processEnv);
   const onCall = (record: CallRecord) => log.debug("A peer was called", record);
   return {

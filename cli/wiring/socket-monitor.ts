@@ -11,7 +11,7 @@ import type { SocketMonitorConfig } from "../../lib/sockets/config.ts";
 import { readLoadAverage } from "../../lib/sockets/load-average.ts";
 import { appendReadings } from "../../lib/sockets/log-line.ts";
 import { readProxyMemory } from "../../lib/sockets/proxy-memory-file.ts";
-import type { SocketMonitorWorld } from "../../lib/sockets/run.ts";
+import type { SocketMonitorDependencies } from "../../lib/sockets/run.ts";
 import type { CommandContext } from "../framework/command.ts";
 
 const LISTING_LIMIT_MS = 10_000;
@@ -19,10 +19,10 @@ const LISTING_LIMIT_MS = 10_000;
 const MESSAGE_LIMIT_MS = 95_000;
 
 /** Opens what the socket monitor touches; the dedup and the gateway only when they are needed. */
-export function openSocketMonitorWorld(
+export function openSocketMonitorDependencies(
   { messaging, stateDir, logDir, textfileDir }: SocketMonitorConfig,
   { log }: Pick<CommandContext, "log">,
-): SocketMonitorWorld {
+): SocketMonitorDependencies {
   keepLoopbackOffProxies(process.env);
   const gateway = evolutionClient({
     baseUrl: new URL(messaging.apiUrl),

@@ -12,7 +12,7 @@ import { linearTracker } from "../../lib/providers/linear/client.ts";
 import type { WebhookConfig } from "../../lib/webhook/config.ts";
 import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
 import { createWebhookMetrics } from "../../lib/webhook/metrics/counters.ts";
-import type { ServeWorld } from "../../lib/webhook/serve.ts";
+import type { ServeDependencies } from "../../lib/webhook/serve.ts";
 import type { OutboxLimits } from "../../lib/webhook/state/state.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
@@ -26,11 +26,11 @@ const SEND_LIMIT_MS = 30_000;
  *
  * Errors: those of `openState`, before anything listens.
  */
-export async function openServeWorld(
+export async function openServeDependencies(
   config: WebhookConfig,
   limits: OutboxLimits,
   { log, interrupted }: CommandContext,
-): Promise<{ world: ServeWorld; close(): Promise<void> }> {
+): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
   keepLoopbackOffProxies(process.env);
   const { messaging, tracker } = config;
@@ -49,7 +49,7 @@ export async function openServeWorld(
   });
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
   const state = await openState(config.state, log, "opsctl webhook", limits);
-  const world: ServeWorld = {
+  const dependencies: ServeDependencies = {
     secret: config.secret,
     state,
     attempts: {
@@ -68,7 +68,7 @@ export async function openServeWorld(
     random: Math.random,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
   };
-  return { world, close: () => state.close() };
+  return { dependencies, close: () => state.close() };
 }
 
 /** Tells systemd that the service is ready, by its own client: neither runtime can write to the notify socket. */

@@ -9,7 +9,7 @@ import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
-import type { WeeklyOptions, WeeklyWorld } from "../../lib/weekly/context/world.ts";
+import type { WeeklyOptions, WeeklyDependencies } from "../../lib/weekly/context/world.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
@@ -31,11 +31,11 @@ const STATEMENT_LIMIT_MS = 60_000;
  *
  * Errors: those of `openDatabase`, before anything is written.
  */
-export async function openWeeklyWorld(
+export async function openWeeklyDependencies(
   config: WeeklyConfig,
   flags: WeeklyFlags,
   { log, stderr, interrupt }: Pick<CommandContext, "log" | "stderr"> & { interrupt: AbortSignal },
-): Promise<{ world: WeeklyWorld; options: WeeklyOptions; close(): Promise<void> }> {
+): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
   const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
   keepLoopbackOffProxies(process.env);
   const database = await openDatabase(config.databaseUrl, {
@@ -45,7 +45,7 @@ export async function openWeeklyWorld(
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
   const onCall = (record: CallRecord) => log.debug("A peer was called", record);
   const emailPace = createPace();
-  const world: WeeklyWorld = {
+  const dependencies: WeeklyDependencies = {
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),
     application: applicationClient({
@@ -86,7 +86,7 @@ export async function openWeeklyWorld(
     },
   };
   return {
-    world,
+    dependencies,
     options,
     close: async () => {
       progress.stop();

@@ -1,8 +1,8 @@
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
 import type { Check } from "./context/check.ts";
-import { Desk } from "./context/desk.ts";
-import type { DoctorWorld } from "./context/world.ts";
+import { CheckContext } from "./context/desk.ts";
+import type { DoctorDependencies } from "./context/world.ts";
 import { type Finding, fail, type Verdict } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
 
@@ -14,33 +14,33 @@ import { reasonOf } from "./reason.ts";
  * Errors: none thrown.
  */
 export async function runDoctor(
-  world: DoctorWorld,
+  dependencies: DoctorDependencies,
   checks: readonly Check[],
   onFound: (check: Check, findings: readonly Finding[]) => void = () => {},
 ): Promise<Finding[]> {
-  const desk = new Desk(world);
+  const context = new CheckContext(dependencies);
   const run = async (check: Check) => {
-    const findings = await runCheck(check, desk);
+    const findings = await runCheck(check, context);
     onFound(check, findings);
     return findings;
   };
   try {
     return (await Promise.all(checks.map(run))).flat();
   } finally {
-    await desk.close();
+    await context.close();
   }
 }
 
-async function runCheck(check: Check, desk: Desk): Promise<Finding[]> {
+async function runCheck(check: Check, context: CheckContext): Promise<Finding[]> {
   const { command, name } = check;
   const outOfTime = new AbortController();
   const done = new AbortController();
-  const work = attempt(check, desk, outOfTime.signal);
-  const limit = desk.world.wait(desk.world.limitMs, done.signal).then(() => null);
+  const work = attempt(check, context, outOfTime.signal);
+  const limit = context.dependencies.wait(context.dependencies.limitMs, done.signal).then(() => null);
   const verdicts = await Promise.race([work, limit]);
   done.abort();
   outOfTime.abort();
-  return (verdicts ?? [noAnswer(desk.world.limitMs)]).map((verdict) => ({
+  return (verdicts ?? [noAnswer(context.dependencies.limitMs)]).map((verdict) => ({
     command,
     check: name,
     ...verdict,
@@ -48,9 +48,9 @@ async function runCheck(check: Check, desk: Desk): Promise<Finding[]> {
   }));
 }
 
-async function attempt(check: Check, desk: Desk, signal: AbortSignal): Promise<Verdict[]> {
+async function attempt(check: Check, context: CheckContext, signal: AbortSignal): Promise<Verdict[]> {
   try {
-    return await check.run(desk, signal);
+    return await check.run(context, signal);
   } catch (error) {
     if (error instanceof OpsError) return [fail(reasonOf(error), error.hint ?? null)];
     // A message of the engine or of a library may quote what it met.

@@ -1,7 +1,7 @@
 import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
 
 /** What a run of the collector touches; `limitsMs` is how long each source may take. */
-export type CollectWorld = {
+export type CollectDependencies = {
   sources: Record<SourceName, Source>;
   limitsMs: Record<SourceName, number>;
   nowMs: () => number;
@@ -25,15 +25,15 @@ export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
  *         source, which has no samples; the others are as they are.
  * Errors: none thrown.
  */
-export async function collectMetrics(world: CollectWorld): Promise<CollectReport> {
-  const sources = await Promise.all(SOURCES.map((name) => readSource(name, world)));
-  return { sources, finishedAtMs: world.nowMs() };
+export async function collectMetrics(dependencies: CollectDependencies): Promise<CollectReport> {
+  const sources = await Promise.all(SOURCES.map((name) => readSource(name, dependencies)));
+  return { sources, finishedAtMs: dependencies.nowMs() };
 }
 
-async function readSource(name: SourceName, world: CollectWorld): Promise<SourceReport> {
-  const startedMs = world.monotonicMs();
-  const reading = await withinLimit(name, world.sources[name], world.limitsMs[name]);
-  return { name, ...reading, durationMs: world.monotonicMs() - startedMs };
+async function readSource(name: SourceName, dependencies: CollectDependencies): Promise<SourceReport> {
+  const startedMs = dependencies.monotonicMs();
+  const reading = await withinLimit(name, dependencies.sources[name], dependencies.limitsMs[name]);
+  return { name, ...reading, durationMs: dependencies.monotonicMs() - startedMs };
 }
 
 async function withinLimit(name: SourceName, read: Source, limitMs: number): Promise<SourceReading> {

@@ -13,7 +13,7 @@ import { APPLICATION_REQUIREMENTS } from "../schema/requirements.ts";
 import { RECORD_TABLE } from "./record-table.ts";
 
 /** What a migration run works with; `known` and `lockTimeoutMs` have defaults that only tests change. */
-export type MigrateWorld = {
+export type MigrateDependencies = {
   sql: postgres.Sql;
   /** Told the name of each migration as soon as it is committed. */
   onApplied?: (name: string) => void;
@@ -31,7 +31,7 @@ const LOCK_TIMEOUT_MS = 15_000;
  *
  * Errors: DATABASE_GRANT_MISSING when the login may not read the record.
  */
-export async function migrationStatus({ sql, known }: MigrateWorld): Promise<MigrationStatus[]> {
+export async function migrationStatus({ sql, known }: MigrateDependencies): Promise<MigrationStatus[]> {
   const [record] = await sql<[{ exists: boolean; readable: boolean; login: string }]>`
     select count(*) > 0 as exists, current_user as login,
            -- Its policy shows the rows to service_role and its members only.
@@ -59,31 +59,31 @@ export async function migrationStatus({ sql, known }: MigrateWorld): Promise<Mig
  *         DATABASE_ROW_SECURITY before anything is applied; MIGRATION_FAILED with the file's name and the SQL state.
  */
 export async function applyMigrations(
-  world: MigrateWorld,
+  dependencies: MigrateDependencies,
 ): Promise<{ applied: string[]; migrations: MigrationStatus[] }> {
-  const known = world.known ?? MIGRATIONS;
-  const before = await migrationStatus(world);
+  const known = dependencies.known ?? MIGRATIONS;
+  const before = await migrationStatus(dependencies);
   refuseForeignHistory(before);
   const applied: string[] = [];
   if (before.some((migration) => migration.state === "pending")) {
-    await requirePrerequisites(world.sql);
+    await requirePrerequisites(dependencies.sql);
     for (const migration of known) {
-      if (await applyOne(world, migration, known)) {
+      if (await applyOne(dependencies, migration, known)) {
         applied.push(migration.name);
-        world.onApplied?.(migration.name);
+        dependencies.onApplied?.(migration.name);
       }
     }
   }
-  return { applied, migrations: await migrationStatus(world) };
+  return { applied, migrations: await migrationStatus(dependencies) };
 }
 
 /** Whether the migration was missing, and is applied now. */
 async function applyOne(
-  world: MigrateWorld,
+  dependencies: MigrateDependencies,
   migration: Migration,
   known: readonly Migration[],
 ): Promise<boolean> {
-  const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = world;
+  const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = dependencies;
   try {
     return await sql.begin(async (tx) => {
       await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();

@@ -8,7 +8,7 @@ import { renderSocketAlert } from "./message-text.ts";
 import { type Messenger, sendText } from "./send.ts";
 
 /** What a run of the socket monitor touches. */
-export type SocketMonitorWorld = {
+export type SocketMonitorDependencies = {
   countSockets: () => Promise<SocketCounts>;
   readLoadAverage: () => Promise<LoadAverage | null>;
   readProxyMemory: () => Promise<number | null>;
@@ -35,16 +35,16 @@ export type SocketMonitorReport = {
  * Errors: none thrown; they are the report's problems.
  */
 export async function monitorSockets(
-  world: SocketMonitorWorld,
+  dependencies: SocketMonitorDependencies,
   threshold: number,
 ): Promise<SocketMonitorReport> {
-  const time = new Date(world.nowMs()).toISOString();
+  const time = new Date(dependencies.nowMs()).toISOString();
   const [counted, load, proxyMemoryBytes] = await Promise.all([
-    world.countSockets().catch(() => null),
-    world.readLoadAverage(),
-    world.readProxyMemory(),
+    dependencies.countSockets().catch(() => null),
+    dependencies.readLoadAverage(),
+    dependencies.readProxyMemory(),
   ]);
-  const { alert, problems } = counted === null ? unread() : await act(world, counted, threshold);
+  const { alert, problems } = counted === null ? unread() : await act(dependencies, counted, threshold);
   const readings: SocketReadings = {
     time,
     total: counted?.total ?? null,
@@ -54,16 +54,16 @@ export async function monitorSockets(
     load15: load?.load15 ?? null,
     proxyMemoryBytes,
   };
-  return { readings, alert, problems: [...problems, ...(await append(world, readings))] };
+  return { readings, alert, problems: [...problems, ...(await append(dependencies, readings))] };
 }
 
 type Acted = Pick<SocketMonitorReport, "alert" | "problems">;
 
-async function act(world: SocketMonitorWorld, counts: SocketCounts, threshold: number): Promise<Acted> {
+async function act(dependencies: SocketMonitorDependencies, counts: SocketCounts, threshold: number): Promise<Acted> {
   if (decide(counts.total, threshold) === "at_or_below")
-    return { alert: "not_needed", problems: await endEpisode(world.openDedup) };
-  const text = renderSocketAlert({ host: world.host, ...counts, threshold });
-  return await alertOnce(world.openDedup, () => sendText(world.messenger, text));
+    return { alert: "not_needed", problems: await endEpisode(dependencies.openDedup) };
+  const text = renderSocketAlert({ host: dependencies.host, ...counts, threshold });
+  return await alertOnce(dependencies.openDedup, () => sendText(dependencies.messenger, text));
 }
 
 function unread(): Acted {
@@ -71,9 +71,9 @@ function unread(): Acted {
   return { alert: "not_needed", problems: [{ code: "sockets_unreadable", message }] };
 }
 
-async function append(world: SocketMonitorWorld, readings: SocketReadings): Promise<MonitorProblem[]> {
+async function append(dependencies: SocketMonitorDependencies, readings: SocketReadings): Promise<MonitorProblem[]> {
   try {
-    await world.appendReadings(readings);
+    await dependencies.appendReadings(readings);
     return [];
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;

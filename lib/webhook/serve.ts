@@ -6,7 +6,7 @@ import { parseAlerts } from "./alert/parse.ts";
 import type { Attempt } from "./delivery/attempt.ts";
 import { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
-import { Lane, type LaneWorld } from "./delivery/sender.ts";
+import { Sender, type SenderDependencies } from "./delivery/sender.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { WebhookMetrics } from "./metrics/metrics.ts";
@@ -22,7 +22,7 @@ export type ServeOptions = {
 };
 
 /** What the service touches. */
-export type ServeWorld = {
+export type ServeDependencies = {
   secret: Secret;
   state: State;
   attempts: { message: Attempt; issue: Attempt };
@@ -54,17 +54,17 @@ const STOP_MS = 8_500;
  * Errors: LISTEN_FAILED.
  * Source: monitoring document, Alert webhook.
  */
-export async function serveWebhook(world: ServeWorld, options: ServeOptions): Promise<void> {
-  const { state, metrics, log, interrupt, sleep } = world;
-  const dispatcher = dispatcherOf(world, options);
+export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
+  const { state, metrics, log, interrupt, sleep } = dependencies;
+  const dispatcher = dispatcherOf(dependencies, options);
   const intake = new Intake({ state, dispatcher, metrics, sleep });
   const listeners: Listener[] = [];
   try {
-    listeners.push(await listenForAlerts(world, options, intake));
-    if (options.adminPort !== 0) listeners.push(await listenForAdmin(world, options, dispatcher));
+    listeners.push(await listenForAlerts(dependencies, options, intake));
+    if (options.adminPort !== 0) listeners.push(await listenForAdmin(dependencies, options, dispatcher));
     await dispatcher.start();
     const [alerts, admin] = listeners;
-    world.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
+    dependencies.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
     if (!interrupt.aborted)
       await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");
@@ -76,22 +76,22 @@ export async function serveWebhook(world: ServeWorld, options: ServeOptions): Pr
   }
 }
 
-function dispatcherOf(world: ServeWorld, { messagesPerMinute }: ServeOptions): Dispatcher {
-  const { state, attempts, metrics, log, monotonicMs, random, sleep } = world;
-  const lane = (rest: Pick<LaneWorld, "kind" | "attempt" | "places" | "onFree" | "bucket">) =>
-    new Lane({ state, metrics, log, monotonicMs, random, sleep, ...rest });
+function dispatcherOf(dependencies: ServeDependencies, { messagesPerMinute }: ServeOptions): Dispatcher {
+  const { state, attempts, metrics, log, monotonicMs, random, sleep } = dependencies;
+  const sender = (rest: Pick<SenderDependencies, "kind" | "attempt" | "places" | "onFree" | "bucket">) =>
+    new Sender({ state, metrics, log, monotonicMs, random, sleep, ...rest });
   const bucket = new TokenBucket({ perMinute: messagesPerMinute, burst: MESSAGE_BURST }, monotonicMs());
   return new Dispatcher(
     (onFree) => ({
-      message: lane({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
-      issue: lane({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
+      message: sender({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
+      issue: sender({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
     }),
-    { state, log, monotonicMs, sleep, onLead: () => recallPace(world, bucket) },
+    { state, log, monotonicMs, sleep, onLead: () => recallPace(dependencies, bucket) },
   );
 }
 
 /** Whoever delivered before has used up the same number's patience: a restart is no new burst. */
-async function recallPace({ state, log, monotonicMs }: ServeWorld, bucket: TokenBucket): Promise<void> {
+async function recallPace({ state, log, monotonicMs }: ServeDependencies, bucket: TokenBucket): Promise<void> {
   try {
     bucket.restart(monotonicMs(), await state.deliveredWithin("message", bucket.fillMs));
   } catch (error) {
@@ -102,8 +102,8 @@ async function recallPace({ state, log, monotonicMs }: ServeWorld, bucket: Token
   }
 }
 
-function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {
-  const { secret, metrics, log, interrupt } = world;
+function listenForAlerts(dependencies: ServeDependencies, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {
+  const { secret, metrics, log, interrupt } = dependencies;
   const take = intake.take.bind(intake);
   const app = createApp({
     secret,
@@ -118,23 +118,23 @@ function listenForAlerts(world: ServeWorld, { host, port }: ServeOptions, intake
   return listen({
     host,
     port,
-    fd: world.sockets.get("webhook"),
+    fd: dependencies.sockets.get("webhook"),
     fetch: app.fetch,
     limits: { onCrowded },
   });
 }
 
 function listenForAdmin(
-  world: ServeWorld,
+  dependencies: ServeDependencies,
   { adminPort }: ServeOptions,
   dispatcher: Dispatcher,
 ): Promise<Listener> {
-  const { state, metrics, log, interrupt } = world;
+  const { state, metrics, log, interrupt } = dependencies;
   const app = createAdminApp({ state, metrics, log, dispatcher, isStopping: () => interrupt.aborted });
   return listen({
     host: ADMIN_HOST,
     port: adminPort,
-    fd: world.sockets.get("admin"),
+    fd: dependencies.sockets.get("admin"),
     fetch: app.fetch,
     limits: { connections: ADMIN_CONNECTIONS },
   });

@@ -17,7 +17,7 @@ export type TestReport = {
 };
 
 /** What sending a test alert needs; `latest` is absent where the state cannot be looked into. */
-export type TestWorld = {
+export type TestAlertDependencies = {
   url: URL;
   secret: Secret;
   fingerprint: string;
@@ -47,22 +47,22 @@ const answerSchema = v.object({
  * Errors: WEBHOOK_UNREACHABLE, WEBHOOK_REFUSED; nothing was accepted then.
  */
 export async function sendTestAlert(
-  world: TestWorld,
+  dependencies: TestAlertDependencies,
   { withIssue }: { withIssue: boolean },
 ): Promise<TestReport> {
-  const answer = await post(world, testAlert(world, withIssue));
+  const answer = await post(dependencies, testAlert(dependencies, withIssue));
   const report: TestReport = {
-    fingerprint: world.fingerprint,
+    fingerprint: dependencies.fingerprint,
     whatsapp: answer.whatsapp,
     issue: answer.issue === "duplicate" ? "queued" : answer.issue,
     issueId: answer.issueId ?? null,
     codes: {},
   };
-  await follow(world, report);
+  await follow(dependencies, report);
   return report;
 }
 
-function testAlert({ fingerprint, nowIso }: TestWorld, withIssue: boolean): object {
+function testAlert({ fingerprint, nowIso }: TestAlertDependencies, withIssue: boolean): object {
   return {
     // Whatever is not `firing` gets a message and no issue.
     status: withIssue ? "firing" : "test",
@@ -77,7 +77,7 @@ function testAlert({ fingerprint, nowIso }: TestWorld, withIssue: boolean): obje
 }
 
 async function post(
-  { url, secret }: TestWorld,
+  { url, secret }: TestAlertDependencies,
   alert: object,
 ): Promise<Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">> {
   const headers = { "x-webhook-secret": secret.open() };
@@ -111,8 +111,8 @@ async function post(
 }
 
 /** Looks at the outbox until nothing of the alert is queued any more. */
-async function follow(world: TestWorld, report: TestReport): Promise<void> {
-  const { latest, fingerprint, monotonicMs, waitMs, sleep } = world;
+async function follow(dependencies: TestAlertDependencies, report: TestReport): Promise<void> {
+  const { latest, fingerprint, monotonicMs, waitMs, sleep } = dependencies;
   const deadlineMs = monotonicMs() + waitMs;
   while (latest !== null && (report.whatsapp === "queued" || report.issue === "queued")) {
     const rows = await latest(fingerprint);

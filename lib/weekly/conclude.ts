@@ -21,7 +21,7 @@ export async function concludeRun(
   editorials: EditorialSummary,
   finish: (rest: Partial<WeeklySummary>) => WeeklySummary,
 ): Promise<WeeklySummary> {
-  const { world, options, tally, stop } = run;
+  const { dependencies, options, tally, stop } = run;
   if (everySocialCallFailed(tally) && stop.reason() === null)
     tally.failFirst({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
 
@@ -49,7 +49,7 @@ export async function concludeRun(
   if (problem === null) return { ...result, heartbeat: "written" };
 
   tally.fail({ step: "heartbeat", code: "HEARTBEAT_UNWRITABLE" });
-  world.log.error("The success heartbeat could not be written", {
+  dependencies.log.error("The success heartbeat could not be written", {
     code: "HEARTBEAT_UNWRITABLE",
     cause: problem,
     logDir: options.logDir,

@@ -17,9 +17,9 @@ import { instanceNameOf } from "./delivery/whatsapp.ts";
  *         the one thing asked outside the database.
  */
 export async function checkRecipientsAndSenders(run: Run): Promise<Partial<WeeklySummary>> {
-  const { world, options, tally } = run;
+  const { dependencies, options, tally } = run;
   const { whatsappSenderTenantId, emailSenderTenantId } = options;
-  const { store } = world;
+  const { store } = dependencies;
   const senders = await store.readSenders(whatsappSenderTenantId, emailSenderTenantId);
   const whatsappProblem = options.skipWhatsapp
     ? null
@@ -36,7 +36,7 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
 
   // Last: only the first failures are named, and what concerns everybody comes before what concerns one.
   for await (const owner of pagesOf((after, limit) => store.listRecipients(options.tenantId, after, limit))) {
-    if (world.interrupt.aborted) break;
+    if (dependencies.interrupt.aborted) break;
     const { tenantId } = owner;
     const number = normalizePhone(owner.phone);
     const address = normalizeEmail(owner.email);
@@ -50,10 +50,10 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
       else if (recipientCode !== null || senderProblem !== null) tally[step].failed += 1;
       if (!leftOut && recipientCode !== null) tally.fail({ step, code: recipientCode, tenantId });
     }
-    world.progress.advance(1);
+    dependencies.progress.advance(1);
   }
 
-  const interrupted = world.interrupt.aborted;
+  const interrupted = dependencies.interrupt.aborted;
   if (interrupted) tally.fail({ step: "run", code: "RUN_INTERRUPTED" });
   const ready = tally.failures.length === 0;
   const { reports, whatsapp, email, failures, failuresTruncated } = tally;
@@ -80,7 +80,7 @@ type SenderProblem = Pick<Failure, "code" | "cause">;
 
 async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<SenderProblem | null> {
   if (run.options.whatsappSenderTenantId === null) return { code: "sender_tenant_missing" };
-  const { gateway, interrupt } = run.world;
+  const { gateway, interrupt } = run.dependencies;
   if (instanceName === null || gateway === null) return NO_SENDER_INSTANCE;
   const instance = await gateway.checkInstance(instanceName, interrupt);
   return instance.status === "open" ? null : { code: instance.code, cause: instance.cause };

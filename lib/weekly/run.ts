@@ -11,7 +11,7 @@ import type { Run } from "./context/run.ts";
 import { forEachConcurrently, pagesOf } from "./context/scopes.ts";
 import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./context/stop.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./context/summary.ts";
-import type { WeeklyOptions, WeeklyWorld } from "./context/world.ts";
+import type { WeeklyOptions, WeeklyDependencies } from "./context/world.ts";
 import { boundedStore, within } from "./database/bounded-store.ts";
 import { databaseCode, isConnectionLoss, repeatWhileLost } from "./database/refusals.ts";
 import type { Scope } from "./database/store.ts";
@@ -34,40 +34,40 @@ const SECOND_LOOK_MS = 5_000;
  * Errors: an OpsError when the database does not even answer the first questions.
  * Source: weekly report document, Run flow.
  */
-export async function runWeekly(world: WeeklyWorld, options: WeeklyOptions): Promise<WeeklySummary> {
+export async function runWeekly(dependencies: WeeklyDependencies, options: WeeklyOptions): Promise<WeeklySummary> {
   const stop = createStop();
-  const limit = { limitMs: world.statementLimitMs, signal: stop.expired };
-  const store = boundedStore(world.store, limit);
-  const checkReadiness = () => within(world.checkReadiness, limit);
-  const release = stopOnInterrupt({ world, stop });
+  const limit = { limitMs: dependencies.statementLimitMs, signal: stop.expired };
+  const store = boundedStore(dependencies.store, limit);
+  const checkReadiness = () => within(dependencies.checkReadiness, limit);
+  const release = stopOnInterrupt({ dependencies, stop });
   try {
-    return await runUntilStopped({ ...world, store, checkReadiness }, options, stop);
+    return await runUntilStopped({ ...dependencies, store, checkReadiness }, options, stop);
   } finally {
     release();
   }
 }
 
 async function runUntilStopped(
-  world: WeeklyWorld,
+  dependencies: WeeklyDependencies,
   options: WeeklyOptions,
   stop: Stop,
 ): Promise<WeeklySummary> {
-  const startedMs = world.monotonicMs();
-  const summary = emptySummary({ version: world.version, runId: world.runId, dryRun: options.dryRun });
+  const startedMs = dependencies.monotonicMs();
+  const summary = emptySummary({ version: dependencies.version, runId: dependencies.runId, dryRun: options.dryRun });
   const finish = (rest: Partial<WeeklySummary>): WeeklySummary => ({
     ...summary,
     ...rest,
-    durationMs: Math.round(world.monotonicMs() - startedMs),
+    durationMs: Math.round(dependencies.monotonicMs() - startedMs),
   });
 
-  const problems = await asking("check the database", world.checkReadiness());
+  const problems = await asking("check the database", dependencies.checkReadiness());
   if (problems.length > 0) {
-    for (const { code, message, hint } of problems) world.log.error(message, { code, hint });
+    for (const { code, message, hint } of problems) dependencies.log.error(message, { code, hint });
     const failures = problems.map(({ code }) => ({ step: "readiness" as const, code }));
     return finish({ failures, error: problems[0]! });
   }
 
-  const startedAt = Temporal.Instant.from(await asking("read the clock", world.store.now()));
+  const startedAt = Temporal.Instant.from(await asking("read the clock", dependencies.store.now()));
   const { start, end, week } = weekWindow(startedAt);
   const window = { start: formatInstant(start), end: formatInstant(end) };
   summary.startedAt = formatInstant(startedAt);
@@ -77,18 +77,18 @@ async function runUntilStopped(
   else if (!options.dryRun) return finish(outsideMonday(summary.startedAt));
 
   const tally = createTally();
-  tally.reports.scopes = await asking("list the tenant owners", world.store.countScopes(options.tenantId));
+  tally.reports.scopes = await asking("list the tenant owners", dependencies.store.countScopes(options.tenantId));
   if (options.tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(options.tenantId));
-  world.progress.setTotal(tally.reports.scopes);
+  dependencies.progress.setTotal(tally.reports.scopes);
   const run: Run = {
-    world,
+    dependencies,
     options,
     window,
     startedAt,
     startedMs,
     tally,
     stop,
-    channels: deliveryChannels(world, options, stop),
+    channels: deliveryChannels(dependencies, options, stop),
     busyScopes: [],
     busyDeliveries: [],
   };
@@ -131,35 +131,35 @@ function notEligible(tenantId: string): Partial<WeeklySummary> {
   };
 }
 
-function deliveryChannels(world: WeeklyWorld, options: WeeklyOptions, stop: Stop): DeliveryChannel[] {
+function deliveryChannels(dependencies: WeeklyDependencies, options: WeeklyOptions, stop: Stop): DeliveryChannel[] {
   const { appBaseUrl } = options;
   const whatsapp = {
     leftOut: options.skipWhatsapp,
     senderTenantId: options.whatsappSenderTenantId,
     appBaseUrl,
-    gateway: world.gateway,
-    pace: world.whatsappPace,
+    gateway: dependencies.gateway,
+    pace: dependencies.whatsappPace,
   };
   const email = {
     leftOut: options.skipEmail,
     senderTenantId: options.emailSenderTenantId,
     appBaseUrl,
-    provider: world.emailProvider,
-    pace: world.emailPace,
+    provider: dependencies.emailProvider,
+    pace: dependencies.emailPace,
   };
-  const channels = [whatsappChannel(whatsapp, world.store), emailDeliveryChannel(email, world.store)];
+  const channels = [whatsappChannel(whatsapp, dependencies.store), emailDeliveryChannel(email, dependencies.store)];
   for (const { halt } of channels) halt.follow(stop.signal);
   return channels;
 }
 
 /** Steps 1 to 12 for every owner, a bounded number at a time. */
 async function reportEveryScope(run: Run): Promise<void> {
-  const { store, log } = run.world;
+  const { store, log } = run.dependencies;
   const afterEach = watchMidnight(run);
   const scopes = pagesOf((after, limit) =>
     repeatWhileLost(() => store.listScopes(run.options.tenantId, after, limit), {
-      deadlineMs: run.world.monotonicMs() + RECONNECT_MS,
-      ...run.world,
+      deadlineMs: run.dependencies.monotonicMs() + RECONNECT_MS,
+      ...run.dependencies,
       signal: run.stop.signal,
     }),
   );
@@ -167,7 +167,7 @@ async function reportEveryScope(run: Run): Promise<void> {
     await forEachConcurrently(untilStopped(run, scopes), run.options.concurrency, async (scope) => {
       if (run.stop.reason()) return;
       if ((await reportScope(run, scope)) === "busy") rememberBusyScope(run, scope);
-      run.world.progress.advance(1);
+      run.dependencies.progress.advance(1);
       afterEach();
     });
   } catch (error) {
@@ -190,9 +190,9 @@ async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
   if (result.status === "failed") await endIfDatabaseIsGone(run);
   if (result.status !== "completed") return "done";
   const { report } = result;
-  const world = { ...run.world, tally: run.tally, stop: run.stop };
+  const dependencies = { ...run.dependencies, tally: run.tally, stop: run.stop };
   for (const channel of run.channels) {
-    const held = await deliver(world, channel, report, report.known[channel.name]);
+    const held = await deliver(dependencies, channel, report, report.known[channel.name]);
     if (held) rememberBusyDelivery(run, { deliveryId: held.busy, channel, scope, reportId: report.id });
   }
   return "done";
@@ -200,7 +200,7 @@ async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
 
 /** A failed report may mean that the database is gone: then there is no use in failing all the others. */
 async function endIfDatabaseIsGone(run: Run): Promise<void> {
-  const { store, monotonicMs, sleep } = run.world;
+  const { store, monotonicMs, sleep } = run.dependencies;
   const deadlineMs = monotonicMs() + SECOND_LOOK_MS;
   while (!run.stop.reason()) {
     try {

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { postgresDedup } from "../../lib/dedup/postgres.ts";
 import { restoredText, storedKey, storedText } from "../../lib/dedup/postgres-text.ts";
 import { createStateDatabase, type StateDatabase } from "../webhook/support/postgres-state.ts";
-import { type DedupWorld, dedupSuite, START_MS } from "./support/suite.ts";
+import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
 
 setDefaultTimeout(60_000);
 
@@ -32,7 +32,7 @@ for (const major of [undefined, 15]) {
       state = await createStateDatabase(major);
     });
     afterAll(() => state.database.drop());
-    dedupSuite(name, () => openWorld(state));
+    dedupSuite(name, () => openFixture(state));
 
     test("takes texts that PostgreSQL cannot keep, each as its own", async () => {
       await state.empty(START_MS);
@@ -93,7 +93,7 @@ async function untilWaiting({ database }: StateDatabase): Promise<void> {
   }
 }
 
-async function openWorld(state: StateDatabase): Promise<DedupWorld> {
+async function openFixture(state: StateDatabase): Promise<DedupFixture> {
   await state.empty(START_MS);
   const { sql, url } = state.database;
   const others: postgres.Sql[] = [];

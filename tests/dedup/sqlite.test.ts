@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SQLITE_DEDUP_TABLE, sqliteDedup } from "../../lib/dedup/sqlite.ts";
-import { type DedupWorld, dedupSuite, START_MS } from "./support/suite.ts";
+import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
 
-dedupSuite("sqliteDedup()", openWorld);
+dedupSuite("sqliteDedup()", openFixture);
 
-async function openWorld(): Promise<DedupWorld> {
+async function openFixture(): Promise<DedupFixture> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-dedup-"));
   const databases: DatabaseSync[] = [];
   let clockMs = START_MS;

@@ -71,7 +71,7 @@ describe("runDoctor() when peers hang", () => {
       for (const route of Object.values(peer.routes)) route.script = () => "hang";
     host.put("secrets/DATABASE_URL", `postgres://u:secret-of-the-url@127.0.0.1:${database.port}/app`);
     const limit = handLimit();
-    host.world.wait = limit.wait;
+    host.dependencies.wait = limit.wait;
 
     const running = host.examine();
     const calledPeers = host.peers.filter((peer) => peer !== host.application);
@@ -93,7 +93,7 @@ describe("runDoctor() when peers hang", () => {
     await using host = await openHost();
     for (const route of Object.values(host.gateway.routes)) route.script = () => "hang";
     const limit = handLimit();
-    host.world.wait = limit.wait;
+    host.dependencies.wait = limit.wait;
     const running = host.examine("webhook");
     await until(() => host.gateway.ledger.length > 0 && host.tracker.ledger.length > 0);
     await until(() => limit.open === 1);
@@ -108,7 +108,7 @@ describe("runDoctor() when peers hang", () => {
     for (const peer of host.peers)
       for (const route of Object.values(peer.routes)) route.script = () => "hang";
     const limit = handLimit();
-    host.world.wait = limit.wait;
+    host.dependencies.wait = limit.wait;
     const running = host.examine("alert-rules");
     await until(() => limit.waiting === 7);
     limit.runOut();
@@ -120,8 +120,8 @@ describe("runDoctor() when peers hang", () => {
   test("ends a secret command that hangs, and names it", async () => {
     await using host = await openHost();
     host.put("bin/vault", "#!/bin/sh\nexec sleep 600\n", 0o755);
-    host.world.env = { ...host.world.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
-    host.world.secretCommandLimitMs = 100;
+    host.dependencies.env = { ...host.dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+    host.dependencies.secretCommandLimitMs = 100;
     host.put("secrets/HOSTING_TOKEN", "");
     const findings = await host.examine("collect-metrics");
     expect(findings.filter(({ check }) => check === "secrets")).toEqual([
@@ -138,8 +138,8 @@ describe("runDoctor() when peers hang", () => {
     await using host = await openHost();
     const calls = host.path("calls");
     host.put("bin/vault", `#!/bin/sh\necho "$1" >> ${calls}\nexec sleep 600\n`, 0o755);
-    host.world.env = { ...host.world.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
-    host.world.secretCommandLimitMs = 200;
+    host.dependencies.env = { ...host.dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+    host.dependencies.secretCommandLimitMs = 200;
     rmSync(host.path("secrets/DATABASE_URL"));
     const findings = await host.examine("migrate");
     const reasonsOf = (name: string) =>

@@ -15,7 +15,7 @@ beforeAll(async () => {
   utimesSync(host.path("log/weekly_performance_reports.success"), NOW_MS / 1000, NOW_MS / 1000 - 86_400);
   const see = async () => ({ tree: treeOf(host.folder), rows: await databaseSnapshot(host.db.sql) });
   // Its clock is the real one here, as the database's is.
-  host.world.nowMs = () => Date.now();
+  host.dependencies.nowMs = () => Date.now();
   const lastRun = Math.round(Date.now() / 1000);
   host.put("textfile/custom_metrics.prom", `opsctl_collector_last_run_timestamp_seconds ${lastRun}\n`, 0o644);
   host.put("log/socket_monitor.log", `{"time":"${new Date().toISOString()}"}\n`, 0o644);

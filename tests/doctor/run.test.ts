@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openDoctorWorld } from "../../cli/wiring/doctor.ts";
+import { openDoctorDependencies } from "../../cli/wiring/doctor.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
 import { pass, warn } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
@@ -8,7 +8,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 
 /** A world in which time runs out at once. */
 function hurried() {
-  return { ...openDoctorWorld({ env: {}, envDir: "/nonexistent" }), wait: async () => {} };
+  return { ...openDoctorDependencies({ env: {}, envDir: "/nonexistent" }), wait: async () => {} };
 }
 
 function unhurried() {

@@ -68,14 +68,14 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       ...{ command: "weekly", check: "database", status: "fail" },
       reason: /^the clocks of database and host are \d+\.\d s apart$/,
       spoil: (host) => {
-        host.world.nowMs = () => Date.now() - 90_000;
+        host.dependencies.nowMs = () => Date.now() - 90_000;
       },
     },
     "the clocks are a little apart": {
       ...{ command: "weekly", check: "database", status: "warn" },
       reason: /^the clocks of database and host are \d+\.\d s apart$/,
       spoil: (host) => {
-        host.world.nowMs = () => Date.now() + 30_000;
+        host.dependencies.nowMs = () => Date.now() + 30_000;
       },
     },
     "a pending migration keeps the weekly run from starting": {

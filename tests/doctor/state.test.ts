@@ -11,7 +11,7 @@ describe("runDoctor() looks into a state file", () => {
   let host: Host;
   beforeAll(async () => {
     host = await openHost();
-    host.world.adminUrl = new URL("http://127.0.0.1:1");
+    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
   });
   afterAll(async () => await host[Symbol.asyncDispose]());
 
@@ -55,7 +55,7 @@ describe("runDoctor() looks into a state file", () => {
 describe("runDoctor() looks into a shared state", () => {
   test("that does not exist yet, and does not make it; then into one that does", async () => {
     await using host = await openHost();
-    host.world.adminUrl = new URL("http://127.0.0.1:1");
+    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
     host.put("secrets/OPSCTL_STATE_URL", host.db.url);
     const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
     expect(await outbox()).toEqual([

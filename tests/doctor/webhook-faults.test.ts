@@ -142,7 +142,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: "the service does not answer on 127.0.0.1:1",
       mend: "systemctl start",
       spoil: (host) => {
-        host.world.adminUrl = new URL("http://127.0.0.1:1");
+        host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
       },
     },
     "nothing listens": {
@@ -161,7 +161,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: "opsctl-webhook.service is disabled",
       mend: "systemctl enable opsctl-webhook.service",
       spoil: (host) => {
-        host.world.runProgram = async (_program, [question]) =>
+        host.dependencies.runProgram = async (_program, [question]) =>
           question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
       },
     },
@@ -169,7 +169,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       ...{ command: "webhook", check: "unit", status: "warn" },
       reason: "not checked: this host has no systemctl",
       spoil: (host) => {
-        host.world.runProgram = async () => null;
+        host.dependencies.runProgram = async () => null;
       },
     },
     "ss fails": {

@@ -4,7 +4,7 @@ import { startRawPeer } from "../standins/raw-peer.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { type Ended, opsctl, RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openWorld } from "./support/world.ts";
+import { CANARIES, openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -41,21 +41,21 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly without its configuration
   });
 
   test("names every variable that is wrong at once, and repeats no value", async () => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const wrong = {
       APP_BASE_URL: "ftp://user:canary-in-a-url@app.example",
       SOCIAL_EDITORIALS_MAX_LLM_CALLS: "31",
       WHATSAPP_REPORT_SENDER_TENANT_ID: "canary-not-a-uuid",
     };
-    const before = await databaseSnapshot(world.db.sql);
+    const before = await databaseSnapshot(fixture.db.sql);
 
-    const ended = await world.weekly(["--json"], { runtime, env: wrong });
+    const ended = await fixture.weekly(["--json"], { runtime, env: wrong });
 
     expectNotReady(ended);
     expect(namedIn(ended).sort()).toEqual(Object.keys(wrong).sort());
     expect(ended.stdout + ended.stderr).not.toContain("canary");
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect(world.requests()).toEqual([]);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests()).toEqual([]);
   });
 });
 
@@ -75,31 +75,31 @@ const WRONG: [name: string, values: string[]][] = [
 
 describe.concurrent("a setting of opsctl weekly", () => {
   test.each(WRONG)("%s that cannot be used is named, alone", async (name, values) => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     for (const value of values) {
-      const ended = await world.weekly(["--json", "--dry-run"], { env: { [name]: value } });
+      const ended = await fixture.weekly(["--json", "--dry-run"], { env: { [name]: value } });
       expectNotReady(ended);
       expect(namedIn(ended), value).toEqual([name]);
     }
-    expect(world.requests()).toEqual([]);
+    expect(fixture.requests()).toEqual([]);
   });
 
   test("DATABASE_URL that cannot be used is named, and its password is not", async () => {
-    await using world = await openWorld();
-    world.secret("DATABASE_URL", "mysql://root:canary-of-mysql@db.example/app");
-    const ended = await world.weekly(["--json"]);
+    await using fixture = await openFixture();
+    fixture.secret("DATABASE_URL", "mysql://root:canary-of-mysql@db.example/app");
+    const ended = await fixture.weekly(["--json"]);
     expectNotReady(ended);
     expect(namedIn(ended)).toEqual(["DATABASE_URL"]);
     expect(ended.stdout + ended.stderr).not.toContain("canary");
   });
 
   test("of a channel that is left out is not asked for", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    for (const name of ["GATEWAY_URL", "EMAIL_API_URL"]) delete world.env[name];
-    for (const name of ["GATEWAY_ADMIN_KEY", "EMAIL_API_KEY"]) world.secret(name, "");
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    for (const name of ["GATEWAY_URL", "EMAIL_API_URL"]) delete fixture.env[name];
+    for (const name of ["GATEWAY_ADMIN_KEY", "EMAIL_API_KEY"]) fixture.secret(name, "");
 
-    const { exitCode, summary } = await world.weekly(["--json", "--skip-whatsapp", "--skip-email"]);
+    const { exitCode, summary } = await fixture.weekly(["--json", "--skip-whatsapp", "--skip-email"]);
 
     expect(exitCode).toBe(0);
     expect(summary).toMatchObject({
@@ -110,23 +110,23 @@ describe.concurrent("a setting of opsctl weekly", () => {
   });
 
   test("OPSCTL_ALLOW_PLAIN_HTTP=1 alone accepts a secret over plain http", async () => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const env = { APP_BASE_URL: "http://app.example" };
-    const accepted = await world.weekly(["--json", "--dry-run"], {
+    const accepted = await fixture.weekly(["--json", "--dry-run"], {
       env: { ...env, OPSCTL_ALLOW_PLAIN_HTTP: "1" },
     });
     expect(accepted.exitCode, accepted.stdout).toBe(0);
     for (const OPSCTL_ALLOW_PLAIN_HTTP of ["0", "true", "", " 1"]) {
       expectNotReady(
-        await world.weekly(["--json", "--dry-run"], { env: { ...env, OPSCTL_ALLOW_PLAIN_HTTP } }),
+        await fixture.weekly(["--json", "--dry-run"], { env: { ...env, OPSCTL_ALLOW_PLAIN_HTTP } }),
       );
     }
   });
 
   test("that is missing for one sender fails that channel, and not the other", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const noWhatsapp = await world.weekly(["--json"], {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const noWhatsapp = await fixture.weekly(["--json"], {
       env: { WHATSAPP_REPORT_SENDER_TENANT_ID: undefined },
     });
     expect(noWhatsapp.exitCode).toBe(1);
@@ -135,7 +135,7 @@ describe.concurrent("a setting of opsctl weekly", () => {
       email: { sent: 1 },
       failures: [{ step: "whatsapp", code: "sender_tenant_missing" }],
     });
-    const noEmail = await world.weekly(["--json"], { env: { WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: " " } });
+    const noEmail = await fixture.weekly(["--json"], { env: { WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: " " } });
     expect(noEmail.exitCode).toBe(0);
     expect(noEmail.summary).toMatchObject({ whatsapp: { sent: 1 }, email: { reused: 1 } });
   });
@@ -143,17 +143,17 @@ describe.concurrent("a setting of opsctl weekly", () => {
 
 describe.concurrent("APP_BASE_URL with a path and a trailing slash", () => {
   test.each(["", "/", "//"])("is the base of routes and links (ending %p)", async (ending) => {
-    await using world = await openWorld({ editorials: true });
+    await using fixture = await openFixture({ editorials: true });
     const application = await startApplication({
       triggerSecret: CANARIES.TRIGGER_SECRET,
       cronSecret: CANARIES.SOCIAL_EDITORIALS_CRON_SECRET,
       prefix: "/behind/a/proxy",
     });
     try {
-      await seedOwner(world.db.sql);
+      await seedOwner(fixture.db.sql);
       const base = application.url;
 
-      const { exitCode } = await world.weekly(["--json"], { env: { APP_BASE_URL: `${base}${ending}` } });
+      const { exitCode } = await fixture.weekly(["--json"], { env: { APP_BASE_URL: `${base}${ending}` } });
 
       expect(exitCode).toBe(0);
       expect(application.unexpected).toEqual([]);
@@ -163,9 +163,9 @@ describe.concurrent("APP_BASE_URL with a path and a trailing slash", () => {
         "/behind/a/proxy/api/v1/cron/social-editorials",
       ]);
       const link = `${base}/app/performance?week=2026-11-16`;
-      expect(world.gateway.accepted[0]!.text).toContain(link);
-      expect(world.email.accepted[0]!.html).toContain(`"${link}"`);
-      expect(world.email.accepted[0]!.text).toContain(link);
+      expect(fixture.gateway.accepted[0]!.text).toContain(link);
+      expect(fixture.email.accepted[0]!.html).toContain(`"${link}"`);
+      expect(fixture.email.accepted[0]!.text).toContain(link);
     } finally {
       await application.stop();
     }
@@ -174,25 +174,25 @@ describe.concurrent("APP_BASE_URL with a path and a trailing slash", () => {
 
 describe.concurrent("the editorial alias", () => {
   test("equal to TRIGGER_SECRET ends the run before the database is contacted", async () => {
-    await using world = await openWorld({ editorials: true });
+    await using fixture = await openFixture({ editorials: true });
     const database = await startRawPeer((socket) => socket.end());
     try {
-      world.secret(
+      fixture.secret(
         "DATABASE_URL",
         `postgres://user:${CANARIES.TRIGGER_SECRET}@127.0.0.1:${database.port}/app`,
       );
-      world.secret("SOCIAL_EDITORIALS_CRON_SECRET", CANARIES.TRIGGER_SECRET);
-      const real = await world.weekly(["--json"]);
-      const dry = await world.weekly(["--json", "--dry-run"]);
+      fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", CANARIES.TRIGGER_SECRET);
+      const real = await fixture.weekly(["--json"]);
+      const dry = await fixture.weekly(["--json", "--dry-run"]);
       for (const ended of [real, dry]) {
         expectNotReady(ended, "SOCIAL_EDITORIALS_CRON_SECRET_REUSED");
         expect(ended.stdout + ended.stderr).not.toContain(CANARIES.TRIGGER_SECRET);
       }
       expect(database.connections).toBe(0);
-      expect(world.requests()).toEqual([]);
+      expect(fixture.requests()).toEqual([]);
       // The listener does see whoever gets that far.
-      world.secret("SOCIAL_EDITORIALS_CRON_SECRET", CANARIES.SOCIAL_EDITORIALS_CRON_SECRET);
-      expectNotReady(await world.weekly(["--json"]), "DATABASE_UNREACHABLE");
+      fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", CANARIES.SOCIAL_EDITORIALS_CRON_SECRET);
+      expectNotReady(await fixture.weekly(["--json"]), "DATABASE_UNREACHABLE");
       expect(database.connections).toBeGreaterThan(0);
     } finally {
       await database.stop();
@@ -200,12 +200,12 @@ describe.concurrent("the editorial alias", () => {
   });
 
   test("in the environment alone is not used, said, and not shown", async () => {
-    await using world = await openWorld({ editorials: true });
-    await seedOwner(world.db.sql);
-    world.secret("SOCIAL_EDITORIALS_CRON_SECRET", "");
+    await using fixture = await openFixture({ editorials: true });
+    await seedOwner(fixture.db.sql);
+    fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", "");
     const SOCIAL_EDITORIALS_CRON_SECRET = CANARIES.SOCIAL_EDITORIALS_CRON_SECRET;
 
-    const ended = await world.weekly(["--json"], { env: { SOCIAL_EDITORIALS_CRON_SECRET } });
+    const ended = await fixture.weekly(["--json"], { env: { SOCIAL_EDITORIALS_CRON_SECRET } });
 
     expect(ended.exitCode).toBe(1);
     expect(ended.summary).toMatchObject({
@@ -216,16 +216,16 @@ describe.concurrent("the editorial alias", () => {
     });
     expect(ended.stderr).toMatch(/"level":"warn".*SOCIAL_EDITORIALS_CRON_SECRET is set in the environment/);
     expect(ended.stdout + ended.stderr).not.toContain(SOCIAL_EDITORIALS_CRON_SECRET);
-    expect(world.application.routes.editorial.calls).toEqual([]);
+    expect(fixture.application.routes.editorial.calls).toEqual([]);
   });
 
   test.each(["0", "true", "yes", " 1", "1 "])(
     "is not used while the switch is %p",
     async (SOCIAL_EDITORIALS_ENABLED) => {
-      await using world = await openWorld();
-      const { summary } = await world.weekly(["--json"], { env: { SOCIAL_EDITORIALS_ENABLED } });
+      await using fixture = await openFixture();
+      const { summary } = await fixture.weekly(["--json"], { env: { SOCIAL_EDITORIALS_ENABLED } });
       expect(summary).toMatchObject({ status: "success", editorials: { status: "disabled" } });
-      expect(world.requests()).toEqual([]);
+      expect(fixture.requests()).toEqual([]);
     },
   );
 });

@@ -2,20 +2,20 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 describe.concurrent.each([...RUNTIMES])("a database that cuts every connection of the run, %s", (runtime) => {
   test("and takes new ones has every report made and sent once", async () => {
-    await using world = await openWorld({ editorials: true });
-    const { sql } = world.db;
+    await using fixture = await openFixture({ editorials: true });
+    const { sql } = fixture.db;
     for (let i = 0; i < 3; i += 1) await seedOwner(sql);
-    const analyze = world.onAnalyze;
+    const analyze = fixture.onAnalyze;
     const door = closedDoor(3);
-    world.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
 
-    const running = await world.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"], { runtime });
     await door.reachedBy(running);
     const cut = await sql`
       select pg_terminate_backend(pid, 10000) from pg_stat_activity
@@ -26,6 +26,6 @@ describe.concurrent.each([...RUNTIMES])("a database that cuts every connection o
     expect(cut.length).toBeGreaterThan(0);
     expect(exitCode, stdout).toBe(0);
     expect(summary).toMatchObject({ reports: { completed: 3 }, heartbeat: "written", failures: [] });
-    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([3, 3]);
+    expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([3, 3]);
   });
 });

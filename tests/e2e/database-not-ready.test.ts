@@ -4,14 +4,14 @@ import { PASSWORD, sharedPostgres } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld, serviceLogin, type World } from "./support/world.ts";
+import { openFixture, serviceLogin, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
   `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;
 
-type Case = { name: string; code: string; hint: RegExp; spoil: (world: World) => Promise<unknown> };
+type Case = { name: string; code: string; hint: RegExp; spoil: (fixture: Fixture) => Promise<unknown> };
 
 /** Databases that cannot be reached, or not as this login. */
 const OUT_OF_REACH: Case[] = [
@@ -19,30 +19,30 @@ const OUT_OF_REACH: Case[] = [
     name: "is down",
     code: "DATABASE_UNREACHABLE",
     hint: /host, port/,
-    spoil: async (world) => world.secret("DATABASE_URL", url({ user: "u", port: await refusedPort() })),
+    spoil: async (fixture) => fixture.secret("DATABASE_URL", url({ user: "u", port: await refusedPort() })),
   },
   {
     name: "has another password",
     code: "DATABASE_AUTH_FAILED",
     hint: /user and password/,
-    async spoil(world) {
+    async spoil(fixture) {
       const { port } = await sharedPostgres();
-      const [user, database] = [await serviceLogin(), world.db.name];
-      world.secret("DATABASE_URL", url({ user, port, database, password: "canary-of-a-wrong-password" }));
+      const [user, database] = [await serviceLogin(), fixture.db.name];
+      fixture.secret("DATABASE_URL", url({ user, port, database, password: "canary-of-a-wrong-password" }));
     },
   },
   {
     name: "does not exist",
     code: "DATABASE_NOT_FOUND",
     hint: /database name/,
-    async spoil(world) {
+    async spoil(fixture) {
       const { port } = await sharedPostgres();
-      world.secret("DATABASE_URL", url({ user: await serviceLogin(), port, database: "no_such_database" }));
+      fixture.secret("DATABASE_URL", url({ user: await serviceLogin(), port, database: "no_such_database" }));
     },
   },
 ];
 
-const sqlOf = (statement: string) => (world: World) => world.db.sql.unsafe(statement).simple();
+const sqlOf = (statement: string) => (fixture: Fixture) => fixture.db.sql.unsafe(statement).simple();
 
 /** Databases that are there, and lack something. */
 const INCOMPLETE: Case[] = [
@@ -90,10 +90,10 @@ const INCOMPLETE: Case[] = [
   },
 ];
 
-async function expectNotReady(world: World, { code, hint }: Case, runtime?: (typeof RUNTIMES)[number]) {
-  const before = await databaseSnapshot(world.db.sql);
+async function expectNotReady(fixture: Fixture, { code, hint }: Case, runtime?: (typeof RUNTIMES)[number]) {
+  const before = await databaseSnapshot(fixture.db.sql);
   for (const mode of [[], ["--dry-run"]]) {
-    const ended = await world.weekly(["--json", ...mode], runtime ? { runtime } : {});
+    const ended = await fixture.weekly(["--json", ...mode], runtime ? { runtime } : {});
     expect(ended.exitCode, ended.stdout).toBe(3);
     expect(ended.summary).toMatchObject({
       status: "not_ready",
@@ -105,40 +105,40 @@ async function expectNotReady(world: World, { code, hint }: Case, runtime?: (typ
     expect(ended.stdout + ended.stderr).not.toContain("canary");
     expect(ended.stdout + ended.stderr).not.toContain("postgres://");
   }
-  expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-  expect(world.requests()).toEqual([]);
-  expect(world.heartbeat.isOld()).toBe(true);
+  expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+  expect(fixture.requests()).toEqual([]);
+  expect(fixture.heartbeat.isOld()).toBe(true);
 }
 
 describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime) => {
   test.each(OUT_OF_REACH)("because it $name", async (unready) => {
-    await using world = await openWorld();
-    await unready.spoil(world);
-    await expectNotReady(world, unready, runtime);
+    await using fixture = await openFixture();
+    await unready.spoil(fixture);
+    await expectNotReady(fixture, unready, runtime);
   });
 });
 
 describe.concurrent("a database that is not ready", () => {
   test.each(INCOMPLETE)("because it $name", async (unready) => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    await unready.spoil(world);
-    await expectNotReady(world, unready);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    await unready.spoil(fixture);
+    await expectNotReady(fixture, unready);
   });
 
   test("because a peer that is no database drops the connection", async () => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const peer = await startDropper();
-    world.secret("DATABASE_URL", url({ user: "u", port: peer.port }));
-    const { exitCode, summary } = await world.weekly(["--json"]);
+    fixture.secret("DATABASE_URL", url({ user: "u", port: peer.port }));
+    const { exitCode, summary } = await fixture.weekly(["--json"]);
     await peer.stop();
     expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_UNREACHABLE" });
   });
 
   test("is told to a person with the line that mends it", async () => {
-    await using world = await openWorld();
-    await sqlOf("revoke select on resend_email_events from service_role")(world);
-    const { exitCode, stdout } = await world.weekly();
+    await using fixture = await openFixture();
+    await sqlOf("revoke select on resend_email_events from service_role")(fixture);
+    const { exitCode, stdout } = await fixture.weekly();
     expect(exitCode).toBe(3);
     expect(stdout).toContain("NOT READY: nothing was written or sent");
     expect(stdout).toContain("DATABASE_GRANT_MISSING");
@@ -146,16 +146,16 @@ describe.concurrent("a database that is not ready", () => {
   });
 
   test("an owner of the schema without membership may run, and a stranger may not", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    world.secret("DATABASE_URL", world.db.url);
-    expect((await world.weekly(["--json"])).exitCode).toBe(0);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    fixture.secret("DATABASE_URL", fixture.db.url);
+    expect((await fixture.weekly(["--json"])).exitCode).toBe(0);
     const { newLogin } = await import("../support/roles.ts");
-    const stranger = await newLogin(world.db.sql);
+    const stranger = await newLogin(fixture.db.sql);
     const { port } = await sharedPostgres();
-    world.secret("DATABASE_URL", url({ user: stranger, port, database: world.db.name }));
-    const { exitCode, summary } = await world.weekly(["--json"]);
+    fixture.secret("DATABASE_URL", url({ user: stranger, port, database: fixture.db.name }));
+    const { exitCode, summary } = await fixture.weekly(["--json"]);
     expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_GRANT_MISSING" });
-    await world.db.sql.unsafe(`drop role ${stranger}`);
+    await fixture.db.sql.unsafe(`drop role ${stranger}`);
   });
 });

@@ -8,22 +8,22 @@ import { PASSWORD } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { opsctl, RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openWorld, type World } from "./support/world.ts";
+import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
-let world: World;
+let fixture: Fixture;
 let envDir: string;
 
 beforeAll(async () => {
-  world = await openWorld();
-  await seedOwner(world.db.sql, { phone: "+55 (11) 98765-4321", email: "ana.maria@client.example" });
-  envDir = join(world.folder, "etc");
+  fixture = await openFixture();
+  await seedOwner(fixture.db.sql, { phone: "+55 (11) 98765-4321", email: "ana.maria@client.example" });
+  envDir = join(fixture.folder, "etc");
   mkdirSync(envDir);
-  writeFileSync(join(envDir, "weekly.env"), settingsOf(world), { mode: 0o600 });
-  utimesSync(world.heartbeat.path, new Date(), new Date());
+  writeFileSync(join(envDir, "weekly.env"), settingsOf(fixture), { mode: 0o600 });
+  utimesSync(fixture.heartbeat.path, new Date(), new Date());
 });
-afterAll(async () => await world[Symbol.asyncDispose]());
+afterAll(async () => await fixture[Symbol.asyncDispose]());
 
-function settingsOf({ env }: World): string {
+function settingsOf({ env }: Fixture): string {
   return Object.entries(env)
     .filter(([name]) => name !== "OPSCTL_SECRETS_DIR")
     .map(([name, value]) => `${name}='${value}'\n`)
@@ -32,7 +32,7 @@ function settingsOf({ env }: World): string {
 
 /** With nothing in its own environment but where the secrets are, as on a terminal. */
 function doctor(args: string[], runtime: (typeof RUNTIMES)[number] = "binary", more = {}) {
-  const env = { OPSCTL_SECRETS_DIR: world.secretsDir, ...more };
+  const env = { OPSCTL_SECRETS_DIR: fixture.secretsDir, ...more };
   return opsctl(["doctor", ...args, "--env-dir", envDir], { runtime, env });
 }
 
@@ -40,7 +40,7 @@ const findingsOf = (json: Record<string, unknown>) => json.findings as Finding[]
 
 describe("opsctl doctor", () => {
   test.each(RUNTIMES)("reads the command's own environment file, on %s", async (runtime) => {
-    const before = await databaseSnapshot(world.db.sql);
+    const before = await databaseSnapshot(fixture.db.sql);
     const { exitCode, json, stdout, stderr } = await doctor(["weekly", "--json"], runtime);
     expect(findingsOf(json).filter(({ status }) => status === "fail")).toEqual([]);
     expect(exitCode).toBe(0);
@@ -51,8 +51,8 @@ describe("opsctl doctor", () => {
     expect(stderr).toBe("");
     for (const secret of [...Object.values(CANARIES), PASSWORD, "98765", "ana.maria"])
       expect(stdout).not.toContain(secret);
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect([world.gateway.accepted, world.email.accepted, world.application.ledger]).toEqual([[], [], []]);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect([fixture.gateway.accepted, fixture.email.accepted, fixture.application.ledger]).toEqual([[], [], []]);
   });
 
   test("lets the environment of the process win over the file", async () => {
@@ -81,9 +81,9 @@ describe("opsctl doctor", () => {
 
   test("ends although gateway and database hang, and says which, on every runtime", async () => {
     const database = await startSilentPeer();
-    for (const route of Object.values(world.gateway.routes)) route.script = () => "hang";
-    const secretsDir = join(world.folder, "other-secrets");
-    cpSync(world.secretsDir, secretsDir, { recursive: true });
+    for (const route of Object.values(fixture.gateway.routes)) route.script = () => "hang";
+    const secretsDir = join(fixture.folder, "other-secrets");
+    cpSync(fixture.secretsDir, secretsDir, { recursive: true });
     writeFileSync(
       join(secretsDir, "DATABASE_URL"),
       `postgres://u:${PASSWORD}@127.0.0.1:${database.port}/app`,
@@ -101,7 +101,7 @@ describe("opsctl doctor", () => {
       expect(exitCode).toBe(3);
       expect(stdout).not.toContain(PASSWORD);
     }
-    for (const route of Object.values(world.gateway.routes)) route.script = null;
+    for (const route of Object.values(fixture.gateway.routes)) route.script = null;
     await database.stop();
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LedgerEntry } from "../standins/standin.ts";
 import { seedOwner } from "../support/seed.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -10,16 +10,16 @@ const OWNERS = 4;
 
 describe.concurrent.each([...RUNTIMES])("peers that accept and then drop the connection, %s", (runtime) => {
   test.each(["drop", "break_body"] as const)("have seen each send once (%s)", async (fault) => {
-    await using world = await openWorld();
-    const { application, gateway, email } = world;
-    for (let i = 0; i < OWNERS; i += 1) await seedOwner(world.db.sql, { networks: ["instagram"] });
+    await using fixture = await openFixture();
+    const { application, gateway, email } = fixture;
+    for (let i = 0; i < OWNERS; i += 1) await seedOwner(fixture.db.sql, { networks: ["instagram"] });
     // The first owner's calls are answered as usual, so that the runtime has connections it could use again.
     const dropped = [application.routes.analysis, gateway.routes.send, email.routes.send];
     for (const route of dropped) {
       route.script = (entry: LedgerEntry) => (entry === route.calls[0] ? undefined : { accept: fault });
     }
 
-    const { exitCode, summary } = await world.weekly(["--json", "--concurrency", "1"], { runtime });
+    const { exitCode, summary } = await fixture.weekly(["--json", "--concurrency", "1"], { runtime });
 
     expect(exitCode).toBe(1);
     expect(summary).toMatchObject({
@@ -34,7 +34,7 @@ describe.concurrent.each([...RUNTIMES])("peers that accept and then drop the con
     expect([gateway.accepted.length, email.accepted.length]).toEqual([OWNERS, OWNERS]);
 
     for (const route of dropped) route.script = null;
-    const next = await world.weekly(["--json"], { runtime });
+    const next = await fixture.weekly(["--json"], { runtime });
     expect(next.exitCode).toBe(1);
     expect(next.summary).toMatchObject({
       whatsapp: { sent: 0, reused: 1, unknown: OWNERS - 1 },
@@ -42,7 +42,7 @@ describe.concurrent.each([...RUNTIMES])("peers that accept and then drop the con
       heartbeat: "kept",
     });
     expect([gateway.accepted.length, email.accepted.length]).toEqual([OWNERS, OWNERS]);
-    const states = await world.db.sql`select status from weekly_performance_deliveries`;
+    const states = await fixture.db.sql`select status from weekly_performance_deliveries`;
     expect(states.filter(({ status }) => status === "unknown")).toHaveLength(2 * (OWNERS - 1));
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -10,18 +10,18 @@ const WEDNESDAY = "2026-11-25T12:00:00Z";
 
 describe.concurrent.each([...RUNTIMES])("opsctl weekly --dry-run, %s", (runtime) => {
   test("says on any day whether a run would succeed, reads only, and sends nothing", async () => {
-    await using world = await openWorld({ editorials: true, clock: WEDNESDAY });
-    const { sql } = world.db;
+    await using fixture = await openFixture({ editorials: true, clock: WEDNESDAY });
+    const { sql } = fixture.db;
     await seedOwner(sql);
     const noPhone = await seedOwner(sql, { phone: null });
     const before = await databaseSnapshot(sql);
 
-    const notReady = await world.weekly(["--dry-run", "--json"], { runtime });
+    const notReady = await fixture.weekly(["--dry-run", "--json"], { runtime });
     const unchanged = await databaseSnapshot(sql);
     await sql`update users set phone = '+55 11 97777-1234' where id = ${noPhone.userId}`;
     const mended = await databaseSnapshot(sql);
-    const ready = await world.weekly(["--dry-run", "--json"], { runtime });
-    const forPeople = await world.weekly(["--dry-run"], { runtime });
+    const ready = await fixture.weekly(["--dry-run", "--json"], { runtime });
+    const forPeople = await fixture.weekly(["--dry-run"], { runtime });
 
     expect(notReady.exitCode).toBe(3);
     expect(notReady.summary).toMatchObject({
@@ -41,13 +41,13 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly --dry-run, %s", (runtime)
     });
     expect(forPeople.stdout).toStartWith("Ready: a real run would send every report");
     expect(await databaseSnapshot(sql)).toEqual(mended);
-    expect([...new Set(world.requests())]).toEqual(["GET /instance/connectionState/ops"]);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect([...new Set(fixture.requests())]).toEqual(["GET /instance/connectionState/ops"]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
 
 /** What is missing, and the code that a real run would give. */
-const MISSING: [string, (world: Awaited<ReturnType<typeof openWorld>>) => unknown, string][] = [
+const MISSING: [string, (fixture: Awaited<ReturnType<typeof openFixture>>) => unknown, string][] = [
   ["no address", ({ db }) => db.sql`update users set email = 'not an address'`, "recipient_email_missing"],
   [
     "a gateway that is not paired",
@@ -77,24 +77,24 @@ const MISSING: [string, (world: Awaited<ReturnType<typeof openWorld>>) => unknow
   ],
   [
     "no editorial alias",
-    (world) => world.secret("SOCIAL_EDITORIALS_CRON_SECRET", ""),
+    (fixture) => fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", ""),
     "SOCIAL_EDITORIALS_CRON_SECRET_MISSING",
   ],
 ];
 
 describe.concurrent("opsctl weekly --dry-run, the rollout gate", () => {
   test.each(MISSING)("refuses with %s, by the code of a real run", async (_name, remove, code) => {
-    await using world = await openWorld({ editorials: true });
-    await seedOwner(world.db.sql);
-    await remove(world);
-    const before = await databaseSnapshot(world.db.sql);
+    await using fixture = await openFixture({ editorials: true });
+    await seedOwner(fixture.db.sql);
+    await remove(fixture);
+    const before = await databaseSnapshot(fixture.db.sql);
 
-    const { exitCode, summary } = await world.weekly(["--dry-run", "--json"]);
+    const { exitCode, summary } = await fixture.weekly(["--dry-run", "--json"]);
 
     expect({ exitCode, status: summary.status }).toEqual({ exitCode: 3, status: "not_ready" });
     expect(summary.failures.map((failure) => failure.code)).toEqual([code]);
     expect(summary.error?.code).toBe(code);
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect(world.requests().filter((request) => !request.startsWith("GET "))).toEqual([]);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests().filter((request) => !request.startsWith("GET "))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner, writeAnalysis } from "../support/seed.ts";
 import type { RuntimeName } from "./support/opsctl.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -40,20 +40,20 @@ const FOREIGN: Record<string, string> = {
 };
 
 /** Everything of a run that must depend on nothing but the data. */
-async function traceOf(world: World, runtime: RuntimeName, foreign: Record<string, string>) {
-  const ended = await world.weekly(["--json"], { runtime, env: foreign });
+async function traceOf(fixture: Fixture, runtime: RuntimeName, foreign: Record<string, string>) {
+  const ended = await fixture.weekly(["--json"], { runtime, env: foreign });
   expect(ended.exitCode, ended.stdout + ended.stderr).toBe(0);
-  const { sql } = world.db;
+  const { sql } = fixture.db;
   const reports = await sql`
     select tenant_id, window_start::text, window_end::text, fingerprint, evidence,
            jsonb_set(payload, '{generatedAt}', 'null')::text as payload
     from weekly_performance_reports order by tenant_id`;
   const trace = {
     reports: [...reports],
-    texts: world.gateway.accepted
+    texts: fixture.gateway.accepted
       .map(({ number, text, instance }) => ({ number, text, instance }))
       .sort(byNumber),
-    emails: world.email.accepted.map(({ from, to, subject, html, text }) => ({
+    emails: fixture.email.accepted.map(({ from, to, subject, html, text }) => ({
       from,
       to,
       subject,
@@ -69,7 +69,7 @@ async function traceOf(world: World, runtime: RuntimeName, foreign: Record<strin
     await tx`truncate weekly_performance_reports, weekly_performance_deliveries,
                       weekly_performance_reconciliations, timeline_entries`;
   });
-  for (const accepted of [world.gateway.accepted, world.email.accepted]) accepted.length = 0;
+  for (const accepted of [fixture.gateway.accepted, fixture.email.accepted]) accepted.length = 0;
   return trace;
 }
 
@@ -77,9 +77,9 @@ function byNumber(a: { number: string }, b: { number: string }): number {
   return a.number.localeCompare(b.number);
 }
 
-async function openSettledWorld(): Promise<World> {
-  const world = await openWorld();
-  const { sql } = world.db;
+async function openSettledFixture(): Promise<Fixture> {
+  const fixture = await openFixture();
+  const { sql } = fixture.db;
   for (const sends of [[["email.delivered", "email.clicked"], []], [["email.bounced"]], []]) {
     const owner = await seedOwner(sql, { sends });
     for (const { id: connectionId } of owner.connections) {
@@ -94,31 +94,31 @@ async function openSettledWorld(): Promise<World> {
     }
   }
   // The analyses are there; the application writes nothing new.
-  world.onAnalyze = async () => {};
-  return world;
+  fixture.onAnalyze = async () => {};
+  return fixture;
 }
 
 describe("the environment of the process", () => {
   test("changes not a byte of evidence, fingerprint, payload and messages, on no runtime", async () => {
-    await using world = await openSettledWorld();
+    await using fixture = await openSettledFixture();
 
-    const plain = await traceOf(world, "binary", {});
+    const plain = await traceOf(fixture, "binary", {});
 
     expect(plain.reports).toHaveLength(3);
     expect(plain.reports[0]!.fingerprint).toMatch(/^[0-9a-f]{64}$/);
     expect([plain.texts.length, plain.emails.length]).toEqual([3, 3]);
     for (const runtime of ["binary", "bun", "deno"] as const) {
-      expect(await traceOf(world, runtime, FOREIGN), runtime).toEqual(plain);
+      expect(await traceOf(fixture, runtime, FOREIGN), runtime).toEqual(plain);
     }
   });
 
   test.each(["DateStyle = 'German'", "TimeZone = 'Asia/Kathmandu'", "extra_float_digits = -15"])(
     "and a database with %s change nothing either",
     async (setting) => {
-      await using world = await openSettledWorld();
-      const plain = await traceOf(world, "binary", {});
-      await world.db.sql.unsafe(`alter database ${world.db.name} set ${setting}`);
-      expect(await traceOf(world, "binary", {})).toEqual(plain);
+      await using fixture = await openSettledFixture();
+      const plain = await traceOf(fixture, "binary", {});
+      await fixture.db.sql.unsafe(`alter database ${fixture.db.name} set ${setting}`);
+      expect(await traceOf(fixture, "binary", {})).toEqual(plain);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../support/seed.ts";
 import { opsctl } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -12,12 +12,12 @@ function linesOf(text: string): string[] {
 
 describe.concurrent("the words of opsctl weekly for a person", () => {
   test("name what failed, how often, for whom, and what mends it", async () => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const owners: SeededOwner[] = [];
-    for (let i = 0; i < 5; i += 1) owners.push(await seedOwner(world.db.sql, { phone: null }));
-    world.email.routes.send.next({ accept: "drop" });
+    for (let i = 0; i < 5; i += 1) owners.push(await seedOwner(fixture.db.sql, { phone: null }));
+    fixture.email.routes.send.next({ accept: "drop" });
 
-    const { exitCode, stdout } = await world.weekly(["--concurrency", "1"]);
+    const { exitCode, stdout } = await fixture.weekly(["--concurrency", "1"]);
 
     expect(exitCode).toBe(1);
     const lines = linesOf(stdout);
@@ -46,8 +46,8 @@ describe.concurrent("the words of opsctl weekly for a person", () => {
   });
 
   test("promise no second try where nothing has begun", async () => {
-    await using world = await openWorld();
-    const { exitCode, stdout } = await world.weekly(["--tenant", "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d"]);
+    await using fixture = await openFixture();
+    const { exitCode, stdout } = await fixture.weekly(["--tenant", "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d"]);
     expect(exitCode).toBe(3);
     const lines = linesOf(stdout);
     expect(lines[0]).toStartWith("NOT READY: nothing was written or sent");
@@ -56,9 +56,9 @@ describe.concurrent("the words of opsctl weekly for a person", () => {
   });
 
   test("hold no control characters, whatever a name in the database does", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql, { tenantName: "\u001b[2J\u001b]0;title\u0007" });
-    const { stdout, stderr } = await world.weekly([], {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql, { tenantName: "\u001b[2J\u001b]0;title\u0007" });
+    const { stdout, stderr } = await fixture.weekly([], {
       env: { FORCE_COLOR: "1", OPSCTL_LOG_LEVEL: "debug" },
     });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

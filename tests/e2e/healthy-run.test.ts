@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -9,12 +9,12 @@ const COUNTS = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
 
 describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s", (runtime) => {
   test("sends each owner one message and one e-mail, drains the editorials, and tells it in one line", async () => {
-    await using world = await openWorld({ editorials: true });
-    const { db, application, gateway, email } = world;
+    await using fixture = await openFixture({ editorials: true });
+    const { db, application, gateway, email } = fixture;
     const owners = [];
     for (let i = 0; i < 3; i += 1) owners.push(await seedOwner(db.sql));
 
-    const first = await world.weekly(["--json"], { runtime });
+    const first = await fixture.weekly(["--json"], { runtime });
 
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.summary).toEqual({
@@ -53,15 +53,15 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
     );
     expect(new Set(email.accepted.flatMap(({ to }) => to))).toEqual(new Set(owners.map((o) => o.email!)));
     expect([gateway.accepted.length, email.accepted.length]).toEqual([3, 3]);
-    expect(world.requests().at(-1)).toBe("POST /emails");
+    expect(fixture.requests().at(-1)).toBe("POST /emails");
     expect(application.ledger.at(-1)?.path).toBe("/api/v1/cron/social-editorials");
     expect([application, gateway, email].flatMap((peer) => peer.unexpected)).toEqual([]);
-    expect(JSON.parse(world.heartbeat.read())).toMatchObject({
+    expect(JSON.parse(fixture.heartbeat.read())).toMatchObject({
       runId: first.summary.runId,
       week: "2026-11-16",
     });
 
-    const second = await world.weekly(["--json"], { runtime });
+    const second = await fixture.weekly(["--json"], { runtime });
 
     expect(second.summary).toMatchObject({
       status: "success",
@@ -73,14 +73,14 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
     });
     expect(second.exitCode).toBe(0);
     expect([gateway.accepted.length, email.accepted.length, application.analyzed.length]).toEqual([3, 3, 6]);
-    expect(JSON.parse(world.heartbeat.read())).toMatchObject({ runId: second.summary.runId });
+    expect(JSON.parse(fixture.heartbeat.read())).toMatchObject({ runId: second.summary.runId });
   });
 
   test("tells a person the same without --json", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
 
-    const { exitCode, stdout } = await world.weekly([], { runtime });
+    const { exitCode, stdout } = await fixture.weekly([], { runtime });
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^The weekly run succeeded, week of 2026-11-16 \(\d+\.\d s\)\n/);

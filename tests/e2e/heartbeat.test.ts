@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { opsctlBinary } from "../support/binary.ts";
 import { seedOwner } from "../support/seed.ts";
 import { startProgram } from "./support/opsctl.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -18,7 +18,7 @@ type Case = {
   name: string;
   args?: (tenantId: string) => string[];
   editorials?: boolean;
-  prepare?: (world: World) => unknown;
+  prepare?: (fixture: Fixture) => unknown;
   exitCode: number;
   heartbeat: "written" | "kept";
   editorialStatus: [status: string, code?: string];
@@ -115,7 +115,7 @@ const CASES: Case[] = [
   {
     name: "an editorial secret that the application does not know",
     editorials: true,
-    prepare: (world) => world.secret("SOCIAL_EDITORIALS_CRON_SECRET", "canary-another-editorial-secret"),
+    prepare: (fixture) => fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", "canary-another-editorial-secret"),
     exitCode: 1,
     heartbeat: "kept",
     editorialStatus: ["failed", "WORKER_HTTP_401"],
@@ -154,29 +154,29 @@ describe.concurrent("the success heartbeat", () => {
   test.each(CASES)(
     "$name",
     async ({ args, editorials = false, prepare, exitCode, heartbeat, editorialStatus }) => {
-      await using world = await openWorld({ editorials });
-      const owner = await seedOwner(world.db.sql);
-      await prepare?.(world);
+      await using fixture = await openFixture({ editorials });
+      const owner = await seedOwner(fixture.db.sql);
+      await prepare?.(fixture);
 
-      const ended = await world.weekly(["--json", ...(args?.(owner.tenantId) ?? [])]);
+      const ended = await fixture.weekly(["--json", ...(args?.(owner.tenantId) ?? [])]);
 
       expect(ended.exitCode, ended.stdout).toBe(exitCode);
       expect(ended.summary.heartbeat).toBe(heartbeat);
       const [status, code = null] = editorialStatus;
       expect(ended.summary.editorials).toMatchObject({ status, code });
-      expect(world.heartbeat.isOld()).toBe(heartbeat === "kept");
-      expect(readdirSync(world.logDir)).toEqual(["weekly_performance_reports.success"]);
+      expect(fixture.heartbeat.isOld()).toBe(heartbeat === "kept");
+      expect(readdirSync(fixture.logDir)).toEqual(["weekly_performance_reports.success"]);
     },
   );
 });
 
 /** Log directories that a heartbeat cannot be written to. */
-const UNWRITABLE: [string, (world: World) => string, string][] = [
-  ["missing", (world) => join(world.folder, "nowhere"), "ENOENT"],
+const UNWRITABLE: [string, (fixture: Fixture) => string, string][] = [
+  ["missing", (fixture) => join(fixture.folder, "nowhere"), "ENOENT"],
   [
     "a file",
-    (world) => {
-      const path = join(world.folder, "a-file");
+    (fixture) => {
+      const path = join(fixture.folder, "a-file");
       writeFileSync(path, "");
       return path;
     },
@@ -188,11 +188,11 @@ const UNWRITABLE: [string, (world: World) => string, string][] = [
 
 describe.concurrent("a heartbeat that cannot be written", () => {
   test.each(UNWRITABLE)("because the log directory is %s", async (_name, logDirOf, _cause) => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const logDir = logDirOf(world);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const logDir = logDirOf(fixture);
 
-    const ended = await world.weekly(["--json"], { env: { OPSCTL_LOG_DIR: logDir } });
+    const ended = await fixture.weekly(["--json"], { env: { OPSCTL_LOG_DIR: logDir } });
 
     expect(ended.exitCode, ended.stderr).toBe(1);
     expect(ended.summary).toMatchObject({
@@ -203,10 +203,10 @@ describe.concurrent("a heartbeat that cannot be written", () => {
       email: { sent: 1 },
       failures: [{ step: "heartbeat", code: "HEARTBEAT_UNWRITABLE" }],
     });
-    expect(existsSync(join(world.folder, "nowhere"))).toBe(false);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(existsSync(join(fixture.folder, "nowhere"))).toBe(false);
+    expect(fixture.heartbeat.isOld()).toBe(true);
 
-    const next = await world.weekly(["--json"]);
+    const next = await fixture.weekly(["--json"]);
     expect(next.summary).toMatchObject({
       heartbeat: "written",
       whatsapp: { reused: 1 },
@@ -215,29 +215,29 @@ describe.concurrent("a heartbeat that cannot be written", () => {
   });
 
   test("because its file may not grow: the old one stays whole, and nothing half-written beside it", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
     // A disk that is full, as far as this process can tell: each write to a file fails after it was opened.
     const script = 'trap "" XFSZ; ulimit -f 0; exec "$0" weekly --json';
-    const running = startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: world.env });
+    const running = startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: fixture.env });
 
     const ended = await running.ended;
 
     expect(ended.exitCode, ended.stderr).toBe(1);
     expect(ended.summary).toMatchObject({ heartbeat: "failed", whatsapp: { sent: 1 }, email: { sent: 1 } });
-    expect(world.heartbeat.isOld()).toBe(true);
-    expect(readdirSync(world.logDir)).toEqual(["weekly_performance_reports.success"]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
+    expect(readdirSync(fixture.logDir)).toEqual(["weekly_performance_reports.success"]);
   });
 
   test("but a first one needs no older one", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    rmSync(world.heartbeat.path);
-    chmodSync(world.logDir, 0o700);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    rmSync(fixture.heartbeat.path);
+    chmodSync(fixture.logDir, 0o700);
 
-    const { summary } = await world.weekly(["--json"]);
+    const { summary } = await fixture.weekly(["--json"]);
 
     expect(summary.heartbeat).toBe("written");
-    expect(JSON.parse(world.heartbeat.read())).toMatchObject({ runId: summary.runId });
+    expect(JSON.parse(fixture.heartbeat.read())).toMatchObject({ runId: summary.runId });
   });
 });

@@ -6,22 +6,22 @@ import { startPostgres } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 // Each of these ends by a limit of the program's own: that the process ends at all is what is seen here.
 describe.concurrent("what never answers", () => {
   test("a vault's client is given up, and its children with it", async () => {
-    await using world = await openWorld();
-    const empty = join(world.folder, "no-secrets");
+    await using fixture = await openFixture();
+    const empty = join(fixture.folder, "no-secrets");
     mkdirSync(empty);
-    const pidFile = join(world.folder, "pid");
-    const path = join(world.folder, "vault-client");
-    const hang = `#!/bin/sh\n[ "$1" = TRIGGER_SECRET ] || exec cat "${world.secretsDir}/$1"\nsleep 100000 &\necho $! > ${pidFile}\necho half-a-canary\nwait\n`;
+    const pidFile = join(fixture.folder, "pid");
+    const path = join(fixture.folder, "vault-client");
+    const hang = `#!/bin/sh\n[ "$1" = TRIGGER_SECRET ] || exec cat "${fixture.secretsDir}/$1"\nsleep 100000 &\necho $! > ${pidFile}\necho half-a-canary\nwait\n`;
     writeFileSync(path, hang, { mode: 0o700 });
 
-    const ended = await world.weekly(["--json"], {
+    const ended = await fixture.weekly(["--json"], {
       env: { OPSCTL_SECRETS_COMMAND: path, OPSCTL_SECRETS_DIR: empty, PATH: process.env.PATH },
     });
 
@@ -31,15 +31,15 @@ describe.concurrent("what never answers", () => {
     expect(ended.stdout + ended.stderr).not.toContain("canary");
     const child = Number(readFileSync(pidFile, "utf8"));
     expect(isRunning(child)).toBe(false);
-    expect(world.requests()).toEqual([]);
+    expect(fixture.requests()).toEqual([]);
   });
 
   test.each([...RUNTIMES])("a database that accepts and is silent is out of reach (%s)", async (runtime) => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const silent = await startSilentPeer();
-    world.secret("DATABASE_URL", `postgres://u:canary-password@127.0.0.1:${silent.port}/app`);
+    fixture.secret("DATABASE_URL", `postgres://u:canary-password@127.0.0.1:${silent.port}/app`);
 
-    const ended = await world.weekly(["--json"], { runtime });
+    const ended = await fixture.weekly(["--json"], { runtime });
     await silent.stop();
 
     expect(ended.exitCode, ended.stdout).toBe(3);
@@ -49,15 +49,15 @@ describe.concurrent("what never answers", () => {
   });
 
   test("a gateway that is silent when a signal comes leaves the delivery unknown", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
     const sending = Promise.withResolvers<void>();
-    world.gateway.routes.send.script = () => {
+    fixture.gateway.routes.send.script = () => {
       sending.resolve();
       return { accept: "hang" };
     };
 
-    const running = await world.start(["weekly", "--json"]);
+    const running = await fixture.start(["weekly", "--json"]);
     await sending.promise;
     running.kill("SIGTERM");
     const { exitCode, summary } = await running.ended;
@@ -69,28 +69,28 @@ describe.concurrent("what never answers", () => {
       email: { sent: 0, skipped: 1 },
       heartbeat: "kept",
     });
-    world.gateway.routes.send.script = null;
-    const next = await world.weekly(["--json"]);
+    fixture.gateway.routes.send.script = null;
+    const next = await fixture.weekly(["--json"]);
     expect(next.summary).toMatchObject({
       exitCode: 1,
       whatsapp: { sent: 0, unknown: 1 },
       email: { sent: 1 },
     });
-    expect(world.gateway.routes.send.calls).toHaveLength(1);
+    expect(fixture.gateway.routes.send.calls).toHaveLength(1);
   });
 
   test("a database that goes away for good ends the run", async () => {
     const server = await startPostgres();
     let isStopped = false;
-    await using world = await openWorld({ server });
+    await using fixture = await openFixture({ server });
     await using _ = { [Symbol.asyncDispose]: async () => void (isStopped || (await server.stop())) };
-    for (let i = 0; i < 3; i += 1) await seedOwner(world.db.sql);
+    for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
     const door = closedDoor();
-    world.onAnalyze = () => door.pass();
+    fixture.onAnalyze = () => door.pass();
 
-    const running = await world.start(["weekly", "--json"]);
+    const running = await fixture.start(["weekly", "--json"]);
     await door.reachedBy(running);
-    await world.db.sql.end({ timeout: 1 });
+    await fixture.db.sql.end({ timeout: 1 });
     await server.stop();
     isStopped = true;
     door.open();
@@ -105,7 +105,7 @@ describe.concurrent("what never answers", () => {
       whatsapp: { sent: 0 },
       heartbeat: "kept",
     });
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
 

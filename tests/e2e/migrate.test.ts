@@ -2,26 +2,26 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 describe.concurrent.each([...RUNTIMES])("opsctl migrate, %s", (runtime) => {
   test("makes a database ready for the weekly run, once", async () => {
-    await using world = await openWorld({ migrated: false });
-    const { db } = world;
+    await using fixture = await openFixture({ migrated: false });
+    const { db } = fixture;
     await seedOwner(db.sql);
     // The owner of the schema migrates; the weekly run's own login is a member of service_role.
-    const asOwner = { runtime, env: { OPSCTL_SECRETS_DIR: world.folder, DATABASE_URL: db.url } };
+    const asOwner = { runtime, env: { OPSCTL_SECRETS_DIR: fixture.folder, DATABASE_URL: db.url } };
 
-    const early = await world.weekly(["--json"], { runtime });
+    const early = await fixture.weekly(["--json"], { runtime });
     const before = await databaseSnapshot(db.sql);
-    const pending = await world.opsctl(["migrate", "--status", "--json"], asOwner);
+    const pending = await fixture.opsctl(["migrate", "--status", "--json"], asOwner);
     const untouched = await databaseSnapshot(db.sql);
-    const applied = await world.opsctl(["migrate", "--json"], asOwner);
+    const applied = await fixture.opsctl(["migrate", "--json"], asOwner);
     const migrated = await databaseSnapshot(db.sql);
-    const again = await world.opsctl(["migrate", "--json"], asOwner);
-    const status = await world.opsctl(["migrate", "--status"], asOwner);
+    const again = await fixture.opsctl(["migrate", "--json"], asOwner);
+    const status = await fixture.opsctl(["migrate", "--status"], asOwner);
     const after = await databaseSnapshot(db.sql);
 
     expect(early.exitCode).toBe(3);
@@ -39,7 +39,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl migrate, %s", (runtime) => {
     expect(after).toEqual(migrated);
 
     await setClock(db.sql, MONDAY);
-    const run = await world.weekly(["--json"], { runtime });
+    const run = await fixture.weekly(["--json"], { runtime });
     expect(run.exitCode, run.stderr).toBe(0);
     expect(run.summary.whatsapp.sent).toBe(1);
   });

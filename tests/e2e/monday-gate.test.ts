@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -22,13 +22,13 @@ const OPEN = [
 
 describe.concurrent.each([...RUNTIMES])("opsctl weekly outside Monday, %s", (runtime) => {
   test("is refused, writes nothing and calls nobody", async () => {
-    await using world = await openWorld({ editorials: true, clock: "2026-11-24T15:00:00Z" });
-    await seedOwner(world.db.sql);
-    const before = await databaseSnapshot(world.db.sql);
+    await using fixture = await openFixture({ editorials: true, clock: "2026-11-24T15:00:00Z" });
+    await seedOwner(fixture.db.sql);
+    const before = await databaseSnapshot(fixture.db.sql);
 
-    const refused = await world.weekly(["--json"], { runtime });
-    const forPeople = await world.weekly([], { runtime });
-    const skipping = await world.weekly(["--json", ...SKIPS], { runtime });
+    const refused = await fixture.weekly(["--json"], { runtime });
+    const forPeople = await fixture.weekly([], { runtime });
+    const skipping = await fixture.weekly(["--json", ...SKIPS], { runtime });
 
     for (const { exitCode, summary } of [refused, skipping]) {
       expect(exitCode).toBe(4);
@@ -43,31 +43,31 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly outside Monday, %s", (run
     }
     expect(forPeople.exitCode).toBe(4);
     expect(forPeople.stdout).toContain("WEEKLY_OUTSIDE_MONDAY");
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect(world.requests()).toEqual([]);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests()).toEqual([]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
 
 describe.concurrent("opsctl weekly at the edges of Monday", () => {
   test.each([...CLOSED])("%s is refused, with all that can be skipped skipped too", async (_name, clock) => {
-    await using world = await openWorld({ clock });
-    await seedOwner(world.db.sql);
-    const before = await databaseSnapshot(world.db.sql);
+    await using fixture = await openFixture({ clock });
+    await seedOwner(fixture.db.sql);
+    const before = await databaseSnapshot(fixture.db.sql);
 
-    const all = [await world.weekly(["--json"]), await world.weekly(["--json", ...SKIPS])];
+    const all = [await fixture.weekly(["--json"]), await fixture.weekly(["--json", ...SKIPS])];
 
     expect(all.map(({ exitCode }) => exitCode)).toEqual([4, 4]);
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect(world.requests()).toEqual([]);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests()).toEqual([]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 
   test.each([...OPEN])("%s is Monday", async (_name, clock, week) => {
-    await using world = await openWorld({ clock });
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture({ clock });
+    await seedOwner(fixture.db.sql);
 
-    const { exitCode, summary } = await world.weekly(["--json"]);
+    const { exitCode, summary } = await fixture.weekly(["--json"]);
 
     expect({ exitCode, week: summary.window?.week }).toEqual({ exitCode: 0, week });
     expect(summary).toMatchObject({ whatsapp: { sent: 1 }, email: { sent: 1 }, heartbeat: "written" });

@@ -3,19 +3,19 @@ import { seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
 import { childrenOf, listeningSockets } from "./support/process-facts.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 describe.concurrent.each([...RUNTIMES])("opsctl weekly as a process, %s", (runtime) => {
   test("listens nowhere, starts nothing, and ends by itself", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const analyze = world.onAnalyze;
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const analyze = fixture.onAnalyze;
     const door = closedDoor();
-    world.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
 
-    const running = await world.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"], { runtime });
     await door.reachedBy(running);
     const midway = { listening: listeningSockets(running.pid), children: childrenOf(running.pid) };
     door.open();
@@ -23,7 +23,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly as a process, %s", (runti
 
     expect(midway).toEqual({ listening: 0, children: [] });
     expect({ exitCode, status: summary.status }).toEqual({ exitCode: 0, status: "success" });
-    const sessions = await world.db.sql`
+    const sessions = await fixture.db.sql`
       select pid from pg_stat_activity
       where datname = current_database() and application_name like 'opsctl%'`;
     expect([...sessions]).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { seedOwner } from "../support/seed.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -16,7 +16,7 @@ const clean = { sent: 1, failed: 0, unknown: 0, skipped: 0 };
 
 type Case = {
   name: string;
-  prepare: (world: World) => unknown;
+  prepare: (fixture: Fixture) => unknown;
   exitCode: number;
   /** What the summary says, and the codes of its failures, each once. */
   says: object;
@@ -44,7 +44,7 @@ const CASES: Case[] = [
   },
   {
     name: "an application that refuses the secret",
-    prepare: (world) => world.secret("TRIGGER_SECRET", "canary-of-another-trigger"),
+    prepare: (fixture) => fixture.secret("TRIGGER_SECRET", "canary-of-another-trigger"),
     exitCode: 1,
     says: {
       error: { code: "APP_HTTP_401" },
@@ -94,7 +94,7 @@ const CASES: Case[] = [
   },
   {
     name: "a gateway that refuses the key",
-    prepare: (world) => world.secret("GATEWAY_ADMIN_KEY", "canary-of-another-key"),
+    prepare: (fixture) => fixture.secret("GATEWAY_ADMIN_KEY", "canary-of-another-key"),
     exitCode: 1,
     says: { whatsapp: { sent: 0, failed: 1 }, email: clean },
     codes: ["gateway_unauthorized"],
@@ -192,41 +192,41 @@ const codesOf = ({ failures }: WeeklySummary) => [...new Set(failures.map(({ cod
 
 describe.concurrent("opsctl weekly with", () => {
   test.each(CASES)("$name", async ({ prepare, exitCode, says, codes }) => {
-    await using world = await openWorld({ editorials: true });
-    await seedOwner(world.db.sql);
-    await prepare(world);
+    await using fixture = await openFixture({ editorials: true });
+    await seedOwner(fixture.db.sql);
+    await prepare(fixture);
 
-    const ended = await world.weekly(["--json"]);
+    const ended = await fixture.weekly(["--json"]);
 
     expect(ended.exitCode, ended.stdout).toBe(exitCode);
     expect(ended.summary).toMatchObject({ exitCode, ...says });
     expect(codesOf(ended.summary)).toEqual(codes);
-    expect(world.heartbeat.isOld()).toBe(exitCode !== 0);
+    expect(fixture.heartbeat.isOld()).toBe(exitCode !== 0);
     expect(ended.stdout + ended.stderr).not.toContain("<html");
   });
 });
 
 describe.concurrent("the run after", () => {
   test("a refusal of the application: it resumes what was left", async () => {
-    await using world = await openWorld();
-    for (let i = 0; i < 3; i += 1) await seedOwner(world.db.sql);
-    world.application.outsideMonday = true;
-    const refused = await world.weekly(["--json", "--concurrency", "1"]);
-    expect(world.application.ledger).toHaveLength(1);
+    await using fixture = await openFixture();
+    for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
+    fixture.application.outsideMonday = true;
+    const refused = await fixture.weekly(["--json", "--concurrency", "1"]);
+    expect(fixture.application.ledger).toHaveLength(1);
     expect(refused.summary.reports).toMatchObject({ scopes: 3, completed: 0, failed: 1 });
-    world.application.outsideMonday = false;
-    const resumed = await world.weekly(["--json"]);
+    fixture.application.outsideMonday = false;
+    const resumed = await fixture.weekly(["--json"]);
     expect(resumed.summary).toMatchObject({ exitCode: 0, reports: { completed: 3 }, heartbeat: "written" });
   });
 
   test("corrected data: what failed is sent, what was sent is not sent again", async () => {
-    await using world = await openWorld();
-    const { userId } = await seedOwner(world.db.sql, { phone: null });
-    const first = await world.weekly(["--json"]);
+    await using fixture = await openFixture();
+    const { userId } = await seedOwner(fixture.db.sql, { phone: null });
+    const first = await fixture.weekly(["--json"]);
     expect(first.summary).toMatchObject({ exitCode: 1, whatsapp: { failed: 1 }, email: { sent: 1 } });
-    await world.db.sql`update users set phone = '11 97777-1234' where id = ${userId}`;
-    const second = await world.weekly(["--json"]);
+    await fixture.db.sql`update users set phone = '11 97777-1234' where id = ${userId}`;
+    const second = await fixture.weekly(["--json"]);
     expect(second.summary).toMatchObject({ exitCode: 0, whatsapp: { sent: 1 }, email: { reused: 1 } });
-    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+    expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 });

@@ -7,7 +7,7 @@ import { type SeededOwner, seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
 import { type Ended, RUNTIMES, type RuntimeName } from "./support/opsctl.ts";
 import { commandLineOf, processTree } from "./support/process-facts.ts";
-import { CANARIES, openWorld, type World } from "./support/world.ts";
+import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -39,7 +39,7 @@ function expectPrivate(place: string, text: string): void {
   expect(seen, place).toEqual([]);
 }
 
-async function ownTables(world: World): Promise<string> {
+async function ownTables(fixture: Fixture): Promise<string> {
   const tables = [
     "weekly_performance_reports",
     "weekly_performance_deliveries",
@@ -49,7 +49,7 @@ async function ownTables(world: World): Promise<string> {
     "timeline_entries",
   ];
   const rows = await Promise.all(
-    tables.map((table) => world.db.sql`select to_jsonb(x)::text as row from ${world.db.sql(table)} as x`),
+    tables.map((table) => fixture.db.sql`select to_jsonb(x)::text as row from ${fixture.db.sql(table)} as x`),
   );
   return rows
     .flat()
@@ -57,17 +57,17 @@ async function ownTables(world: World): Promise<string> {
     .join("\n");
 }
 
-async function expectNothingPrivate(world: World, ended: Ended): Promise<void> {
+async function expectNothingPrivate(fixture: Fixture, ended: Ended): Promise<void> {
   expectPrivate("standard output", ended.stdout);
   expectPrivate("the log", ended.stderr);
-  expectPrivate("the tables", await ownTables(world));
-  expectPrivate("the heartbeat", existsSync(world.heartbeat.path) ? world.heartbeat.read() : "");
+  expectPrivate("the tables", await ownTables(fixture));
+  expectPrivate("the heartbeat", existsSync(fixture.heartbeat.path) ? fixture.heartbeat.read() : "");
 }
 
-async function seedPeople(world: World): Promise<SeededOwner[]> {
+async function seedPeople(fixture: Fixture): Promise<SeededOwner[]> {
   const owners = [];
   for (const [i, phone] of PHONES.entries()) {
-    owners.push(await seedOwner(world.db.sql, { phone, email: ADDRESSES[i]!, tenantName: NAME }));
+    owners.push(await seedOwner(fixture.db.sql, { phone, email: ADDRESSES[i]!, tenantName: NAME }));
   }
   return owners;
 }
@@ -90,19 +90,19 @@ const DEBUG = { OPSCTL_LOG_LEVEL: "debug" };
 
 describe.concurrent.each([...RUNTIMES])("what opsctl weekly shows and keeps, %s", (runtime: RuntimeName) => {
   test("of a success holds nothing private, and its processes carry it in no command line", async () => {
-    await using world = await openWorld({ editorials: true });
-    await seedPeople(world);
-    const witness = join(world.folder, "children");
-    const command = join(world.folder, "vault-client");
+    await using fixture = await openFixture({ editorials: true });
+    await seedPeople(fixture);
+    const witness = join(fixture.folder, "children");
+    const command = join(fixture.folder, "vault-client");
     // The vault's client is the one child of a run: it writes down how it was called.
-    const script = `#!/bin/sh\ntr '\\0' ' ' < /proc/$$/cmdline >> ${witness}\ncat "${world.secretsDir}/$1"\n`;
+    const script = `#!/bin/sh\ntr '\\0' ' ' < /proc/$$/cmdline >> ${witness}\ncat "${fixture.secretsDir}/$1"\n`;
     writeFileSync(command, script, { mode: 0o700 });
-    const analyze = world.onAnalyze;
+    const analyze = fixture.onAnalyze;
     const door = closedDoor();
-    world.onAnalyze = (body) => door.pass().then(() => analyze(body));
-    const env = { ...DEBUG, OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: world.logDir };
+    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    const env = { ...DEBUG, OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: fixture.logDir };
 
-    const running = await world.start(["weekly", "--json"], { runtime, env });
+    const running = await fixture.start(["weekly", "--json"], { runtime, env });
     await door.reachedBy(running);
     const commandLines = processTree(running.pid).map(commandLineOf).join("\n");
     door.open();
@@ -114,8 +114,8 @@ describe.concurrent.each([...RUNTIMES])("what opsctl weekly shows and keeps, %s"
     expectPrivate("the process list", commandLines);
     expect(readFileSync(witness, "utf8")).toContain("TRIGGER_SECRET");
     expectPrivate("the children's command lines", readFileSync(witness, "utf8"));
-    await expectNothingPrivate(world, ended);
-    const hints = await world.db.sql`
+    await expectNothingPrivate(fixture, ended);
+    const hints = await fixture.db.sql`
       select channel || ' ' || masked_hint as hint from weekly_performance_deliveries order by 1`;
     expect(hints.map(({ hint }) => hint)).toEqual([
       "email b***@outro-canary.example",
@@ -132,55 +132,55 @@ const STATUSES = [200, 201, 302, 400, 401, 403, 404, 408, 409, 422, 500, 503];
 
 describe.concurrent("what opsctl weekly shows and keeps when its peers give back all they were told", () => {
   test.each(STATUSES)("with %d", async (status) => {
-    await using world = await openWorld({ editorials: true });
-    await seedPeople(world);
-    const { application, gateway, email } = world;
+    await using fixture = await openFixture({ editorials: true });
+    await seedPeople(fixture);
+    const { application, gateway, email } = fixture;
     // The analysis too, but where that refuses the worker itself nothing would come to be sent.
     if (status !== 401 && status !== 409) application.routes.analysis.script = echo(status);
     for (const route of [application.routes.editorial, gateway.routes.send, email.routes.send]) {
       route.script = echo(status);
     }
 
-    const json = await world.weekly(["--json"], { env: DEBUG });
-    const forPeople = await world.weekly([], { env: DEBUG });
+    const json = await fixture.weekly(["--json"], { env: DEBUG });
+    const forPeople = await fixture.weekly([], { env: DEBUG });
 
     expect([json.exitCode, forPeople.exitCode]).toEqual([1, 1]);
     expect(json.summary.whatsapp.sent + json.summary.email.sent).toBe(0);
     expect(gateway.routes.send.calls.length + email.routes.send.calls.length).toBeGreaterThan(0);
-    await expectNothingPrivate(world, json);
-    await expectNothingPrivate(world, forPeople);
+    await expectNothingPrivate(fixture, json);
+    await expectNothingPrivate(fixture, forPeople);
   });
 
   test("as ids of messages, which are not kept when they are something else", async () => {
-    await using world = await openWorld();
-    const [owner] = await seedPeople(world);
-    const { gateway, email } = world;
+    await using fixture = await openFixture();
+    const [owner] = await seedPeople(fixture);
+    const { gateway, email } = fixture;
     gateway.routes.send.script = ({ rawBody }) => ({ status: 201, json: { key: { id: rawBody } } });
     email.routes.send.script = () => ({ status: 200, json: { id: `<table> ${owner!.email} </td>` } });
 
-    const ended = await world.weekly(["--json"], { env: DEBUG });
+    const ended = await fixture.weekly(["--json"], { env: DEBUG });
 
-    await expectNothingPrivate(world, ended);
+    await expectNothingPrivate(fixture, ended);
   });
 
   test("in the editorial answer", async () => {
-    await using world = await openWorld({ editorials: true });
-    await seedPeople(world);
+    await using fixture = await openFixture({ editorials: true });
+    await seedPeople(fixture);
     const text = `${PHONES[0]} ${ADDRESSES[0]} ${CANARIES.TRIGGER_SECRET} <table>`;
     const stalled = { truncated: true, nextCursor: text, reasonStopped: text, llmCalls: 0 };
     const failures = [{ tenantId: text, code: text }];
-    world.application.editorials.push({ ...stalled, failures }, stalled, stalled, stalled);
+    fixture.application.editorials.push({ ...stalled, failures }, stalled, stalled, stalled);
 
-    const ended = await world.weekly(["--json"], { env: DEBUG });
+    const ended = await fixture.weekly(["--json"], { env: DEBUG });
 
     expect(ended.summary.editorials.code).toBe("SOCIAL_EDITORIALS_NO_PROGRESS");
-    await expectNothingPrivate(world, ended);
+    await expectNothingPrivate(fixture, ended);
   });
 
   test("in errors of the database", async () => {
-    await using world = await openWorld();
-    await seedPeople(world);
-    const { sql } = world.db;
+    await using fixture = await openFixture();
+    await seedPeople(fixture);
+    const { sql } = fixture.db;
     // Quotes the row, and so the phone, in message and detail.
     await sql.unsafe(`
       create function public.tell_all() returns trigger language plpgsql as $$ begin
@@ -190,10 +190,10 @@ describe.concurrent("what opsctl weekly shows and keeps when its peers give back
       create trigger tell_all before insert on public.weekly_performance_deliveries
         for each row execute function public.tell_all()`);
 
-    const ended = await world.weekly(["--json"], { env: DEBUG });
+    const ended = await fixture.weekly(["--json"], { env: DEBUG });
 
     expect(ended.summary).toMatchObject({ exitCode: 1, whatsapp: { failed: 3 }, email: { failed: 3 } });
-    await expectNothingPrivate(world, ended);
+    await expectNothingPrivate(fixture, ended);
   });
 });
 

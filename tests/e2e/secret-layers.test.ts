@@ -3,32 +3,32 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../support/seed.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openWorld, type World } from "./support/world.ts";
+import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 /** Makes an executable that answers for every secret the way `script` says, and leaves no other source of them. */
-function secretsCommand(world: World, script: string): Record<string, string> {
-  const path = join(world.folder, "vault-client");
+function secretsCommand(fixture: Fixture, script: string): Record<string, string> {
+  const path = join(fixture.folder, "vault-client");
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
-  const empty = join(world.folder, "no-secrets");
+  const empty = join(fixture.folder, "no-secrets");
   mkdirSync(empty);
   return { OPSCTL_SECRETS_COMMAND: path, OPSCTL_SECRETS_DIR: empty };
 }
 
 describe.concurrent.each([...RUNTIMES])("secrets of opsctl weekly, %s", (runtime) => {
   test("in a file that others may read are refused, whatever the environment holds", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const path = join(world.secretsDir, "TRIGGER_SECRET");
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const path = join(fixture.secretsDir, "TRIGGER_SECRET");
     chmodSync(path, 0o644);
 
-    const refused = await world.weekly(["--json"], {
+    const refused = await fixture.weekly(["--json"], {
       runtime,
       env: { TRIGGER_SECRET: CANARIES.TRIGGER_SECRET },
     });
     chmodSync(path, 0o400);
-    const accepted = await world.weekly(["--json"], { runtime });
+    const accepted = await fixture.weekly(["--json"], { runtime });
 
     expect(refused.exitCode).toBe(3);
     expect(refused.summary.error?.message).toContain("TRIGGER_SECRET");
@@ -39,14 +39,14 @@ describe.concurrent.each([...RUNTIMES])("secrets of opsctl weekly, %s", (runtime
   });
 
   test("come from the vault's own client when it has them", async () => {
-    await using world = await openWorld({ editorials: true });
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture({ editorials: true });
+    await seedOwner(fixture.db.sql);
     const env = secretsCommand(
-      world,
-      `[ $# = 1 ] || exit 9; echo "canary of the vault's log" >&2; cat "${world.secretsDir}/$1"`,
+      fixture,
+      `[ $# = 1 ] || exit 9; echo "canary of the vault's log" >&2; cat "${fixture.secretsDir}/$1"`,
     );
 
-    const ended = await world.weekly(["--json"], { runtime, env });
+    const ended = await fixture.weekly(["--json"], { runtime, env });
 
     expect(ended.exitCode, ended.stdout).toBe(0);
     expect(ended.summary).toMatchObject({ whatsapp: { sent: 1 }, editorials: { status: "completed" } });
@@ -56,47 +56,47 @@ describe.concurrent.each([...RUNTIMES])("secrets of opsctl weekly, %s", (runtime
 
 describe.concurrent("the layers of secrets", () => {
   test("begin with systemd's credentials, then the secrets directory, then the environment", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const credentials = join(world.folder, "credentials");
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const credentials = join(fixture.folder, "credentials");
     mkdirSync(credentials);
     const inCredentials = join(credentials, "TRIGGER_SECRET");
     const env = { CREDENTIALS_DIRECTORY: credentials, TRIGGER_SECRET: "canary-of-the-environment" };
-    const bearer = () => world.application.routes.analysis.calls.at(-1)?.headers.authorization;
+    const bearer = () => fixture.application.routes.analysis.calls.at(-1)?.headers.authorization;
 
     writeFileSync(inCredentials, "canary-of-systemd\n", { mode: 0o400 });
-    const first = await world.weekly(["--json"], { env });
+    const first = await fixture.weekly(["--json"], { env });
     expect(first.summary.error?.code).toBe("APP_HTTP_401");
     expect(bearer()).toBe("Bearer canary-of-systemd");
     rmSync(inCredentials);
-    const second = await world.weekly(["--json"], { env });
+    const second = await fixture.weekly(["--json"], { env });
     expect(second.exitCode, second.stdout).toBe(0);
     expect(bearer()).toBe(`Bearer ${CANARIES.TRIGGER_SECRET}`);
-    await seedOwner(world.db.sql);
-    rmSync(join(world.secretsDir, "TRIGGER_SECRET"));
-    const third = await world.weekly(["--json"], { env });
+    await seedOwner(fixture.db.sql);
+    rmSync(join(fixture.secretsDir, "TRIGGER_SECRET"));
+    const third = await fixture.weekly(["--json"], { env });
     expect(third.summary.error?.code).toBe("APP_HTTP_401");
     expect(bearer()).toBe("Bearer canary-of-the-environment");
     for (const { stdout, stderr } of [first, second, third]) expect(stdout + stderr).not.toContain("canary");
   });
 
   test("end with a client that fails: neither its words nor an older value are used", async () => {
-    await using world = await openWorld();
-    const env = secretsCommand(world, 'echo "canary-half-a-secret"; echo "canary: denied" >&2; exit 4');
-    const ended = await world.weekly(["--json"], { env: { ...env, ...CANARIES } });
+    await using fixture = await openFixture();
+    const env = secretsCommand(fixture, 'echo "canary-half-a-secret"; echo "canary: denied" >&2; exit 4');
+    const ended = await fixture.weekly(["--json"], { env: { ...env, ...CANARIES } });
     expect(ended.exitCode).toBe(3);
     expect(ended.summary.error?.message).toContain("SECRET_COMMAND_FAILED");
     expect(ended.summary.error?.message).toContain("status 4");
     expect(ended.stdout + ended.stderr).not.toContain("canary");
-    expect(world.requests()).toEqual([]);
+    expect(fixture.requests()).toEqual([]);
   });
 
   test("end with a client that is not one executable: no shell reads it", async () => {
-    await using world = await openWorld();
-    const { OPSCTL_SECRETS_COMMAND, ...env } = secretsCommand(world, 'cat "/nowhere/$1"');
-    const witness = join(world.folder, "witness");
-    for (const command of [`${OPSCTL_SECRETS_COMMAND}; touch ${witness}`, "vault-client", world.folder]) {
-      const ended = await world.weekly(["--json"], { env: { ...env, OPSCTL_SECRETS_COMMAND: command } });
+    await using fixture = await openFixture();
+    const { OPSCTL_SECRETS_COMMAND, ...env } = secretsCommand(fixture, 'cat "/nowhere/$1"');
+    const witness = join(fixture.folder, "witness");
+    for (const command of [`${OPSCTL_SECRETS_COMMAND}; touch ${witness}`, "vault-client", fixture.folder]) {
+      const ended = await fixture.weekly(["--json"], { env: { ...env, OPSCTL_SECRETS_COMMAND: command } });
       expect(ended.exitCode).toBe(3);
       expect(ended.summary.error?.message).toContain("SECRET_COMMAND_FAILED");
     }

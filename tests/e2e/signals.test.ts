@@ -6,22 +6,22 @@ import { opsctlBinary } from "../support/binary.ts";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor, type Door } from "./support/door.ts";
 import { RUNTIMES, type RuntimeName, startProgram } from "./support/opsctl.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 const OWNERS = 12;
 
-async function seedOwners(world: World): Promise<void> {
-  for (let i = 0; i < OWNERS; i += 1) await seedOwner(world.db.sql);
+async function seedOwners(fixture: Fixture): Promise<void> {
+  for (let i = 0; i < OWNERS; i += 1) await seedOwner(fixture.db.sql);
 }
 
 /** Stops the run in its middle, with all that it has in flight waiting for the application. */
-function holdAnalysis(world: World, inFlight = 1): Door {
-  const analyze = world.onAnalyze;
+function holdAnalysis(fixture: Fixture, inFlight = 1): Door {
+  const analyze = fixture.onAnalyze;
   const door = closedDoor(inFlight);
   let calls = 0;
-  world.onAnalyze = async (body) => {
+  fixture.onAnalyze = async (body) => {
     calls += 1;
     if (calls > 6) await door.pass();
     await analyze(body);
@@ -37,13 +37,13 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
   test.each(CASES)(
     "%s, %s: begins nothing new, finishes what is in flight, and says so",
     async (runtime, signal) => {
-      await using world = await openWorld({ editorials: true });
-      await seedOwners(world);
-      const door = holdAnalysis(world, 2);
+      await using fixture = await openFixture({ editorials: true });
+      await seedOwners(fixture);
+      const door = holdAnalysis(fixture, 2);
 
-      const running = await world.start(["weekly", "--json", "--concurrency", "2"], { runtime });
+      const running = await fixture.start(["weekly", "--json", "--concurrency", "2"], { runtime });
       await door.reachedBy(running);
-      const callsBefore = world.application.ledger.length;
+      const callsBefore = fixture.application.ledger.length;
       running.kill(signal);
       await logged(running, "RUN_INTERRUPTED");
       door.open();
@@ -57,26 +57,26 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
         editorials: { status: "skipped" },
         heartbeat: "kept",
       });
-      expect(world.heartbeat.isOld()).toBe(true);
-      expect(world.application.ledger.length).toBe(callsBefore);
-      const open = await world.db.sql`
+      expect(fixture.heartbeat.isOld()).toBe(true);
+      expect(fixture.application.ledger.length).toBe(callsBefore);
+      const open = await fixture.db.sql`
       select status from weekly_performance_reports where status = 'running'
       union all select status from weekly_performance_deliveries where status in ('running', 'unknown')`;
       expect([...open]).toEqual([]);
 
-      const next = await world.weekly(["--json"], { runtime });
+      const next = await fixture.weekly(["--json"], { runtime });
       expect(next.exitCode, next.stdout).toBe(0);
       expect(next.summary.heartbeat).toBe("written");
-      expect(new Set(world.gateway.accepted.map(({ number }) => number)).size).toBe(OWNERS);
-      expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([OWNERS, OWNERS]);
+      expect(new Set(fixture.gateway.accepted.map(({ number }) => number)).size).toBe(OWNERS);
+      expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);
     },
   );
 
   test("a second one ends the process at once", async () => {
-    await using world = await openWorld();
-    await seedOwners(world);
-    const door = holdAnalysis(world);
-    const running = await world.start(["weekly", "--json"]);
+    await using fixture = await openFixture();
+    await seedOwners(fixture);
+    const door = holdAnalysis(fixture);
+    const running = await fixture.start(["weekly", "--json"]);
     await door.reachedBy(running);
     running.kill("SIGTERM");
     await logged(running, "RUN_INTERRUPTED");
@@ -84,18 +84,18 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
     const { exitCode } = await running.ended;
     door.open();
     expect(exitCode).not.toBe(0);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
 
 describe.concurrent.each([...RUNTIMES])("a signal before opsctl weekly has begun, %s", (runtime) => {
   test("while a vault's client keeps it waiting: one line of JSON, exit 1", async () => {
-    await using world = await openWorld();
-    rmSync(join(world.secretsDir, "TRIGGER_SECRET"));
-    const OPSCTL_SECRETS_COMMAND = join(world.folder, "client");
+    await using fixture = await openFixture();
+    rmSync(join(fixture.secretsDir, "TRIGGER_SECRET"));
+    const OPSCTL_SECRETS_COMMAND = join(fixture.folder, "client");
     writeFileSync(OPSCTL_SECRETS_COMMAND, "#!/bin/sh\nkill -TERM $PPID\nexec sleep 5\n", { mode: 0o755 });
 
-    const ended = await world.weekly(["--json"], { runtime, env: { OPSCTL_SECRETS_COMMAND } });
+    const ended = await fixture.weekly(["--json"], { runtime, env: { OPSCTL_SECRETS_COMMAND } });
 
     expect(ended.summary).toMatchObject({
       exitCode: 1,
@@ -103,16 +103,16 @@ describe.concurrent.each([...RUNTIMES])("a signal before opsctl weekly has begun
       error: { code: "RUN_INTERRUPTED" },
     });
     expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 
   test("while the database does not answer: one line of JSON, exit 1", async () => {
-    await using world = await openWorld();
+    await using fixture = await openFixture();
     const connected = Promise.withResolvers<void>();
     await using silent = await listen(() => connected.resolve());
-    world.secret("DATABASE_URL", `postgres://service@127.0.0.1:${silent.port}/app`);
+    fixture.secret("DATABASE_URL", `postgres://service@127.0.0.1:${silent.port}/app`);
 
-    const running = await world.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"], { runtime });
     await connected.promise;
     running.kill("SIGTERM");
     const ended = await running.ended;
@@ -123,7 +123,7 @@ describe.concurrent.each([...RUNTIMES])("a signal before opsctl weekly has begun
       error: { code: "RUN_INTERRUPTED" },
     });
     expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
 
@@ -143,42 +143,42 @@ async function logged(
 
 describe.concurrent.each([...RUNTIMES])("standard output that takes nothing, %s", (runtime) => {
   test("because the disk is full: the run is done, and its end is no success", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
     const full = openSync("/dev/full", "w");
 
-    const running = await world.start(["weekly", "--json"], { runtime, stdout: full });
+    const running = await fixture.start(["weekly", "--json"], { runtime, stdout: full });
     closeSync(full);
     const { exitCode, stderr } = await running.ended;
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain("OUTPUT_FAILED");
-    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+    expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 });
 
 describe.concurrent("standard output of the binary", () => {
   test("that was closed before the start: the run is done, and its end is no success", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
     const script = 'exec "$0" weekly --json >&-';
-    const { ended } = startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: world.env });
+    const { ended } = startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: fixture.env });
     const { exitCode, stderr } = await ended;
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain("OUTPUT_FAILED");
-    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([1, 1]);
+    expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 
   test("whose reader goes away in the middle of the run does not end the run", async () => {
-    await using world = await openWorld();
-    await seedOwners(world);
-    const door = holdAnalysis(world);
-    const running = await world.start(["weekly", "--json"]);
+    await using fixture = await openFixture();
+    await seedOwners(fixture);
+    const door = holdAnalysis(fixture);
+    const running = await fixture.start(["weekly", "--json"]);
     await door.reachedBy(running);
     running.child.stdout!.destroy();
     door.open();
     const { signal } = await running.ended;
     expect(signal).toBe(null);
-    expect([world.gateway.accepted.length, world.email.accepted.length]).toEqual([OWNERS, OWNERS]);
+    expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);
   });
 });

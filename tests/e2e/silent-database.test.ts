@@ -1,17 +1,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
-import { openWorld } from "./support/world.ts";
+import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 describe("a signal while the database does not answer", () => {
   test("ends opsctl weekly by itself: one line of JSON, exit 1, no heartbeat, and nothing sent twice", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    await world.db.sql.begin(async (tx) => {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    await fixture.db.sql.begin(async (tx) => {
       await tx`lock table timeline_entries in access exclusive mode`;
-      const running = await world.start(["weekly", "--json"]);
-      const waiting = () => world.db.sql<{ pid: number }[]>`
+      const running = await fixture.start(["weekly", "--json"]);
+      const waiting = () => fixture.db.sql<{ pid: number }[]>`
         select pid from pg_stat_activity
         where datname = current_database() and application_name = 'opsctl weekly' and wait_event_type = 'Lock'`;
       while ((await waiting()).length === 0);
@@ -25,13 +25,13 @@ describe("a signal while the database does not answer", () => {
         heartbeat: "kept",
         whatsapp: { partial: 1 },
       });
-      expect(world.heartbeat.isOld()).toBe(true);
+      expect(fixture.heartbeat.isOld()).toBe(true);
       // The server has not noticed that nobody waits for the answer any more.
       for (const { pid } of await waiting()) await tx`select pg_terminate_backend(${pid})`;
     });
-    await world.db.sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now()`;
-    const next = await world.weekly(["--json"]);
+    await fixture.db.sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now()`;
+    const next = await fixture.weekly(["--json"]);
     expect(next.summary).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1 }, email: { sent: 1 } });
-    expect(world.gateway.accepted).toHaveLength(1);
+    expect(fixture.gateway.accepted).toHaveLength(1);
   });
 });

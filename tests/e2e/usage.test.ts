@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -42,24 +42,24 @@ const MISUSES = [
   ["migrate", "now"],
 ];
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await openWorld();
-  await seedOwner(world.db.sql);
+  fixture = await openFixture();
+  await seedOwner(fixture.db.sql);
 });
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 describe.each([...RUNTIMES])("a misused command line, %s", (runtime) => {
   test("ends with 2 before anything has happened", async () => {
-    const before = await databaseSnapshot(world.db.sql);
+    const before = await databaseSnapshot(fixture.db.sql);
 
     const ends = await Promise.all(
       MISUSES.map(async (args) => {
-        const { exitCode, stdout, stderr } = await world.opsctl(args, { runtime });
+        const { exitCode, stdout, stderr } = await fixture.opsctl(args, { runtime });
         return { args, exitCode, stdout, stderr };
       }),
     );
@@ -70,8 +70,8 @@ describe.each([...RUNTIMES])("a misused command line, %s", (runtime) => {
       expect(stderr, args.join(" ")).toMatch(/^opsctl[^\n]*: \S/);
       expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
     }
-    expect(await databaseSnapshot(world.db.sql)).toEqual(before);
-    expect(world.requests()).toEqual([]);
-    expect(world.heartbeat.isOld()).toBe(true);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests()).toEqual([]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });

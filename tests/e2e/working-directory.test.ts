@@ -2,15 +2,15 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../support/seed.ts";
-import { openWorld, type World } from "./support/world.ts";
+import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 
 /** A folder as a stranger, or a careless person, may have left it. */
-function hostileFolder(world: World): string {
-  const folder = join(world.folder, "somebody's project");
+function hostileFolder(fixture: Fixture): string {
+  const folder = join(fixture.folder, "somebody's project");
   mkdirSync(folder);
-  const elsewhere = join(world.folder, "elsewhere");
+  const elsewhere = join(fixture.folder, "elsewhere");
   const variables = [
     "SOCIAL_EDITORIALS_ENABLED=1",
     "SOCIAL_EDITORIALS_MAX_LLM_CALLS=7",
@@ -35,17 +35,17 @@ function hostileFolder(world: World): string {
 
 describe.concurrent("the working directory of the binary", () => {
   test("gives it neither variables nor code", async () => {
-    await using world = await openWorld();
-    await seedOwner(world.db.sql);
-    const cwd = hostileFolder(world);
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const cwd = hostileFolder(fixture);
 
-    const run = await world.weekly(["--json"], { cwd });
+    const run = await fixture.weekly(["--json"], { cwd });
 
     expect(run.exitCode, run.stderr).toBe(0);
     expect(run.summary).toMatchObject({ status: "success", editorials: { status: "disabled" } });
     expect(run.stdout + run.stderr).not.toContain("preloaded");
     expect(run.stderr).not.toContain('"debug"');
-    const [call] = world.application.routes.analysis.calls;
+    const [call] = fixture.application.routes.analysis.calls;
     expect(call?.headers.authorization).not.toContain("from-");
   });
 });

@@ -17,7 +17,7 @@ let text: string;
 beforeAll(async () => {
   arena = await openCollectArena();
   arena.hosting.projects.push(projectOf('a"b\\c\nd', "ERROR"));
-  text = renderReport(await collectMetrics(arena.world()));
+  text = renderReport(await collectMetrics(arena.dependencies()));
 });
 afterAll(() => arena[Symbol.asyncDispose]());
 

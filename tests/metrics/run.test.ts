@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => arena[Symbol.asyncDispose]());
 
 async function collect(limitsMs?: Partial<Record<SourceName, number>>) {
-  const report = await collectMetrics(arena.world(limitsMs));
+  const report = await collectMetrics(arena.dependencies(limitsMs));
   const series = parseExposition(renderReport(report));
   const problems = Object.fromEntries(
     report.sources.map(({ name, problem }) => [name, problem?.code ?? null]),
@@ -109,10 +109,10 @@ describe("collectMetrics()", () => {
     arena.engine.routes.stats.script = () => "hang";
     arena.hosting.routes.projects.script = () => "hang";
     const never = () => new Promise<never>(() => {});
-    const world = arena.world({ sockets: 30, proxy_memory: 40, hosting: 50, heartbeat: 20 });
+    const dependencies = arena.dependencies({ sockets: 30, proxy_memory: 40, hosting: 50, heartbeat: 20 });
     const report = await collectMetrics({
-      ...world,
-      sources: { ...world.sources, sockets: never, heartbeat: never },
+      ...dependencies,
+      sources: { ...dependencies.sources, sockets: never, heartbeat: never },
     });
     expect(report.sources.map(({ problem }) => problem?.code)).toEqual([
       "proxy_memory_timeout",
@@ -125,9 +125,9 @@ describe("collectMetrics()", () => {
   });
 
   test("is not brought down by a source that throws", async () => {
-    const world = arena.world();
+    const dependencies = arena.dependencies();
     const thrown = async () => Promise.reject(new TypeError("secret inside"));
-    const report = await collectMetrics({ ...world, sources: { ...world.sources, hosting: thrown } });
+    const report = await collectMetrics({ ...dependencies, sources: { ...dependencies.sources, hosting: thrown } });
     const [problem] = report.sources.flatMap(({ problem }) => (problem === null ? [] : [problem]));
     expect(problem).toEqual({
       code: "hosting_failed",

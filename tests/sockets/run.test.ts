@@ -7,7 +7,7 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
 import { appendReadings } from "../../lib/sockets/log-line.ts";
-import { monitorSockets, type SocketMonitorWorld } from "../../lib/sockets/run.ts";
+import { monitorSockets, type SocketMonitorDependencies } from "../../lib/sockets/run.ts";
 import { openSqliteDedup } from "../../lib/webhook/state/sqlite/state.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function worldOf(parts: Partial<SocketMonitorWorld> = {}): SocketMonitorWorld {
+function dependenciesOf(parts: Partial<SocketMonitorDependencies> = {}): SocketMonitorDependencies {
   const client = evolutionClient({
     baseUrl: new URL(gateway.url),
     adminKey: new Secret(KEY),
@@ -58,7 +58,7 @@ const refuseByMeta = (code: number) => {
   gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
   gateway.metaError = { message: "no", type: "OAuthException", code };
 };
-const run = (parts: Partial<SocketMonitorWorld> = {}) => monitorSockets(worldOf(parts), 10_000);
+const run = (parts: Partial<SocketMonitorDependencies> = {}) => monitorSockets(dependenciesOf(parts), 10_000);
 const at = (total: number) => ({ countSockets: async () => ({ total, closeWait: 5_000 }) });
 const lines = () => {
   const path = join(folder, "socket_monitor.log");
@@ -161,7 +161,7 @@ describe("monitorSockets()", () => {
   test("a gateway that is away is not a phone to be paired", async () => {
     const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
     const client = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(KEY) });
-    const messenger = { ...worldOf().messenger, gateway: client };
+    const messenger = { ...dependenciesOf().messenger, gateway: client };
     const { problems } = await run({ messenger });
     expect(problems).toMatchObject([{ code: "gateway_unreachable" }]);
     expect(problems[0]!.message).toContain("Start the gateway, or correct MESSAGING_API_URL");
@@ -170,7 +170,7 @@ describe("monitorSockets()", () => {
 
   test("ends when the gateway hangs", async () => {
     gateway.routes.instances.next("hang");
-    const messenger = { ...worldOf().messenger, limitMs: 50 };
+    const messenger = { ...dependenciesOf().messenger, limitMs: 50 };
     expect(await run({ messenger })).toMatchObject({ alert: "failed" });
     gateway.routes.send.next("hang");
     expect(await run({ messenger })).toMatchObject({ alert: "failed" });
@@ -182,7 +182,7 @@ describe("monitorSockets()", () => {
     expect(alerts.map(({ alert }) => alert).sort()).toEqual(["sent", "suppressed"]);
     await run(at(1));
     // Killed between its claim and its message.
-    const { dedup, close } = await worldOf().openDedup();
+    const { dedup, close } = await dependenciesOf().openDedup();
     await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
     close();
     expect((await run()).alert).toBe("suppressed");
@@ -191,7 +191,7 @@ describe("monitorSockets()", () => {
   });
 
   test("a run below does not take the claim of one that is sending", async () => {
-    const { dedup, close } = await worldOf().openDedup();
+    const { dedup, close } = await dependenciesOf().openDedup();
     await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
     await run(at(1));
     expect((await dedup.claim("socket-monitor:total", 1)).status).toBe("duplicate");

@@ -33,10 +33,10 @@ case " $* " in *" --silent "*) ;; *) echo the registry is away >&2 ;; esac
 exit 1
 `;
 
-type Place = { folder: string; target: string; mark: string; env: Record<string, string> };
+type FileWatch = { folder: string; target: string; mark: string; env: Record<string, string> };
 
 /** A folder whose PATH has these programs and what a shell needs. */
-function arrange(programs: Record<string, string>, name = "place-"): Place {
+function arrange(programs: Record<string, string>, name = "place-"): FileWatch {
   const place = mkdtempSync(join(folder, name));
   const bin = join(place, "bin");
   mkdirSync(bin);
@@ -52,7 +52,7 @@ function arrange(programs: Record<string, string>, name = "place-"): Place {
 }
 
 function getBun(
-  { target, env }: Place,
+  { target, env }: FileWatch,
   checksum = sha256(GENUINE),
 ): { status: number | null; stderr: string } {
   const words = [join(root, ".ci/bun.sh"), VERSION, "linux-x64", checksum, target];
@@ -124,7 +124,7 @@ describe(".ci/bun.sh", () => {
 
 describe("the Makefile", () => {
   /** Runs a target in a copy of what `make setup` reads. */
-  function makeIn({ folder, env }: Place, ...words: string[]): { status: number | null; stderr: string } {
+  function makeIn({ folder, env }: FileWatch, ...words: string[]): { status: number | null; stderr: string } {
     for (const name of ["Makefile", "package.json", "bun.lock", ".ci"])
       cpSync(join(root, name), join(folder, name), { recursive: true });
     const make = spawnSync("sh", ["-c", "command -v make"], { encoding: "utf8" }).stdout.trim();

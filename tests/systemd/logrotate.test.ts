@@ -22,10 +22,10 @@ beforeAll(() => {
 });
 afterAll(() => removeClone(clone));
 
-type Place = { folder: string; rotate: (...words: string[]) => Ran };
+type FileWatch = { folder: string; rotate: (...words: string[]) => Ran };
 
 /** A log directory of this test's account, last rotated long ago. */
-function makePlace(name: string, files: Record<string, string>): Place {
+function makePlace(name: string, files: Record<string, string>): FileWatch {
   const folder = join(clone.folder, name);
   mkdirSync(folder, { mode: 0o750 });
   for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);

@@ -1,7 +1,7 @@
 import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk, Settings } from "../context/desk.ts";
+import type { CheckContext, Settings } from "../context/desk.ts";
 import type { RulesSettings } from "../context/world.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -13,9 +13,9 @@ export const RULES_CHECKS: readonly Check[] = [
   {
     command,
     name: "rules",
-    run: (desk) =>
-      withPlatform(desk, async (settings) => {
-        const listed = await clientOf(desk, settings).listRules();
+    run: (context) =>
+      withPlatform(context, async (settings) => {
+        const listed = await clientOf(context, settings).listRules();
         if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
         return [failureOf(listed.problem, "alert rules")];
       }),
@@ -23,10 +23,10 @@ export const RULES_CHECKS: readonly Check[] = [
   {
     command,
     name: "folder",
-    run: (desk) =>
-      withPlatform(desk, async (settings) => {
+    run: (context) =>
+      withPlatform(context, async (settings) => {
         const { folder } = settings.uids;
-        const found = await clientOf(desk, settings).hasFolder(folder);
+        const found = await clientOf(context, settings).hasFolder(folder);
         if (found.status !== "ok") return [failureOf(found.problem, "folders")];
         if (found.value !== null) return [pass(`folder ${folder} exists`)];
         return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
@@ -40,10 +40,10 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
   return {
     command,
     name,
-    run: (desk, signal) =>
-      withPlatform(desk, async ({ url, token, uids }) => {
+    run: (context, signal) =>
+      withPlatform(context, async ({ url, token, uids }) => {
         const uid = uids[key];
-        const timeoutMs = desk.world.limitMs;
+        const timeoutMs = context.dependencies.limitMs;
         const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
         if (read.status !== "ok" && read.problem.status === 403)
           return [notChecked(`the token may not read data sources, which the rules do not need`)];
@@ -58,17 +58,17 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
 }
 
 async function withPlatform(
-  desk: Desk,
+  context: CheckContext,
   use: (settings: RulesSettings) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const settings: Settings<RulesSettings> = await desk.settings(command, "all", (env) =>
-    desk.world.load.alertRules(env),
+  const settings: Settings<RulesSettings> = await context.settings(command, "all", (env) =>
+    context.dependencies.load.alertRules(env),
   );
   return settings.status === "ok" ? await use(settings.value) : withoutSettings(command);
 }
 
-function clientOf(desk: Desk, { url, token }: RulesSettings) {
-  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: desk.world.limitMs });
+function clientOf(context: CheckContext, { url, token }: RulesSettings) {
+  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.limitMs });
 }
 
 function failureOf({ code, status }: { code: string; status: number | null }, what: string): Verdict {

@@ -13,7 +13,7 @@ import { notReadByRoot } from "../../platform/secrets/adapter.ts";
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { checkVercelAccess } from "../../providers/vercel/access.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk, Settings } from "../context/desk.ts";
+import type { CheckContext, Settings } from "../context/desk.ts";
 import type { CollectSettings } from "../context/world.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
@@ -34,8 +34,8 @@ export const COLLECT_CHECKS: readonly Check[] = [
   {
     command,
     name: "text-file directory",
-    async run(desk) {
-      const settings = await settingsOf(desk);
+    async run(context) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { textfileDir } = settings.value;
       const access = await accessOf(textfileDir, OTHERS, "list");
@@ -49,20 +49,20 @@ export const COLLECT_CHECKS: readonly Check[] = [
   {
     command,
     name: "metrics file",
-    async run(desk) {
-      const settings = await settingsOf(desk);
+    async run(context) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), desk.world.nowMs());
+      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), context.dependencies.nowMs());
     },
   },
   {
     command,
     name: "container",
-    async run(desk, signal) {
-      const settings = await settingsOf(desk);
+    async run(context, signal) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { container, address } = settings.value.proxy;
-      const timeoutMs = desk.world.limitMs;
+      const timeoutMs = context.dependencies.limitMs;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
       return [memory.status === "ok" ? pass(`container ${container} runs`) : containerFailure(memory.code, container)];
     },
@@ -70,15 +70,15 @@ export const COLLECT_CHECKS: readonly Check[] = [
   {
     command,
     name: "hosting provider",
-    async run(desk, signal) {
-      const settings = await settingsOf(desk);
+    async run(context, signal) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { apiUrl, teamId } = settings.value.hosting;
-      const search = (await desk.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
+      const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
       if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
       const token = search?.found;
-      if (!token) return [await tokenMissing(desk)];
-      const timeoutMs = desk.world.limitMs;
+      if (!token) return [await tokenMissing(context)];
+      const timeoutMs = context.dependencies.limitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
       return [hostingVerdict(await checkVercelAccess(options))];
     },
@@ -91,9 +91,9 @@ export function socketTableCheck(of: CommandName): Check {
   return {
     command: of,
     name: "socket table",
-    async run({ world }, signal) {
+    async run({ dependencies }, signal) {
       try {
-        await countSockets({ signal, env: world.env, procNet: world.paths.procNet });
+        await countSockets({ signal, env: dependencies.env, procNet: dependencies.paths.procNet });
         return [pass("ss and the kernel's counters can be read")];
       } catch (error) {
         const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
@@ -114,8 +114,8 @@ function trustVerdict(textfileDir: string): Verdict {
   }
 }
 
-async function tokenMissing(desk: Desk): Promise<Verdict> {
-  const { env } = await desk.environment(command);
+async function tokenMissing(context: CheckContext): Promise<Verdict> {
+  const { env } = await context.environment(command);
   const note = notReadByRoot(env, "HOSTING_TOKEN");
   return fail(
     `no layer has HOSTING_TOKEN${note === null ? "" : `; ${note}, where make install moves it`}`,
@@ -123,8 +123,8 @@ async function tokenMissing(desk: Desk): Promise<Verdict> {
   );
 }
 
-function settingsOf(desk: Desk): Promise<Settings<CollectSettings>> {
-  return desk.settings(command, "all", (env) => desk.world.load.collectMetrics(env));
+function settingsOf(context: CheckContext): Promise<Settings<CollectSettings>> {
+  return context.settings(command, "all", (env) => context.dependencies.load.collectMetrics(env));
 }
 
 async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {

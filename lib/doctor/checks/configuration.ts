@@ -14,10 +14,10 @@ export function configurationCheck(
   return {
     command,
     name: "configuration",
-    async run(desk) {
-      const settings = await desk.settings(command, "all", (env) => load(desk.world.load, env));
+    async run(context) {
+      const settings = await context.settings(command, "all", (env) => load(context.dependencies.load, env));
       if (settings.status === "ok") return [pass("every setting is there and valid")];
-      return problemsOf(settings.error, await desk.environment(command));
+      return problemsOf(settings.error, await context.environment(command));
     },
   };
 }

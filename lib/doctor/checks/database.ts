@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -18,13 +18,13 @@ export function databaseCheck(command: CommandName): Check {
   return {
     command,
     name: "database",
-    run: (desk) =>
-      withDatabase(command, desk, async (sql) => {
-        const before = desk.world.nowMs();
+    run: (context) =>
+      withDatabase(command, context, async (sql) => {
+        const before = context.dependencies.nowMs();
         const [row] = await sql<[{ version: number; clock: string }]>`
           select current_setting('server_version_num')::integer as version,
                  (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
-        const after = desk.world.nowMs();
+        const after = context.dependencies.nowMs();
         return [
           pass("the database answers"),
           versionOf(row.version),
@@ -39,8 +39,8 @@ export function readinessCheck(command: CommandName): Check {
   return {
     command,
     name: "database schema",
-    run: (desk) =>
-      withDatabase(command, desk, async (sql) => {
+    run: (context) =>
+      withDatabase(command, context, async (sql) => {
         const problems = await checkReadiness(sql);
         if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
         return problems.map(({ code, message, hint }) =>
@@ -59,8 +59,8 @@ export function migrationsCheck(command: CommandName): Check {
   return {
     command,
     name: "migrations",
-    run: (desk) =>
-      withDatabase(command, desk, async (sql) => {
+    run: (context) =>
+      withDatabase(command, context, async (sql) => {
         const [row] = await sql<[{ exists: boolean; readable: boolean }]>`
           select to_regclass('public.opsctl_migrations') is not null as exists,
                  coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
@@ -77,12 +77,12 @@ export function migrationsCheck(command: CommandName): Check {
 /** Hands the open database to a check, or says why there is none. */
 export async function withDatabase(
   command: CommandName,
-  desk: Desk,
+  context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const url = await desk.settings(command, "database", (env) => desk.world.load.databaseUrl(env));
+  const url = await context.settings(command, "database", (env) => context.dependencies.load.databaseUrl(env));
   if (url.status !== "ok") return withoutSettings(command);
-  const { sql } = await desk.database(url.value);
+  const { sql } = await context.database(url.value);
   try {
     return await use(sql);
   } catch (error) {

@@ -1,15 +1,15 @@
 import process from "node:process";
 import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import { accessOf, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 
 /** The account that a command runs as; whoever runs doctor where the host has no such account. */
-export async function accountOf(command: CommandName, desk: Desk): Promise<Account> {
+export async function accountOf(command: CommandName, context: CheckContext): Promise<Account> {
   const { account } = COMMAND_FACTS[command];
-  const known = account === null ? null : await desk.account(account);
+  const known = account === null ? null : await context.account(account);
   const own = { name: "this account", uid: process.geteuid?.() ?? 0, gids: [process.getegid?.() ?? 0] };
   return known ?? own;
 }
@@ -17,11 +17,11 @@ export async function accountOf(command: CommandName, desk: Desk): Promise<Accou
 /** Whether a command's account may make and change files in a directory, judged by modes and owners. */
 export async function writableVerdict(
   command: CommandName,
-  desk: Desk,
+  context: CheckContext,
   path: string,
   mode: string,
 ): Promise<Verdict> {
-  const account = await accountOf(command, desk);
+  const account = await accountOf(command, context);
   const access = await accessOf(path, account, "write-into");
   if (access.status === "allowed") return pass(`${path} can be written to by ${account.name}`);
   if (access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
@@ -31,10 +31,10 @@ export async function writableVerdict(
 }
 
 /** The same for a directory in which no other account may put anything, as the one of the state. */
-export async function privateVerdict(command: CommandName, desk: Desk, path: string): Promise<Verdict> {
-  const writable = await writableVerdict(command, desk, path, "0700");
+export async function privateVerdict(command: CommandName, context: CheckContext, path: string): Promise<Verdict> {
+  const writable = await writableVerdict(command, context, path, "0700");
   if (writable.status !== "pass") return writable;
-  const { uid } = await accountOf(command, desk);
+  const { uid } = await accountOf(command, context);
   const { steps, end } = wayTo(path);
   const found = untrustedStep(steps, [0, uid]) ?? (end && untrustedEnd(end, [0, uid]));
   if (found === null) return writable;

@@ -4,7 +4,7 @@ import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import type { HostPaths } from "../context/world.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.ts";
@@ -17,15 +17,15 @@ export function environmentFileCheck(command: CommandName): Check {
   return {
     command,
     name: "environment file",
-    async run(desk) {
-      const { file } = await desk.environment(command);
+    async run(context) {
+      const { file } = await context.environment(command);
       const { path, stats, problem } = file;
-      if (problem !== null) return [await unreadVerdict(desk, command, { ...file, problem })];
-      if (stats === null) return [absent(command, path, await isLoaded(path, desk.world.paths))];
+      if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
+      if (stats === null) return [absent(command, path, await isLoaded(path, context.dependencies.paths))];
       const { account: name } = COMMAND_FACTS[command];
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
-      const account = name === null ? null : await desk.account(name);
+      const account = name === null ? null : await context.account(name);
       // The shell that root's cron starts runs this file: whoever owns it is root.
       if (name === "root" && account !== null && stats.uid !== account.uid)
         return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
@@ -38,12 +38,12 @@ export function environmentFileCheck(command: CommandName): Check {
 
 /** Of a file that was not read: where the command's account may not either, what lets it. */
 async function unreadVerdict(
-  desk: Desk,
+  context: CheckContext,
   command: CommandName,
   { path, stats, problem }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
   const { account: name } = COMMAND_FACTS[command];
-  const account = name === null ? null : await desk.account(name);
+  const account = name === null ? null : await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`);
   const access = await accessOf(path, account, "read");

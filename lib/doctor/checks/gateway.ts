@@ -3,29 +3,29 @@ import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers
 import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
 import { resolveInstance } from "../../providers/evolution/instance.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk, Settings } from "../context/desk.ts";
+import type { CheckContext, Settings } from "../context/desk.ts";
 import type { MessagingSettings } from "../context/world.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
 /** A client whose calls take no longer than a check may. */
-export function gatewayOf(desk: Desk, apiUrl: string, adminKey: Secret): EvolutionClient {
-  return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: desk.world.limitMs });
+export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
+  return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.limitMs });
 }
 
 /** The gateway that sends alerts: reached, the key accepted, and the instance found and open. */
 export function alertGatewayCheck(
   command: CommandName,
-  settings: (desk: Desk) => Promise<Settings<{ messaging: MessagingSettings }>>,
+  settings: (context: CheckContext) => Promise<Settings<{ messaging: MessagingSettings }>>,
 ): Check {
   return {
     command,
     name: "messaging gateway",
-    async run(desk, signal) {
-      const found = await settings(desk);
+    async run(context, signal) {
+      const found = await settings(context);
       if (found.status !== "ok") return withoutSettings(command);
       const { apiUrl, apiKey, instance } = found.value.messaging;
-      const gateway = gatewayOf(desk, apiUrl, apiKey);
+      const gateway = gatewayOf(context, apiUrl, apiKey);
       const key = await keyVerdict(gateway, ALERT_GATEWAY, signal);
       if (key.status === "fail") return [key];
       return [key, await instanceVerdict(gateway, instance, signal)];

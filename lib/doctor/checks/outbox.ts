@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import type { KindCounts, OutboxCounts, WebhookSettings } from "../context/world.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
@@ -10,21 +10,21 @@ const OLD_MS = 15 * 60_000;
 
 /** What waits in the outbox and what was given up: from the running service, else from where the state is kept. */
 export async function outboxVerdicts(
-  desk: Desk,
+  context: CheckContext,
   state: WebhookSettings["state"],
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const health = await readServiceHealth(desk.world, signal);
+  const health = await readServiceHealth(context.dependencies, signal);
   if (health?.outbox) return verdictsOf(health.outbox);
   if ("url" in state) {
-    const { sql } = await stateDatabase(desk, state.url);
+    const { sql } = await stateDatabase(context, state.url);
     const [row] = await sql<[{ exists: boolean }]>`
       select to_regclass('opsctl_state.outbox') is not null as exists`;
     if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];
-    return verdictsOf(await desk.world.outbox.ofDatabase(sql));
+    return verdictsOf(await context.dependencies.outbox.ofDatabase(sql));
   }
   const path = join(state.directory, "state.db");
-  const reading = await desk.world.outbox.ofFile(path, signal);
+  const reading = await context.dependencies.outbox.ofFile(path, signal);
   if (reading === null)
     return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
   switch (reading.status) {

@@ -9,8 +9,8 @@ export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
   return {
     command,
     name: "cron",
-    async run({ world }) {
-      const { cronFile } = world.paths;
+    async run({ dependencies }) {
+      const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
       if (text === null)
         return [warn(`${cronFile} does not exist: nothing starts ${command}`, "make install")];
@@ -26,8 +26,8 @@ export function hostZoneCheck(command: CommandName): Check {
   return {
     command,
     name: "host time zone",
-    async run({ world }) {
-      const file = await readOrNull(world.paths.localtime);
+    async run({ dependencies }) {
+      const file = await readOrNull(dependencies.paths.localtime);
       // Without the file the system's zone is UTC.
       if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
       return [
@@ -45,8 +45,8 @@ export function accountCheck(command: CommandName, name: string): Check {
   return {
     command,
     name: "service account",
-    async run(desk) {
-      if ((await desk.account(name)) !== null) return [pass(`account ${name} exists`)];
+    async run(context) {
+      if ((await context.account(name)) !== null) return [pass(`account ${name} exists`)];
       return [
         notChecked(
           `there is no account ${name} on this host, so no file is judged as it would see it`,

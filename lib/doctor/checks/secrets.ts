@@ -1,6 +1,6 @@
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../context/command-facts.ts";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
@@ -11,17 +11,17 @@ export function secretsCheck(command: CommandName): Check {
   return {
     command,
     name: "secrets",
-    async run(desk) {
-      const searches = await desk.secrets(command);
-      const verdicts = await Promise.all(searches.map((search) => verdictOf(command, desk, search)));
+    async run(context) {
+      const searches = await context.secrets(command);
+      const verdicts = await Promise.all(searches.map((search) => verdictOf(command, context, search)));
       const alias =
-        command === "weekly" ? aliasVerdicts(searches, (await desk.environment(command)).env) : [];
+        command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
       return [...verdicts.flat(), ...alias];
     },
   };
 }
 
-async function verdictOf(command: CommandName, desk: Desk, search: SecretSearch): Promise<Verdict[]> {
+async function verdictOf(command: CommandName, context: CheckContext, search: SecretSearch): Promise<Verdict[]> {
   const { name, found, error } = search;
   if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
   // Whether it has to be there is for the settings to say.
@@ -29,7 +29,7 @@ async function verdictOf(command: CommandName, desk: Desk, search: SecretSearch)
   if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
   if (found.path === null) return [pass(`${name} comes from the environment`)];
   const { account: accountName } = COMMAND_FACTS[command];
-  const account = accountName === null ? null : await desk.account(accountName);
+  const account = accountName === null ? null : await context.account(accountName);
   const access = account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
   if (access.status === "allowed") return [pass(`${name} comes from ${found.path}`)];
   return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];

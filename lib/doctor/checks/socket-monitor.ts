@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../context/check.ts";
-import type { Desk, Settings } from "../context/desk.ts";
+import type { CheckContext, Settings } from "../context/desk.ts";
 import type { SocketSettings } from "../context/world.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -21,9 +21,9 @@ export const SOCKET_CHECKS: readonly Check[] = [
   {
     command,
     name: "webhook's environment file",
-    async run(desk) {
-      const { env } = await desk.environment(command);
-      return [await sharedFileVerdict(desk, env.OPSCTL_WEBHOOK_ENV_FILE ?? "/etc/opsctl/webhook.env")];
+    async run(context) {
+      const { env } = await context.environment(command);
+      return [await sharedFileVerdict(context, env.OPSCTL_WEBHOOK_ENV_FILE ?? "/etc/opsctl/webhook.env")];
     },
   },
   alertGatewayCheck(command, settingsOf),
@@ -31,34 +31,34 @@ export const SOCKET_CHECKS: readonly Check[] = [
   {
     command,
     name: "directories",
-    async run(desk) {
-      const settings = await settingsOf(desk);
+    async run(context) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { logDir, stateDir } = settings.value;
       return [
-        await writableVerdict(command, desk, logDir, "0755"),
-        await privateVerdict(command, desk, stateDir),
+        await writableVerdict(command, context, logDir, "0755"),
+        await privateVerdict(command, context, stateDir),
       ];
     },
   },
   {
     command,
     name: "last run",
-    async run(desk) {
-      const settings = await settingsOf(desk);
+    async run(context) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      const path = join(settings.value.logDir, desk.world.socketLogFile);
-      return [await lastRunVerdict(path, desk.world.nowMs())];
+      const path = join(settings.value.logDir, context.dependencies.socketLogFile);
+      return [await lastRunVerdict(path, context.dependencies.nowMs())];
     },
   },
 ];
 
-function settingsOf(desk: Desk): Promise<Settings<SocketSettings>> {
-  return desk.settings(command, "all", (env) => desk.world.load.socketMonitor(env));
+function settingsOf(context: CheckContext): Promise<Settings<SocketSettings>> {
+  return context.settings(command, "all", (env) => context.dependencies.load.socketMonitor(env));
 }
 
-async function sharedFileVerdict(desk: Desk, path: string): Promise<Verdict> {
-  const account = await accountOf(command, desk);
+async function sharedFileVerdict(context: CheckContext, path: string): Promise<Verdict> {
+  const account = await accountOf(command, context);
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "missing")
     return warn(

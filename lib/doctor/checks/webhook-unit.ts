@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../context/check.ts";
-import type { DoctorWorld } from "../context/world.ts";
+import type { DoctorDependencies } from "../context/world.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 
 const command = "webhook";
@@ -12,14 +12,14 @@ const SOCKET = "opsctl-webhook.socket";
 export const WEBHOOK_UNIT_CHECK: Check = {
   command,
   name: "unit",
-  async run({ world }, signal) {
-    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(world, unit)));
+  async run({ dependencies }, signal) {
+    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)));
     if (installed.some(({ status }) => status !== "pass")) return installed;
     const asked = await Promise.all([
-      askSystemd(world, "is-enabled", SOCKET, signal),
-      askSystemd(world, "is-enabled", SERVICE, signal),
-      askSystemd(world, "is-active", SOCKET, signal),
-      askSystemd(world, "is-active", SERVICE, signal),
+      askSystemd(dependencies, "is-enabled", SOCKET, signal),
+      askSystemd(dependencies, "is-enabled", SERVICE, signal),
+      askSystemd(dependencies, "is-active", SOCKET, signal),
+      askSystemd(dependencies, "is-active", SERVICE, signal),
     ]);
     // One sentence about a host without systemd, not four.
     const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
@@ -27,7 +27,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
   },
 };
 
-async function installedVerdict({ paths }: DoctorWorld, unit: string): Promise<Verdict> {
+async function installedVerdict({ paths }: DoctorDependencies, unit: string): Promise<Verdict> {
   for (const dir of paths.unitDirs) {
     const path = join(dir, unit);
     const isThere = await stat(path).then(
@@ -40,12 +40,12 @@ async function installedVerdict({ paths }: DoctorWorld, unit: string): Promise<V
 }
 
 async function askSystemd(
-  world: DoctorWorld,
+  dependencies: DoctorDependencies,
   question: "is-enabled" | "is-active",
   unit: string,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const end = await world.runProgram("systemctl", [question, unit], signal);
+  const end = await dependencies.runProgram("systemctl", [question, unit], signal);
   const answer = end?.stdout.trim() ?? "";
   if (end === null) return notChecked("this host has no systemctl");
   if (answer === "" || answer === "offline" || answer === "unknown")

@@ -1,7 +1,7 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk, Settings } from "../context/desk.ts";
+import type { CheckContext, Settings } from "../context/desk.ts";
 import type { WebhookSettings } from "../context/world.ts";
 import { isListening } from "../facts/listening.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
@@ -22,44 +22,44 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   {
     command,
     name: "issue tracker",
-    async run(desk, signal) {
-      const settings = await settingsOf(desk);
+    async run(context, signal) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { url, token, teamId } = settings.value.tracker;
-      const tracker = linearTracker({ url: new URL(url), token, teamId, timeoutMs: desk.world.limitMs });
+      const tracker = linearTracker({ url: new URL(url), token, teamId, timeoutMs: context.dependencies.limitMs });
       return [trackerVerdict(await tracker.checkAccess(signal))];
     },
   },
   {
     command,
     name: "state directory",
-    async run(desk) {
-      const settings = await settingsOf(desk);
+    async run(context) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { state } = settings.value;
       if ("url" in state) {
-        await stateDatabase(desk, state.url);
+        await stateDatabase(context, state.url);
         return [pass("the state is kept in a database that answers, no directory is needed")];
       }
-      return [await privateVerdict(command, desk, state.directory)];
+      return [await privateVerdict(command, context, state.directory)];
     },
   },
   {
     command,
     name: "outbox",
-    async run(desk, signal) {
-      const settings = await settingsOf(desk);
+    async run(context, signal) {
+      const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      return await outboxVerdicts(desk, settings.value.state, signal);
+      return await outboxVerdicts(context, settings.value.state, signal);
     },
   },
   WEBHOOK_UNIT_CHECK,
   {
     command,
     name: "service",
-    async run({ world }, signal) {
-      const health = await readServiceHealth(world, signal);
-      if (health === null) return [warn(`the service does not answer on ${world.adminUrl.host}`, START)];
+    async run({ dependencies }, signal) {
+      const health = await readServiceHealth(dependencies, signal);
+      if (health === null) return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, START)];
       const ready = health.isReady
         ? pass("the service is ready")
         : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");
@@ -69,17 +69,17 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   {
     command,
     name: "port",
-    async run({ world }) {
-      const listens = await isListening(world.webhookPort, world.paths.procNet);
+    async run({ dependencies }) {
+      const listens = await isListening(dependencies.webhookPort, dependencies.paths.procNet);
       if (listens === null) return [notChecked("the kernel's table of sockets cannot be read")];
-      if (listens) return [pass(`something listens on port ${world.webhookPort}`)];
-      return [warn(`nothing listens on port ${world.webhookPort}`, START)];
+      if (listens) return [pass(`something listens on port ${dependencies.webhookPort}`)];
+      return [warn(`nothing listens on port ${dependencies.webhookPort}`, START)];
     },
   },
 ];
 
-function settingsOf(desk: Desk): Promise<Settings<WebhookSettings>> {
-  return desk.settings(command, "all", (env) => desk.world.load.webhook(env));
+function settingsOf(context: CheckContext): Promise<Settings<WebhookSettings>> {
+  return context.settings(command, "all", (env) => context.dependencies.load.webhook(env));
 }
 
 function trackerVerdict(code: string | null): Verdict {

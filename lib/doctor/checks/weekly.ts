@@ -5,7 +5,7 @@ import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
 import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { checkResendKey } from "../../providers/resend/key.ts";
 import type { Check } from "../context/check.ts";
-import type { Desk } from "../context/desk.ts";
+import type { CheckContext } from "../context/desk.ts";
 import type { WeeklySettings } from "../context/world.ts";
 import { connectProblem } from "../facts/reach.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -24,25 +24,25 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "messaging gateway",
-    async run(desk, signal) {
-      const settings = await partOf(desk, "whatsapp");
+    async run(context, signal) {
+      const settings = await partOf(context, "whatsapp");
       if (!settings?.whatsapp) return withoutSettings(command);
       const { gatewayUrl, adminKey } = settings.whatsapp;
-      return [await keyVerdict(gatewayOf(desk, gatewayUrl, adminKey), WEEKLY_GATEWAY, signal)];
+      return [await keyVerdict(gatewayOf(context, gatewayUrl, adminKey), WEEKLY_GATEWAY, signal)];
     },
   },
   {
     command,
     name: "whatsapp sender",
-    async run(desk, signal) {
-      const settings = await partOf(desk, "whatsapp");
+    async run(context, signal) {
+      const settings = await partOf(context, "whatsapp");
       if (!settings?.whatsapp) return withoutSettings(command);
       const { senderTenantId, gatewayUrl, adminKey } = settings.whatsapp;
       if (senderTenantId === null)
-        return [await senderMissing(desk, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
-      return await withSenders(desk, senderTenantId, null, async ({ instanceName }) => {
+        return [await senderMissing(context, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
+      return await withSenders(context, senderTenantId, null, async ({ instanceName }) => {
         if (instanceName === null) return gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY);
-        const state = await gatewayOf(desk, gatewayUrl, adminKey).checkInstance(instanceName, signal);
+        const state = await gatewayOf(context, gatewayUrl, adminKey).checkInstance(instanceName, signal);
         return state.status === "open" ? pass("the sender's instance is open") : gatewayFailure(state, WEEKLY_GATEWAY);
       });
     },
@@ -50,15 +50,15 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "e-mail sender",
-    async run(desk) {
-      const settings = await partOf(desk, "email");
+    async run(context) {
+      const settings = await partOf(context, "email");
       if (!settings?.email) return withoutSettings(command);
       const { senderTenantId } = settings.email;
       if (senderTenantId === null)
         return [
-          await senderMissing(desk, "email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"),
+          await senderMissing(context, "email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"),
         ];
-      return await withSenders(desk, null, senderTenantId, async ({ emailSenderProblem: problem }) =>
+      return await withSenders(context, null, senderTenantId, async ({ emailSenderProblem: problem }) =>
         problem === null
           ? pass("the e-mail sender is verified")
           : fail(
@@ -71,11 +71,11 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "e-mail provider",
-    async run(desk, signal) {
-      const settings = await partOf(desk, "email");
+    async run(context, signal) {
+      const settings = await partOf(context, "email");
       if (!settings?.email) return withoutSettings(command);
       const { apiUrl, apiKey } = settings.email;
-      const timeoutMs = desk.world.limitMs;
+      const timeoutMs = context.dependencies.limitMs;
       const state = await checkResendKey({ baseUrl: new URL(apiUrl), apiKey, timeoutMs, signal });
       if (state.status === "accepted") return [pass("the provider answers and takes the key")];
       if (state.status === "refused")
@@ -91,13 +91,13 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "recipients",
-    run: (desk) => withDatabase(command, desk, async (sql) => [await recipientsVerdict(desk, sql)]),
+    run: (context) => withDatabase(command, context, async (sql) => [await recipientsVerdict(context, sql)]),
   },
   {
     command,
     name: "application",
-    async run(desk, signal) {
-      const settings = await partOf(desk, "base");
+    async run(context, signal) {
+      const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
       const { protocol, hostname, port } = new URL(settings.appBaseUrl);
       const number = Number(port) || (protocol === "https:" ? 443 : 80);
@@ -113,51 +113,51 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "log directory",
-    async run(desk) {
-      const settings = await partOf(desk, "base");
+    async run(context) {
+      const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      return [await writableVerdict(command, desk, settings.logDir, "0755")];
+      return [await writableVerdict(command, context, settings.logDir, "0755")];
     },
   },
   {
     command,
     name: "last success",
-    async run(desk) {
-      const settings = await partOf(desk, "base");
+    async run(context) {
+      const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), desk.world.nowMs())];
+      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), context.dependencies.nowMs())];
     },
   },
 ];
 
 /** The settings of a part, without those of the parts that it does not need; null when they are not complete. */
-async function partOf(desk: Desk, part: "base" | "whatsapp" | "email"): Promise<WeeklySettings | null> {
+async function partOf(context: CheckContext, part: "base" | "whatsapp" | "email"): Promise<WeeklySettings | null> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  const settings = await desk.settings(command, part, (env) => desk.world.load.weekly(env, leftOut));
+  const settings = await context.settings(command, part, (env) => context.dependencies.load.weekly(env, leftOut));
   return settings.status === "ok" ? settings.value : null;
 }
 
 type Senders = { instanceName: string | null; emailSenderProblem: string | null };
 
 async function withSenders(
-  desk: Desk,
+  context: CheckContext,
   whatsappTenantId: string | null,
   emailTenantId: string | null,
   judge: (senders: Senders) => Promise<Verdict>,
 ): Promise<Verdict[]> {
-  return await withDatabase(command, desk, async (sql) => {
-    const senders = await desk.world.weekly.readSenders(sql, whatsappTenantId, emailTenantId);
+  return await withDatabase(command, context, async (sql) => {
+    const senders = await context.dependencies.weekly.readSenders(sql, whatsappTenantId, emailTenantId);
     return [await judge(senders)];
   });
 }
 
-async function senderMissing(desk: Desk, code: string, variable: string): Promise<Verdict> {
-  const { file } = await desk.environment(command);
+async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict> {
+  const { file } = await context.environment(command);
   return fail(`${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 
-async function recipientsVerdict(desk: Desk, sql: postgres.Sql): Promise<Verdict> {
-  const { owners, withoutPhone, withoutEmail } = await desk.world.weekly.countRecipients(sql);
+async function recipientsVerdict(context: CheckContext, sql: postgres.Sql): Promise<Verdict> {
+  const { owners, withoutPhone, withoutEmail } = await context.dependencies.weekly.countRecipients(sql);
   if (owners === 0) return warn("no owner is eligible: a run would have nothing to do", null);
   if (withoutPhone + withoutEmail === 0) return pass(`${owners} owners, all with a usable phone and e-mail`);
   return warn(

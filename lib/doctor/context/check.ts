@@ -1,5 +1,5 @@
 import type { CommandName, Verdict } from "../finding.ts";
-import type { Desk } from "./desk.ts";
+import type { CheckContext } from "./desk.ts";
 
 /**
  * One thing that a command needs.
@@ -9,5 +9,5 @@ import type { Desk } from "./desk.ts";
 export type Check = {
   command: CommandName;
   name: string;
-  run(desk: Desk, signal: AbortSignal): Promise<Verdict[]>;
+  run(context: CheckContext, signal: AbortSignal): Promise<Verdict[]>;
 };

@@ -7,7 +7,7 @@ import { type Account, parseAccount } from "../facts/accounts.ts";
 import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
 import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
 import type { CommandName } from "../finding.ts";
-import type { DoctorWorld } from "./world.ts";
+import type { DoctorDependencies } from "./world.ts";
 
 /** Settings as their loader gave them, or why it did not. */
 export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error: OpsError };
@@ -17,25 +17,25 @@ export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error
  *
  * Shape: whoever asks first starts the reading; all get the same answer or the same failure.
  */
-export class Desk {
-  readonly world: DoctorWorld;
+export class CheckContext {
+  readonly dependencies: DoctorDependencies;
   readonly #known = new Map<string, Promise<unknown>>();
   readonly #databases: Promise<Database>[] = [];
 
-  constructor(world: DoctorWorld) {
-    this.world = world;
+  constructor(dependencies: DoctorDependencies) {
+    this.dependencies = dependencies;
   }
 
   /** What a command finds in its environment when it is started as it is installed. */
   environment(command: CommandName): Promise<CommandEnvironment> {
-    return this.#once(`environment ${command}`, () => readEnvironment(command, this.world));
+    return this.#once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
   }
 
   /** Where each secret of a command is. */
   secrets(command: CommandName): Promise<SecretSearch[]> {
     return this.#once(`secrets ${command}`, async () => {
       const { env } = await this.environment(command);
-      return await locateSecrets(command, env, this.world.secretCommandLimitMs);
+      return await locateSecrets(command, env, this.dependencies.secretCommandLimitMs);
     });
   }
 
@@ -63,7 +63,7 @@ export class Desk {
   /** The account of this name on the host; null when there is none. */
   account(name: string): Promise<Account | null> {
     return this.#once(`account ${name}`, async () => {
-      const { passwd, group } = this.world.paths;
+      const { passwd, group } = this.dependencies.paths;
       const [accounts, groups] = await Promise.all([readFile(passwd, "utf8"), readFile(group, "utf8")]);
       return parseAccount(name, accounts, groups);
     });
@@ -72,7 +72,7 @@ export class Desk {
   /** An open database; each URL is opened once. */
   database(url: Secret): Promise<Database> {
     return this.#once(`database ${url.open()}`, () => {
-      const database = this.world.openDatabase(url);
+      const database = this.dependencies.openDatabase(url);
       this.#databases.push(database);
       return database;
     });
@@ -82,7 +82,7 @@ export class Desk {
   async close(): Promise<void> {
     const done = new AbortController();
     const closed = this.#databases.map(async (database) => (await database).close());
-    await Promise.race([Promise.allSettled(closed), this.world.wait(CLOSE_LIMIT_MS, done.signal)]);
+    await Promise.race([Promise.allSettled(closed), this.dependencies.wait(CLOSE_LIMIT_MS, done.signal)]);
     done.abort();
   }
 

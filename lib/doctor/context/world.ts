@@ -90,7 +90,7 @@ export type ProgramEnd = { status: number | null; stdout: string } | null;
  * Units: `limitMs` is the time of each check, `wait` the one clock that ends them; `secretCommandLimitMs` is shorter, so
  *        that a secret command that hangs is ended and named.
  */
-export type DoctorWorld = {
+export type DoctorDependencies = {
   env: Environment;
   envDir: string;
   paths: HostPaths;

@@ -7,7 +7,7 @@ import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { registerSecret } from "../../platform/secrets/redact.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { DoctorWorld } from "../context/world.ts";
+import type { DoctorDependencies } from "../context/world.ts";
 import type { CommandName } from "../finding.ts";
 
 /** The environment file of a command; `problem` says why its variables are not known although it is there. */
@@ -28,18 +28,18 @@ export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
  * Shape: doctor run by hand has none of these variables. A variable of this process that is blank hides none of the
  *        file's. Secrets of the file are known to the redaction from here on.
  */
-export async function readEnvironment(command: CommandName, world: DoctorWorld): Promise<CommandEnvironment> {
-  const file = readEnvironmentFile(command, join(world.envDir, `${command}.env`));
-  const own = Object.entries(world.env).filter(([, value]) => value !== undefined && value.trim() !== "");
+export async function readEnvironment(command: CommandName, dependencies: DoctorDependencies): Promise<CommandEnvironment> {
+  const file = readEnvironmentFile(command, join(dependencies.envDir, `${command}.env`));
+  const own = Object.entries(dependencies.env).filter(([, value]) => value !== undefined && value.trim() !== "");
   const env = { ...Object.fromEntries(file.variables), ...Object.fromEntries(own) };
   for (const { name } of COMMAND_FACTS[command].secrets) {
-    for (const value of [file.variables.get(name), world.env[name]]) {
+    for (const value of [file.variables.get(name), dependencies.env[name]]) {
       if (value !== undefined && value.trim() !== "") registerSecret(value);
     }
   }
   // Where the files are is the same question for the socket monitor and for doctor.
   if (command !== "socket-monitor" || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "") return { env, file };
-  return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(world.envDir, "webhook.env") }, file };
+  return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(dependencies.envDir, "webhook.env") }, file };
 }
 
 function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {

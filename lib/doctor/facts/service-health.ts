@@ -1,7 +1,7 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { DoctorWorld, KindCounts, OutboxCounts } from "../context/world.ts";
+import type { DoctorDependencies, KindCounts, OutboxCounts } from "../context/world.ts";
 
 /** What a running webhook says of itself; `holds` are the codes for which it delivers nothing of a kind. */
 export type ServiceHealth = {
@@ -12,16 +12,16 @@ export type ServiceHealth = {
 
 /** Asks the webhook on this host how it is; null when nothing answers on its second port. */
 export async function readServiceHealth(
-  world: DoctorWorld,
+  dependencies: DoctorDependencies,
   signal: AbortSignal,
 ): Promise<ServiceHealth | null> {
   const get = (path: string) =>
     callPeer({
       peer: "webhook",
       method: "GET",
-      url: peerUrl(world.adminUrl, [path]),
+      url: peerUrl(dependencies.adminUrl, [path]),
       headers: {},
-      timeoutMs: world.limitMs,
+      timeoutMs: dependencies.limitMs,
       signal,
     });
   const [ready, health] = await Promise.all([get("readyz"), get("healthz")]);

@@ -117,9 +117,9 @@ function portOf(text: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-type Place = Pick<DatabaseAddress, "host" | "socketPath">;
+type FileWatch = Pick<DatabaseAddress, "host" | "socketPath">;
 
-function tlsMode(query: Record<string, string>, { host, socketPath }: Place): TlsMode | undefined {
+function tlsMode(query: Record<string, string>, { host, socketPath }: FileWatch): TlsMode | undefined {
   const mode = modeAsked(query, isLoopback(host));
   if (mode === undefined) return undefined;
   if (socketPath !== undefined) return "disable";

@@ -2,7 +2,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { Holds } from "../metrics/metrics.ts";
 import type { OutboxKind, State } from "../state/state.ts";
 import type { Ending } from "./attempt.ts";
-import type { Lane } from "./sender.ts";
+import type { Sender } from "./sender.ts";
 
 /** How long an issue waits for the first attempt of its own message, when messages go out at all. */
 const ISSUE_GRACE_MS = 2_000;
@@ -17,7 +17,7 @@ const PRUNE_MS = 60_000;
  *        when messages wait themselves.
  */
 export class Dispatcher {
-  readonly #lanes: Record<OutboxKind, Lane>;
+  readonly #senders: Record<OutboxKind, Sender>;
   readonly #state: Pick<State, "lead" | "prune">;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
@@ -28,8 +28,8 @@ export class Dispatcher {
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    makeLanes: (onFree: () => void) => Record<OutboxKind, Lane>,
-    world: {
+    makeSenders: (onFree: () => void) => Record<OutboxKind, Sender>,
+    dependencies: {
       state: Pick<State, "lead" | "prune">;
       log: Log;
       monotonicMs: () => number;
@@ -38,12 +38,12 @@ export class Dispatcher {
       onLead: () => Promise<void>;
     },
   ) {
-    this.#lanes = makeLanes(() => void this.look());
-    this.#state = world.state;
-    this.#log = world.log;
-    this.#monotonicMs = world.monotonicMs;
-    this.#sleep = world.sleep;
-    this.#onLead = world.onLead;
+    this.#senders = makeSenders(() => void this.look());
+    this.#state = dependencies.state;
+    this.#log = dependencies.log;
+    this.#monotonicMs = dependencies.monotonicMs;
+    this.#sleep = dependencies.sleep;
+    this.#onLead = dependencies.onLead;
   }
 
   get isLeading(): boolean {
@@ -51,7 +51,7 @@ export class Dispatcher {
   }
 
   get holds(): Holds {
-    return { message: this.#lanes.message.hold, issue: this.#lanes.issue.hold };
+    return { message: this.#senders.message.hold, issue: this.#senders.issue.hold };
   }
 
   /** Begins to deliver, with what earlier processes left behind. */
@@ -62,14 +62,14 @@ export class Dispatcher {
   }
 
   inFlight(kind: OutboxKind, row: number): Promise<Ending> | null {
-    return this.#lanes[kind].inFlight(row);
+    return this.#senders[kind].inFlight(row);
   }
 
   /** Starts whatever may start now; without `issues` only messages are looked for. */
   async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
     if (this.#stopped.signal.aborted || !this.#isLeading) return;
     try {
-      await this.#lanes.message.pump({ issueGraceMs: 0 });
+      await this.#senders.message.pump({ issueGraceMs: 0 });
       if (issues) await this.#lookAtIssues();
     } catch (error) {
       this.#log.error("The outbox cannot be read now", {
@@ -81,11 +81,11 @@ export class Dispatcher {
   /** Delivers nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
-    await Promise.all([this.#lanes.message.stop(graceMs), this.#lanes.issue.stop(graceMs)]);
+    await Promise.all([this.#senders.message.stop(graceMs), this.#senders.issue.stop(graceMs)]);
   }
 
   async #lookAtIssues(): Promise<void> {
-    const { message, issue } = this.#lanes;
+    const { message, issue } = this.#senders;
     const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
     await issue.pump(
       { issueGraceMs },

@@ -8,7 +8,7 @@ import type { Dispatcher } from "./dispatcher.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 /** What accepting needs. */
-export type IntakeWorld = {
+export type IntakeDependencies = {
   state: Pick<State, "accept">;
   dispatcher: Pick<Dispatcher, "look" | "inFlight">;
   metrics: WebhookMetrics;
@@ -31,13 +31,13 @@ type Waiting = { alerts: readonly Alert[]; resolve: (outcome: AcceptOutcome) => 
  * Errors: `take` answers null when nothing was kept: a full disk or outbox, too many waiting, a service that stops.
  */
 export class Intake {
-  readonly #world: IntakeWorld;
+  readonly #dependencies: IntakeDependencies;
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | null = null;
   #isOpen = true;
 
-  constructor(world: IntakeWorld) {
-    this.#world = world;
+  constructor(dependencies: IntakeDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
@@ -48,7 +48,7 @@ export class Intake {
       this.#flushing ??= this.#flush();
     });
     if ("refused" in outcome) return null;
-    const { metrics, dispatcher } = this.#world;
+    const { metrics, dispatcher } = this.#dependencies;
     metrics.accepted(outcome.accepted.length);
     for (const { issue } of outcome.accepted) if (issue.status === "duplicate") metrics.duplicate();
     await dispatcher.look({ issues: outcome.accepted.some(({ issue }) => issue.status === "first") });
@@ -65,7 +65,7 @@ export class Intake {
     while (this.#waiting.length > 0) {
       await this.#gather();
       const batch = this.#waiting.splice(0, LARGEST_BATCH);
-      const outcomes = await this.#world.state.accept(batch.map(({ alerts }) => alerts));
+      const outcomes = await this.#dependencies.state.accept(batch.map(({ alerts }) => alerts));
       for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
     }
     // In the same instant in which nobody waits any more: whoever comes next begins anew.
@@ -84,7 +84,7 @@ export class Intake {
     if (!accepted.some((alert) => this.#isOnItsWay(alert)))
       return accepted.map((alert) => plainAnswer(alert));
     const over = new AbortController();
-    const late = this.#world.sleep(ANSWER_WAIT_MS, over.signal).then(
+    const late = this.#dependencies.sleep(ANSWER_WAIT_MS, over.signal).then(
       () => "late" as const,
       () => "late" as const,
     );
@@ -96,13 +96,13 @@ export class Intake {
   }
 
   #isOnItsWay({ messageRow, issue }: AcceptedAlert): boolean {
-    const { dispatcher } = this.#world;
+    const { dispatcher } = this.#dependencies;
     if (dispatcher.inFlight("message", messageRow) !== null) return true;
     return issue.status === "first" && dispatcher.inFlight("issue", issue.row) !== null;
   }
 
   async #answerFor(accepted: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
-    const { dispatcher } = this.#world;
+    const { dispatcher } = this.#dependencies;
     const answer = plainAnswer(accepted);
     const { messageRow, issue } = accepted;
     const message = await ended(dispatcher.inFlight("message", messageRow), late);

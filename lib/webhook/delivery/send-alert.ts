@@ -18,12 +18,12 @@ export type FindInstance = (
  *        pass holds: a refusal of our key, licence or sending account, and an instance that the gateway itself calls
  *        not open. No refusal is for good, since the phone or the instance can be mended while it waits.
  */
-export function messageAttempt(world: {
+export function messageAttempt(dependencies: {
   gateway: Pick<EvolutionClient, "sendText">;
   findInstance: FindInstance;
   phone: string;
 }): Attempt {
-  const { gateway, findInstance, phone } = world;
+  const { gateway, findInstance, phone } = dependencies;
   return async ({ alert, issueUrl }, signal) => {
     const instance = await findInstance(signal);
     if ("code" in instance) return failed(instance.code, { peerDown: true, holds: instance.stopsChannel });

@@ -13,7 +13,7 @@ import type { Attempt, AttemptResult, Ending } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
 
 /** What a lane works with; `bucket` is absent where the peer's own answers set the pace. */
-export type LaneWorld = {
+export type SenderDependencies = {
   kind: OutboxKind;
   state: Pick<State, "due" | "settle">;
   attempt: Attempt;
@@ -40,8 +40,8 @@ const SETTLE_AGAIN_MS = 1_000;
  * Shape: `pump` starts what may start now and resolves when that is under way; `inFlight` is how a started row ends.
  *        A row whose result cannot be recorded keeps its place until it is: sent again would be one message too many.
  */
-export class Lane {
-  readonly #world: LaneWorld;
+export class Sender {
+  readonly #dependencies: SenderDependencies;
   readonly #flights = new Map<number, { fingerprint: string; ending: Promise<Ending> }>();
   readonly #giveUp = new AbortController();
   #isOpen = true;
@@ -53,9 +53,9 @@ export class Lane {
   #pumping: Promise<void> | null = null;
   #pumpAgain = false;
 
-  constructor(world: LaneWorld) {
-    this.#world = world;
-    this.#countsFromMs = world.monotonicMs();
+  constructor(dependencies: SenderDependencies) {
+    this.#dependencies = dependencies;
+    this.#countsFromMs = dependencies.monotonicMs();
   }
 
   /** The code for which everything waits, or null. */
@@ -65,9 +65,9 @@ export class Lane {
 
   /** How many rows could start now. */
   get startable(): number {
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#dependencies.monotonicMs();
     if (!this.#isOpen || nowMs < this.#pausedUntilMs) return 0;
-    const free = this.#world.places - this.#flights.size;
+    const free = this.#dependencies.places - this.#flights.size;
     // Held, one row at a time finds out whether the peer still refuses.
     if (this.#hold !== null) return this.#flights.size === 0 ? Math.min(1, this.#paced(nowMs)) : 0;
     return Math.min(free, this.#paced(nowMs));
@@ -106,14 +106,14 @@ export class Lane {
   }
 
   #paced(nowMs: number): number {
-    return this.#world.bucket?.available(nowMs) ?? Number.POSITIVE_INFINITY;
+    return this.#dependencies.bucket?.available(nowMs) ?? Number.POSITIVE_INFINITY;
   }
 
   async #pump(
     { issueGraceMs }: Pick<DueQuery, "issueGraceMs">,
     mayStart: (row: DueRow) => boolean,
   ): Promise<void> {
-    const { kind, state } = this.#world;
+    const { kind, state } = this.#dependencies;
     while (this.#pumpAgain) {
       this.#pumpAgain = false;
       const limit = this.startable;
@@ -124,16 +124,16 @@ export class Lane {
   }
 
   #start(row: DueRow): void {
-    this.#world.bucket?.take(this.#world.monotonicMs());
+    this.#dependencies.bucket?.take(this.#dependencies.monotonicMs());
     const ending = this.#carry(row).finally(() => {
       this.#flights.delete(row.id);
-      this.#world.onFree();
+      this.#dependencies.onFree();
     });
     this.#flights.set(row.id, { fingerprint: row.alert.fingerprint, ending });
   }
 
   async #carry(row: DueRow): Promise<Ending> {
-    const { monotonicMs, metrics, kind } = this.#world;
+    const { monotonicMs, metrics, kind } = this.#dependencies;
     const startedMs = monotonicMs();
     const result = await this.#try(row);
     const ageMs = row.ageMs + (monotonicMs() - startedMs);
@@ -146,7 +146,7 @@ export class Lane {
 
   /** One attempt; a row that no text can be made of is given up, for it must not take the service down with it. */
   async #try(row: DueRow): Promise<AttemptResult> {
-    const { attempt, log, kind } = this.#world;
+    const { attempt, log, kind } = this.#dependencies;
     try {
       const result = await attempt(row, this.#giveUp.signal);
       this.#heed(result);
@@ -160,7 +160,7 @@ export class Lane {
 
   /** What the peer's answer means for everything behind this row. */
   #heed(result: AttemptResult): void {
-    const { monotonicMs, random, log, kind } = this.#world;
+    const { monotonicMs, random, log, kind } = this.#dependencies;
     if (result.status !== "failed") {
       if (this.#hold !== null) log.info("The peer takes alerts again", { kind });
       this.#hold = null;
@@ -189,7 +189,7 @@ export class Lane {
     if (this.#isOver(row, ageMs)) return { status: "dead", code: result.code };
     const delayMs = result.holds
       ? 0
-      : Math.max(backoffMs(row.attempts + 1, this.#world.random), result.retryAfterMs ?? 0);
+      : Math.max(backoffMs(row.attempts + 1, this.#dependencies.random), result.retryAfterMs ?? 0);
     return { status: "retry", delayMs, code: result.code };
   }
 
@@ -198,13 +198,13 @@ export class Lane {
    * nothing tells how much of it was a hold.
    */
   #isOver({ attempts }: DueRow, ageMs: number): boolean {
-    const triedMs = this.#world.monotonicMs() - this.#countsFromMs;
+    const triedMs = this.#dependencies.monotonicMs() - this.#countsFromMs;
     return attempts > 0 && Math.min(ageMs, triedMs) >= GIVE_UP_MS;
   }
 
   /** Whether the result is on disk; tries until it is, or until the service gives up. */
   async #record(row: DueRow, settlement: Settlement): Promise<boolean> {
-    const { state, log, kind, sleep } = this.#world;
+    const { state, log, kind, sleep } = this.#dependencies;
     for (let tries = 1; ; tries += 1) {
       try {
         await state.settle(row.id, settlement);
@@ -226,7 +226,7 @@ export class Lane {
   }
 
   #report(row: DueRow, settlement: Settlement, result: AttemptResult): void {
-    const { log, metrics, kind } = this.#world;
+    const { log, metrics, kind } = this.#dependencies;
     const facts = { kind, row: row.id, fingerprint: row.alert.fingerprint, attempt: row.attempts + 1 };
     if (settlement.status === "delivered") {
       log.info("Delivered an alert", facts);

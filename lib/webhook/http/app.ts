@@ -6,7 +6,7 @@ import type { TakeAlerts } from "../delivery/alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
 import { authenticator } from "./authenticate.ts";
-import { ByteRoom } from "./body-budget.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { type BodyRead, MAX_BODY_BYTES, readBody } from "./read-body.ts";
 
 /** What the public port is made of. */
@@ -37,10 +37,10 @@ const ROOM_WAIT_MS = 15_000;
 export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;
   const isAuthentic = authenticator(parts.secret);
-  const room = new ByteRoom(ROOM_BYTES);
+  const budget = new BodyBudget(ROOM_BYTES);
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw } }) =>
-    isAuthentic(raw.headers) ? await takeInRoom(room, raw, parts) : invalidSecret(),
+    isAuthentic(raw.headers) ? await takeInRoom(budget, raw, parts) : invalidSecret(),
   );
   app.all("/webhook", () => methodNotAllowed("POST"));
   app.notFound(notFound);
@@ -68,11 +68,11 @@ function invalidSecret(): Response {
 }
 
 /** Takes a post when there is room for its body: its sender waits meanwhile, and nothing of it is read. */
-async function takeInRoom(room: ByteRoom, request: Request, parts: AppParts): Promise<Response> {
+async function takeInRoom(budget: BodyBudget, request: Request, parts: AppParts): Promise<Response> {
   const length = request.headers.get("content-length");
   const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
   if (bytes <= SMALL_BYTES) return await takePost(request, parts);
-  const leave = await room.enter(bytes, ROOM_WAIT_MS);
+  const leave = await budget.enter(bytes, ROOM_WAIT_MS);
   if (leave === null)
     return errorAnswer(
       503,

@@ -5,7 +5,7 @@
  *         is larger than the whole room enters when nobody else is in it.
  * Units:  bytes, milliseconds.
  */
-export class ByteRoom {
+export class BodyBudget {
   readonly #size: number;
   #held = 0;
   readonly #line: { bytes: number; enter: () => void }[] = [];

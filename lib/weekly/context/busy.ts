@@ -30,7 +30,7 @@ export async function lookAgainAtBusy(run: Run, reportScope: (scope: Scope) => P
   });
   const deliveries = run.busyDeliveries.splice(0);
   await forEachConcurrently(deliveries, run.options.concurrency, async (held) => {
-    const found = await run.world.store.readDelivery(held.deliveryId).catch(() => null);
+    const found = await run.dependencies.store.readDelivery(held.deliveryId).catch(() => null);
     const counts = run.tally[held.channel.name];
     if (found?.status === "sent") counts.reused += 1;
     else if (found?.status === "failed" || found?.status === "unknown") {

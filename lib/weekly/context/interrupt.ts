@@ -12,8 +12,8 @@ const RECORD_MS = 6_000;
  * Shape: answers how to stop listening; a call that is ended is ambiguous, so its delivery becomes `unknown`. What the
  *        database does not take in the end stays as it was dispatched, and the next run makes it `unknown`.
  */
-export function stopOnInterrupt(run: Pick<Run, "world" | "stop">): () => void {
-  const { interrupt, log, sleep } = run.world;
+export function stopOnInterrupt(run: Pick<Run, "dependencies" | "stop">): () => void {
+  const { interrupt, log, sleep } = run.dependencies;
   const ended = new AbortController();
   const end = async () => {
     await sleep(GRACE_MS, ended.signal);

@@ -20,13 +20,13 @@ export function watchMidnight(run: Run): () => void {
     if (rates.length === 0) return;
     const { scopes, completed, reused, failed, ineligible } = run.tally.reports;
     const ownersLeft = scopes - completed - reused - failed - ineligible;
-    const leftMs = dayEndMs - (run.world.monotonicMs() - run.startedMs);
+    const leftMs = dayEndMs - (run.dependencies.monotonicMs() - run.startedMs);
     const perSecond = Math.min(...rates);
     if ((ownersLeft / perSecond) * 1000 <= leftMs) return;
     warned = true;
     const code = "MONDAY_TOO_SHORT";
     run.tally.fail({ step: "run", code });
-    run.world.log.warn("The providers' rates do not let this run end before midnight in America/Sao_Paulo", {
+    run.dependencies.log.warn("The providers' rates do not let this run end before midnight in America/Sao_Paulo", {
       code,
       ownersLeft,
       perSecond,

@@ -5,11 +5,11 @@ import type { Scope, WindowBounds } from "../database/store.ts";
 import type { DeliveryChannel } from "../delivery/deliver.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { Tally } from "./summary.ts";
-import type { WeeklyOptions, WeeklyWorld } from "./world.ts";
+import type { WeeklyOptions, WeeklyDependencies } from "./world.ts";
 
 /** What all steps of one run share. */
 export type Run = {
-  world: WeeklyWorld;
+  dependencies: WeeklyDependencies;
   options: WeeklyOptions;
   window: WindowBounds;
   startedAt: Temporal.Instant;
@@ -33,7 +33,7 @@ const CLOCK_MS = 20_000;
  *
  * Source: the database's clock, asked anew each time.
  */
-export async function refusalToBegin(run: Pick<Run, "world" | "stop">): Promise<string | null> {
+export async function refusalToBegin(run: Pick<Run, "dependencies" | "stop">): Promise<string | null> {
   if (!run.stop.reason()) {
     const now = await readClock(run);
     if (!isReportDay(now)) run.stop.because(MONDAY_ENDED);
@@ -42,8 +42,8 @@ export async function refusalToBegin(run: Pick<Run, "world" | "stop">): Promise<
 }
 
 /** The database's clock; a run that goes on waits a while for a database that is briefly away. */
-export async function readClock({ world, stop }: Pick<Run, "world" | "stop">): Promise<Temporal.Instant> {
-  const deadlineMs = world.monotonicMs() + CLOCK_MS;
-  const now = await repeatWhileLost(world.store.now, { ...world, deadlineMs, signal: stop.signal });
+export async function readClock({ dependencies, stop }: Pick<Run, "dependencies" | "stop">): Promise<Temporal.Instant> {
+  const deadlineMs = dependencies.monotonicMs() + CLOCK_MS;
+  const now = await repeatWhileLost(dependencies.store.now, { ...dependencies, deadlineMs, signal: stop.signal });
   return Temporal.Instant.from(now);
 }

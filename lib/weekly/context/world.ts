@@ -23,7 +23,7 @@ export type WeeklyOptions = {
 };
 
 /** Everything of the world that a run touches, as plain values; a client is null when its channel is left out. */
-export type WeeklyWorld = {
+export type WeeklyDependencies = {
   store: Store;
   checkReadiness(): Promise<ReadinessProblem[]>;
   application: ApplicationClient;

@@ -44,7 +44,7 @@ export type DeliveryChannel = {
 };
 
 /** What a delivery needs of its run. */
-export type DeliverWorld = {
+export type DeliverDependencies = {
   store: Pick<Store, "dispatchDelivery" | "settleDelivery">;
   tally: Tally;
   stop: Stop;
@@ -79,12 +79,12 @@ const SETTLE_MS = 10_000;
  * Source: weekly report document, delivery row; nothing is ever sent twice, an `unknown` is never repeated.
  */
 export async function deliver(
-  world: DeliverWorld,
+  dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: CompletedReport,
   known: string | undefined,
 ): Promise<{ busy: string } | null> {
-  const { tally, stop } = world;
+  const { tally, stop } = dependencies;
   const count: Count = (counter, code, facts) => {
     tally[channel.name][counter] += 1;
     if (code === null) return;
@@ -102,7 +102,7 @@ export async function deliver(
     return known === "unknown"
       ? counted("unknown", "delivery_unknown")
       : counted("failed", channel.senderMissingCode);
-  if (known === "unknown") return await deliverOnce(world, channel, report, count);
+  if (known === "unknown") return await deliverOnce(dependencies, channel, report, count);
 
   // Waited for before the claim: a lease must not run out in a queue.
   const release = await channel.pace.turn(channel.halt.signal).catch(() => null);
@@ -111,7 +111,7 @@ export async function deliver(
     if (stopped) return counted("skipped", stopped.code);
     const halted = channel.halt.reason();
     if (halted !== null) return counted("skipped", halted.code, { cause: halted.cause });
-    return await deliverOnce(world, channel, report, count);
+    return await deliverOnce(dependencies, channel, report, count);
   } finally {
     release?.();
   }
@@ -124,28 +124,28 @@ type Count = (
 ) => void;
 
 async function deliverOnce(
-  world: DeliverWorld,
+  dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: CompletedReport,
   count: Count,
 ): Promise<{ busy: string } | null> {
-  const claimedAtMs = world.monotonicMs();
+  const claimedAtMs = dependencies.monotonicMs();
   let claim: DeliveryClaim;
   try {
     // Repeated after a lost answer, a claim that did take place is found busy: nothing is sent twice.
     claim = await repeatWhileLost(() => channel.claim(report.id, report.scope, channel.senderTenantId!), {
       deadlineMs: claimedAtMs + CLAIM_MS,
-      ...world,
-      signal: world.stop.signal,
+      ...dependencies,
+      signal: dependencies.stop.signal,
     });
   } catch (error) {
     if (isOutsideReportDay(error)) {
-      world.stop.because(MONDAY_ENDED);
+      dependencies.stop.because(MONDAY_ENDED);
       count("skipped", MONDAY_ENDED.code);
       return null;
     }
     const ids = { channel: channel.name, reportId: report.id };
-    world.log.error("A delivery could not be claimed", { ...ids, code: databaseCode(error) });
+    dependencies.log.error("A delivery could not be claimed", { ...ids, code: databaseCode(error) });
     count("failed", "delivery_claim_failed");
     return null;
   }
@@ -154,17 +154,17 @@ async function deliverOnce(
   else if (claim.outcome === "unknown") count("unknown", "delivery_unknown", { deliveryId });
   else if (claim.outcome === "busy" || token === null) return { busy: deliveryId };
   else {
-    const leaseLeftMs = () => claimedAtMs + LEASE_MS - world.monotonicMs();
+    const leaseLeftMs = () => claimedAtMs + LEASE_MS - dependencies.monotonicMs();
     const delivery = { id: deliveryId, token };
-    const outcome = await attempt(world, channel, report, claim, delivery, leaseLeftMs);
-    haltIfNoUse(world, channel, outcome);
-    await settle(world, channel, delivery, outcome, leaseLeftMs, count);
+    const outcome = await attempt(dependencies, channel, report, claim, delivery, leaseLeftMs);
+    haltIfNoUse(dependencies, channel, outcome);
+    await settle(dependencies, channel, delivery, outcome, leaseLeftMs, count);
   }
   return null;
 }
 
 /** A channel that refuses us, or brings nothing again and again, gets no further message: the next run sends the rest. */
-function haltIfNoUse({ tally, log }: DeliverWorld, channel: DeliveryChannel, outcome: FinalOutcome): void {
+function haltIfNoUse({ tally, log }: DeliverDependencies, channel: DeliveryChannel, outcome: FinalOutcome): void {
   const passing = passingFaultIn(outcome);
   if (passing !== null) tally.fail({ step: channel.name, ...passing });
   const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);
@@ -202,7 +202,7 @@ function refusalIn(outcome: FinalOutcome): HaltReason | null {
 
 /** Records the outcome for as long as the lease lasts: the truth about the provider must not be lost. */
 async function settle(
-  world: DeliverWorld,
+  dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   delivery: { id: string; token: string },
   outcome: FinalOutcome,
@@ -219,14 +219,14 @@ async function settle(
   const result = { status: outcome.status, providerMessageId, errorCode };
   let settled: Settled;
   try {
-    settled = await repeatWhileLost(() => world.store.settleDelivery(delivery, result), {
-      ...world,
-      deadlineMs: world.monotonicMs() + Math.max(leaseLeftMs(), SETTLE_MS),
-      signal: world.stop.expired,
+    settled = await repeatWhileLost(() => dependencies.store.settleDelivery(delivery, result), {
+      ...dependencies,
+      deadlineMs: dependencies.monotonicMs() + Math.max(leaseLeftMs(), SETTLE_MS),
+      signal: dependencies.stop.expired,
     });
   } catch (error) {
     const facts = { channel: channel.name, ...ids, result: outcome.status, code: databaseCode(error) };
-    world.log.error("The result of a send could not be recorded", facts);
+    dependencies.log.error("The result of a send could not be recorded", facts);
     if (outcome.status !== "sent") count(outcome.status, errorCode, ids);
     else if (isConnectionLoss(error)) count("partial", "delivery_not_recorded", ids);
     else count("unknown", "delivery_claim_lost", ids);
@@ -242,14 +242,14 @@ type FinalOutcome = Exclude<SendOutcome, { status: "throttled" }> & Background;
 
 /** Addresses the delivery, passes the point of no return and sends; only a throttled answer is repeated. */
 async function attempt(
-  world: DeliverWorld,
+  dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: CompletedReport,
   claim: DeliveryClaim,
   delivery: { id: string; token: string },
   leaseLeftMs: () => number,
 ): Promise<FinalOutcome> {
-  const { stop } = world;
+  const { stop } = dependencies;
   const ids = { channel: channel.name, deliveryId: delivery.id };
   const failed = (
     code: string,
@@ -258,7 +258,7 @@ async function attempt(
   const prepared = await channel
     .prepare(claim, report.payload, stop.abandon)
     .catch((error: unknown): Prepared => {
-      world.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
+      dependencies.log.error("A message could not be made", { ...ids, cause: nameOf(error) });
       return { status: "failed", code: "delivery_prepare_failed" };
     });
   if (prepared.status !== "ready") return failed(prepared.code, prepared);
@@ -268,10 +268,10 @@ async function attempt(
     for (let repeats = 0; ; repeats += 1) {
       const stopped: HaltReason | null = stop.reason() ?? channel.halt.reason();
       if (stopped !== null) return failed(stopped.code, { cause: stopped.cause });
-      const undispatched = await dispatch(world, channel, delivery, prepared.maskedHint);
+      const undispatched = await dispatch(dependencies, channel, delivery, prepared.maskedHint);
       if (undispatched !== null) return failed(undispatched);
       const outcome = await prepared.send(stop.abandon).catch((error: unknown): SendOutcome => {
-        world.log.error("A send broke off", { ...ids, cause: nameOf(error) });
+        dependencies.log.error("A send broke off", { ...ids, cause: nameOf(error) });
         return { status: "unknown", code: "delivery_send_broke_off" };
       });
       if (outcome.status !== "throttled") return outcome;
@@ -281,7 +281,7 @@ async function attempt(
       if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs)
         return failed(outcome.code, { throttled: true });
       const { signal } = channel.halt;
-      await world.sleep(outcome.retryAfterMs, signal).catch(() => {});
+      await dependencies.sleep(outcome.retryAfterMs, signal).catch(() => {});
       // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
       const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);
       release = await channel.pace.turn(AbortSignal.any([signal, patience])).catch(() => null);
@@ -294,16 +294,16 @@ async function attempt(
 
 /** Passes the point of no return; answers the code of why not, and then nothing may be sent. */
 async function dispatch(
-  world: DeliverWorld,
+  dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   delivery: { id: string; token: string },
   maskedHint: string,
 ): Promise<string | null> {
-  const { store, stop, log } = world;
+  const { store, stop, log } = dependencies;
   try {
     await repeatWhileLost(() => store.dispatchDelivery(delivery, channel.senderTenantId!, maskedHint), {
-      ...world,
-      deadlineMs: world.monotonicMs() + SETTLE_MS,
+      ...dependencies,
+      deadlineMs: dependencies.monotonicMs() + SETTLE_MS,
       signal: stop.signal,
     });
     return null;

@@ -7,7 +7,7 @@ export const EDITORIAL_BATCH_SIZE = 3;
 const STALLED_ANSWERS = 3;
 
 /** What the drain needs of its run. */
-export type DrainWorld = {
+export type DrainDependencies = {
   application: Pick<ApplicationClient, "drainEditorials">;
   /** Null when a further call may begin, else why not: another day, a stopped run. */
   refusal(): Promise<string | null>;
@@ -25,7 +25,7 @@ export type DrainWorld = {
  * Source: weekly report document, run flow 13 to 15; progress is the cursor, not the use of the model.
  */
 export async function drainEditorials(
-  world: DrainWorld,
+  dependencies: DrainDependencies,
   maxLlmCalls: number,
   confirm: () => Promise<void>,
 ): Promise<EditorialSummary> {
@@ -33,7 +33,7 @@ export async function drainEditorials(
   const end = (code: string | null): EditorialSummary => {
     const verdict = code ?? (summary.tenantFailures > 0 ? "SOCIAL_EDITORIALS_TENANT_FAILURES" : null);
     if (verdict === null) return summary;
-    world.fail({ step: "editorials", code: verdict });
+    dependencies.fail({ step: "editorials", code: verdict });
     return { ...summary, status: "failed", code: verdict };
   };
 
@@ -44,7 +44,7 @@ export async function drainEditorials(
     const left = maxLlmCalls - summary.llmCalls;
     if (left < EDITORIAL_BATCH_SIZE) return end("SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED");
     try {
-      const refusal = await world.refusal();
+      const refusal = await dependencies.refusal();
       if (refusal !== null) return end(refusal);
       await confirm();
     } catch {
@@ -53,7 +53,7 @@ export async function drainEditorials(
 
     const allowed = Math.min(EDITORIAL_BATCH_SIZE, left);
     summary.calls += 1;
-    const result = await world.application.drainEditorials({ cursor, maxLlmCalls: allowed }, world.signal);
+    const result = await dependencies.application.drainEditorials({ cursor, maxLlmCalls: allowed }, dependencies.signal);
     if (result.status !== "ok") {
       // The call may have used the model all the same.
       summary.llmCalls += allowed;
@@ -66,7 +66,7 @@ export async function drainEditorials(
     summary.tenantFailures += answer.failures.length;
     summary.reasonStopped = answer.reasonStopped;
     for (const { tenantId, code } of answer.failures) {
-      world.fail({ step: "editorials", code, ...(tenantId === null ? {} : { tenantId }) });
+      dependencies.fail({ step: "editorials", code, ...(tenantId === null ? {} : { tenantId }) });
     }
     if (used > allowed) return end("SOCIAL_EDITORIALS_LLM_OVERRUN");
     if (!answer.truncated) return end(null);

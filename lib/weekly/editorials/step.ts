@@ -10,7 +10,7 @@ import { drainEditorials } from "./editorials.ts";
  * Errors: SOCIAL_EDITORIALS_CRON_SECRET_MISSING, SOCIAL_EDITORIALS_LOCK_LOST, and those of `drainEditorials`.
  */
 export async function editorialStep(run: Run): Promise<EditorialSummary> {
-  const { options, world, tally } = run;
+  const { options, dependencies, tally } = run;
   const { enabled, maxLlmCalls, secretPresent } = options.editorials;
   if (!enabled) return noEditorials("disabled", null);
   if (options.skipEditorials || options.tenantId !== null) return noEditorials("skipped", null);
@@ -19,14 +19,14 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
   if (!secretPresent) {
     const code = "SOCIAL_EDITORIALS_CRON_SECRET_MISSING";
     tally.fail({ step: "editorials", code });
-    world.log.error("Editorials are enabled, but the secret adapter has no SOCIAL_EDITORIALS_CRON_SECRET", {
+    dependencies.log.error("Editorials are enabled, but the secret adapter has no SOCIAL_EDITORIALS_CRON_SECRET", {
       code,
       hint: "Put it into the credentials or secrets directory; it is never taken from the environment",
     });
     return noEditorials("failed", code);
   }
-  const drainWorld = {
-    application: world.application,
+  const drainDependencies = {
+    application: dependencies.application,
     refusal: () => refusalToBegin(run),
     signal: run.stop.abandon,
     fail: tally.fail,
@@ -34,16 +34,16 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
   // Kept aside: when the lock breaks at the very end, what the drain did is still to be told.
   let drained = noEditorials("failed", null);
   try {
-    const result = await world.store.withDrainLock(async (confirm) => {
-      drained = await drainEditorials(drainWorld, maxLlmCalls, confirm);
+    const result = await dependencies.store.withDrainLock(async (confirm) => {
+      drained = await drainEditorials(drainDependencies, maxLlmCalls, confirm);
       return drained;
     });
     if (result !== "busy") return result;
-    world.log.info("Another run drains the editorials", { code: "SOCIAL_EDITORIALS_BUSY" });
+    dependencies.log.info("Another run drains the editorials", { code: "SOCIAL_EDITORIALS_BUSY" });
     return noEditorials("skipped", "SOCIAL_EDITORIALS_BUSY");
   } catch (error) {
     const code = "SOCIAL_EDITORIALS_LOCK_LOST";
-    world.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
+    dependencies.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
     if (drained.code === null) tally.fail({ step: "editorials", code });
     return { ...drained, status: "failed", code: drained.code ?? code };
   }

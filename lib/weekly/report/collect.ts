@@ -11,7 +11,7 @@ export const LEASE_EXHAUSTED = "collection_lease_exhausted";
 export type Collected = { connections: CollectedConnection[]; refusal: string | null };
 
 /** What collecting needs: the application, the right to go on, and how much of the claim's lease is left. */
-export type CollectWorld = {
+export type CollectDependencies = {
   application: Pick<ApplicationClient, "analyzeWeek">;
   /** Why nothing new may begin, as far as this process knows. */
   stopped(): string | null;
@@ -34,7 +34,7 @@ const LEASE_NEEDED_MS = 120_000;
  * Source: weekly report document, run flow 3 and 4.
  */
 export async function collectSocial(
-  world: CollectWorld,
+  dependencies: CollectDependencies,
   scope: Scope,
   window: WindowBounds,
   connections: Connection[],
@@ -43,15 +43,15 @@ export async function collectSocial(
   let isFirst = true;
   for (const connection of connections) {
     // The claim itself has just vouched for the day of the first call.
-    const refusal = isFirst ? world.stopped() : await world.refusal();
+    const refusal = isFirst ? dependencies.stopped() : await dependencies.refusal();
     if (refusal !== null) return { connections: collected, refusal };
-    if (world.leaseLeftMs() < LEASE_NEEDED_MS) {
+    if (dependencies.leaseLeftMs() < LEASE_NEEDED_MS) {
       collected.push({ ...connection, code: LEASE_EXHAUSTED });
       continue;
     }
     isFirst = false;
-    world.onCall();
-    const result = await world.application.analyzeWeek(
+    dependencies.onCall();
+    const result = await dependencies.application.analyzeWeek(
       {
         tenantId: scope.tenantId,
         userId: scope.userId,
@@ -59,7 +59,7 @@ export async function collectSocial(
         windowStart: window.start,
         windowEnd: window.end,
       },
-      world.signal,
+      dependencies.signal,
     );
     collected.push({ ...connection, code: result.status === "ok" ? null : result.code });
     if (result.status !== "ok" && result.refusesWorker) return { connections: collected, refusal: result.code };

@@ -30,14 +30,14 @@ const PERSIST_MS = 60_000;
  * Source: weekly report document, Run flow 1 to 6.
  */
 export async function completeReport(run: Run, scope: Scope): Promise<ReportResult> {
-  const { store, monotonicMs } = run.world;
+  const { store, monotonicMs } = run.dependencies;
   const claimedAtMs = monotonicMs();
   let claim: ReportClaim;
   try {
     // Repeated after a lost answer, a claim that did take place is found busy: nothing is done twice.
     claim = await repeatWhileLost(() => store.claimReport(scope, run.window, SCHEMA_VERSION), {
       deadlineMs: claimedAtMs + CLAIM_MS,
-      ...run.world,
+      ...run.dependencies,
       signal: run.stop.signal,
     }); // 1, 2
   } catch (error) {
@@ -66,7 +66,7 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
     const cause = error instanceof ReportFailure ? error.cause : error;
     await repeatWhileLost(() => store.failReport(report, code), {
       deadlineMs: monotonicMs() + 5_000,
-      ...run.world,
+      ...run.dependencies,
       signal: run.stop.signal,
     }).catch(() => {
       // No longer ours, or out of reach: the lease ends by itself.
@@ -92,10 +92,10 @@ async function build(
   report: { id: string; token: string },
   leaseLeftMs: () => number,
 ): Promise<Payload> {
-  const { world, window, tally, stop } = run;
+  const { dependencies, window, tally, stop } = run;
   const collected = await collectSocial(
     {
-      application: world.application,
+      application: dependencies.application,
       stopped: () => stop.reason()?.code ?? null,
       refusal: () => refusalToBegin(run),
       leaseLeftMs,
@@ -123,9 +123,9 @@ async function build(
   if (cutShort !== undefined) throw new ReportFailure(cutShort);
 
   const analysed = collected.connections.filter(({ code }) => code === null).map(({ id }) => id);
-  const rows = await repeatWhileLost(() => world.store.readEvidence(scope, window, analysed), {
-    deadlineMs: world.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
-    ...world,
+  const rows = await repeatWhileLost(() => dependencies.store.readEvidence(scope, window, analysed), {
+    deadlineMs: dependencies.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
+    ...dependencies,
     signal: stop.signal,
   }).catch((error: unknown) => {
     throw new ReportFailure("report_evidence_failed", error);
@@ -133,7 +133,7 @@ async function build(
   const evidence = evidenceOf(rows);
   // The payload has no room for why there is no score; whoever looks for it finds the row's number refused here.
   if (rows.score !== null && rows.score.score !== evidence.score.value)
-    world.log.warn("A score that is not between 0 and 100 counts as absent", {
+    dependencies.log.warn("A score that is not between 0 and 100 counts as absent", {
       code: "score_out_of_range",
       tenantId: scope.tenantId,
       reportId: report.id,
@@ -147,14 +147,14 @@ async function build(
     rows,
     evidence,
     fingerprint: sha256,
-    version: world.version,
+    version: dependencies.version,
   });
   const stopped = stop.reason();
   if (stopped) throw new ReportFailure(stopped.code);
   const content = { schemaVersion: SCHEMA_VERSION, fingerprint: sha256, evidence: text, payload };
-  const stored = await repeatWhileLost(() => world.store.persistReport(report, scope, window, content), {
-    deadlineMs: world.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
-    ...world,
+  const stored = await repeatWhileLost(() => dependencies.store.persistReport(report, scope, window, content), {
+    deadlineMs: dependencies.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
+    ...dependencies,
     signal: stop.signal,
   }).catch((error: unknown) => {
     if (!isOutsideReportDay(error)) throw error;
@@ -178,7 +178,7 @@ function failed(run: Run, scope: Scope, code: string, cause: unknown, reportId?:
   run.tally.reports.failed += 1;
   const ids = { tenantId: scope.tenantId, ...(reportId === undefined ? {} : { reportId }) };
   run.tally.fail({ step: "report", code, ...ids });
-  run.world.log.error("A report could not be completed", { code, ...ids, cause: causeOf(cause) });
+  run.dependencies.log.error("A report could not be completed", { code, ...ids, cause: causeOf(cause) });
   return { status: "failed" };
 }
 

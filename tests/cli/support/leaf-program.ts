@@ -1,7 +1,7 @@
 /** A program of one command that misbehaves as its first argument says, run by `run-leaf.test.ts` as a process. */
 import process from "node:process";
-import { defineLeaf } from "../../../cli/framework/command.ts";
-import { runLeaf } from "../../../cli/framework/run-command.ts";
+import { defineCommand } from "../../../cli/framework/command.ts";
+import { runCommand } from "../../../cli/framework/run-command.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
@@ -48,11 +48,11 @@ const modes: Record<string, () => Promise<{ exitCode: number; result: object; te
   },
 };
 
-const leaf = defineLeaf({
+const command = defineCommand({
   meta: { name: "test", description: "A command for tests" },
   args: { json: { type: "boolean" } },
   example: "opsctl test",
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-process.exitCode = await runLeaf("test", leaf, { rawArgs, isJson: rawArgs.includes("--json") });
+process.exitCode = await runCommand("test", command, { rawArgs, isJson: rawArgs.includes("--json") });

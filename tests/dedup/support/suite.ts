@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Claim, Dedup } from "../../../lib/dedup/dedup.ts";
 
 /** A dedup on an empty store of its own, with the clock at `START_MS`. */
-export type DedupWorld = {
+export type DedupFixture = {
   dedup: Dedup;
   setClock(ms: number): void | Promise<void>;
   /** One more dedup on the same store, as another process would have it. */
@@ -26,17 +26,17 @@ const TTL_MS = 30 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Registers the suite for one store. */
-export function dedupSuite(name: string, open: () => Promise<DedupWorld>): void {
+export function dedupSuite(name: string, open: () => Promise<DedupFixture>): void {
   describe(`${name}, as a dedup`, () => {
-    let world: DedupWorld;
+    let fixture: DedupFixture;
     beforeEach(async () => {
-      world = await open();
+      fixture = await open();
     });
-    afterEach(() => world.close());
-    claimTests(() => world);
-    confirmationTests(() => world);
-    clockTests(() => world);
-    storeTests(() => world);
+    afterEach(() => fixture.close());
+    claimTests(() => fixture);
+    confirmationTests(() => fixture);
+    clockTests(() => fixture);
+    storeTests(() => fixture);
   });
   describe(`${name}, as a dedup`, () => {
     test("agrees with a simple model on any sequence of calls", () => agreesWithModel(open));
@@ -49,22 +49,22 @@ async function claimFirst(dedup: Dedup, key: string, ttlMs = TTL_MS): Promise<st
   return claim.token;
 }
 
-function claimTests(world: () => DedupWorld): void {
+function claimTests(fixture: () => DedupFixture): void {
   test("claims a key once, and tells the others when that was", async () => {
-    const { dedup } = world();
+    const { dedup } = fixture();
     expect(await dedup.claim("a", TTL_MS)).toEqual({
       status: "first",
       token: expect.any(String),
       claimedAtMs: START_MS,
     });
-    await world().setClock(START_MS + 5);
+    await fixture().setClock(START_MS + 5);
     const duplicate = { status: "duplicate", claimedAtMs: START_MS, value: null } as const;
     expect(await dedup.claim("a", TTL_MS)).toEqual(duplicate);
     expect((await dedup.claim("b", TTL_MS)).status).toBe("first");
   });
 
   test("gives 50 claims at once one first", async () => {
-    const dedups = [world().dedup, await world().another()];
+    const dedups = [fixture().dedup, await fixture().another()];
     const claims = await Promise.all(
       Array.from({ length: 50 }, (_, index) => dedups[index % 2]?.claim("storm", TTL_MS)),
     );
@@ -73,7 +73,7 @@ function claimTests(world: () => DedupWorld): void {
   });
 
   test("holds to the last millisecond of its time, and not one longer", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     await claimFirst(dedup, "a");
     await setClock(START_MS + TTL_MS - 1);
     expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
@@ -85,7 +85,7 @@ function claimTests(world: () => DedupWorld): void {
   });
 
   test("is not extended by duplicates", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const outcomes: string[] = [];
     for (let minute = 0; minute <= 70; minute += 10) {
       await setClock(START_MS + minute * MINUTE_MS);
@@ -95,15 +95,15 @@ function claimTests(world: () => DedupWorld): void {
   });
 
   test("takes any text as a key", async () => {
-    const { dedup } = world();
+    const { dedup } = fixture();
     for (const key of ["__proto__", "a'b", "ação 🚨", " a", "a "]) await claimFirst(dedup, key);
     expect((await dedup.claim("ação 🚨", TTL_MS)).status).toBe("duplicate");
   });
 }
 
-function confirmationTests(world: () => DedupWorld): void {
+function confirmationTests(fixture: () => DedupFixture): void {
   test("leaves a value for later duplicates, until the claim is over", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const token = await claimFirst(dedup, "a");
     expect(await dedup.confirm("a", token, { value: "https://tracker/1" })).toBe(true);
     expect(await dedup.claim("a", TTL_MS)).toMatchObject({ value: "https://tracker/1" });
@@ -115,7 +115,7 @@ function confirmationTests(world: () => DedupWorld): void {
   });
 
   test("confirmed without a time of its own keeps the one it has", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const token = await claimFirst(dedup, "a");
     await setClock(START_MS + 10 * MINUTE_MS);
     expect(await dedup.confirm("a", token)).toBe(true);
@@ -124,7 +124,7 @@ function confirmationTests(world: () => DedupWorld): void {
   });
 
   test("confirmed for longer holds that long from the confirmation, whatever later claims would hold", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const token = await claimFirst(dedup, "a", 2 * MINUTE_MS);
     await setClock(START_MS + MINUTE_MS);
     expect(await dedup.confirm("a", token, { ttlMs: TTL_MS })).toBe(true);
@@ -137,7 +137,7 @@ function confirmationTests(world: () => DedupWorld): void {
   });
 
   test("released is free at once", async () => {
-    const { dedup } = world();
+    const { dedup } = fixture();
     const token = await claimFirst(dedup, "a");
     expect(await dedup.release("a", token)).toBe(true);
     expect(await dedup.release("a", token)).toBe(false);
@@ -145,7 +145,7 @@ function confirmationTests(world: () => DedupWorld): void {
   });
 
   test("takes no confirmation and no release of a claim that is over or another's", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const old = await claimFirst(dedup, "a");
     await setClock(START_MS + TTL_MS);
     expect(await dedup.confirm("a", old, { value: "old" })).toBe(false);
@@ -158,9 +158,9 @@ function confirmationTests(world: () => DedupWorld): void {
   });
 }
 
-function clockTests(world: () => DedupWorld): void {
+function clockTests(fixture: () => DedupFixture): void {
   test("suppresses for no longer than its own time after the clock was set back by a day", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     await claimFirst(dedup, "a");
     const back = START_MS - DAY_MS;
     await setClock(back);
@@ -172,7 +172,7 @@ function clockTests(world: () => DedupWorld): void {
   });
 
   test("set back a little and forward again still ends within its own time", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     await claimFirst(dedup, "a");
     await setClock(START_MS - MINUTE_MS);
     expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
@@ -181,7 +181,7 @@ function clockTests(world: () => DedupWorld): void {
   });
 
   test("can be confirmed and released although the clock was set back", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     const token = await claimFirst(dedup, "a");
     await setClock(START_MS - DAY_MS);
     expect(await dedup.confirm("a", token, { value: "v" })).toBe(true);
@@ -190,11 +190,11 @@ function clockTests(world: () => DedupWorld): void {
   });
 }
 
-function storeTests(world: () => DedupWorld): void {
+function storeTests(fixture: () => DedupFixture): void {
   test("forgets what a rolled back transaction claimed, confirmed and released", async () => {
-    const { dedup } = world();
+    const { dedup } = fixture();
     const kept = await claimFirst(dedup, "kept");
-    await world().rolledBack(async (inside) => {
+    await fixture().rolledBack(async (inside) => {
       await claimFirst(inside, "undone");
       expect((await inside.claim("undone", TTL_MS)).status).toBe("duplicate");
       expect(await inside.confirm("kept", kept, { value: "undone" })).toBe(true);
@@ -205,22 +205,22 @@ function storeTests(world: () => DedupWorld): void {
   });
 
   test("remembers over a restart", async () => {
-    const token = await claimFirst(world().dedup, "a");
-    await world().dedup.confirm("a", token, { value: "v" });
-    const dedup = await world().reopen();
+    const token = await claimFirst(fixture().dedup, "a");
+    await fixture().dedup.confirm("a", token, { value: "v" });
+    const dedup = await fixture().reopen();
     expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: "v" });
     expect(await dedup.release("a", token)).toBe(true);
   });
 
   test("prunes what is over, and nothing else", async () => {
-    const { dedup, setClock } = world();
+    const { dedup, setClock } = fixture();
     for (const key of ["a", "b", "c"]) await claimFirst(dedup, key);
     await setClock(START_MS + 1);
     await claimFirst(dedup, "d");
     expect(await dedup.prune()).toBe(0);
     await setClock(START_MS + TTL_MS);
     expect(await dedup.prune()).toBe(3);
-    expect(await world().countEntries()).toBe(1);
+    expect(await fixture().countEntries()).toBe(1);
     expect((await dedup.claim("d", TTL_MS)).status).toBe("duplicate");
   });
 }
@@ -296,25 +296,25 @@ class Model {
   }
 }
 
-async function agreesWithModel(open: () => Promise<DedupWorld>): Promise<void> {
+async function agreesWithModel(open: () => Promise<DedupFixture>): Promise<void> {
   const property = fc.asyncProperty(fc.array(steps, { maxLength: 30 }), async (sequence) => {
-    const world = await open();
+    const fixture = await open();
     try {
       const model = new Model();
       const tokens: string[] = ["none"];
-      for (const step of sequence) await takeStep(world, model, tokens, step);
+      for (const step of sequence) await takeStep(fixture, model, tokens, step);
     } finally {
-      await world.close();
+      await fixture.close();
     }
   });
   await fc.assert(property, { numRuns: 40 });
 }
 
-async function takeStep(world: DedupWorld, model: Model, tokens: string[], step: Step): Promise<void> {
-  const { dedup } = world;
+async function takeStep(fixture: DedupFixture, model: Model, tokens: string[], step: Step): Promise<void> {
+  const { dedup } = fixture;
   if (step.do === "move") {
     model.nowMs += step.ms;
-    await world.setClock(model.nowMs);
+    await fixture.setClock(model.nowMs);
   } else if (step.do === "prune") {
     const over = [...model.entries.keys()].filter((key) => model.inForce(key) === undefined);
     for (const key of over) model.entries.delete(key);

@@ -19,7 +19,7 @@ export function testFaults(faults: Record<string, Fault>): void {
   test.each(Object.entries(faults))("%s", async (_what, { command, check, status, reason, mend, spoil }) => {
     await using host = await openHost();
     // What is slow on a busy machine is no finding here.
-    host.world.limitMs = 20_000;
+    host.dependencies.limitMs = 20_000;
     await spoil(host);
     const findings = await host.examine(command);
     const matching = findings.filter((one) => one.check === check && matches(one.reason, reason));

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { openDoctorWorld } from "../../../cli/wiring/doctor.ts";
+import { openDoctorDependencies } from "../../../cli/wiring/doctor.ts";
 import { checksOf } from "../../../lib/doctor/checks/all.ts";
-import type { DoctorWorld } from "../../../lib/doctor/context/world.ts";
+import type { DoctorDependencies } from "../../../lib/doctor/context/world.ts";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { silentLog } from "../../../lib/platform/log/log.ts";
@@ -52,7 +52,7 @@ export const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
 /** The host; everything on it may be changed before `examine`. */
 export type Host = {
   folder: string;
-  world: DoctorWorld;
+  dependencies: DoctorDependencies;
   db: TestDatabase;
   gateway: Gateway;
   tracker: Tracker;
@@ -173,7 +173,7 @@ export async function openHost(): Promise<Host> {
   ];
   const host: Host = {
     ...{ folder, db, gateway, tracker, email, hosting, engine, monitoring, application, service, peers },
-    world: worldOf({ path, service }),
+    dependencies: dependenciesOf({ path, service }),
     path,
     put,
     setting(command, name, value) {
@@ -181,7 +181,7 @@ export async function openHost(): Promise<Host> {
       else files[command]![name] = value;
       writeSettings(command);
     },
-    examine: (command = null) => runDoctor(host.world, checksOf(command)),
+    examine: (command = null) => runDoctor(host.dependencies, checksOf(command)),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(peers.map((peer) => peer.stop()));
       await db.drop();
@@ -206,10 +206,10 @@ export function treeOf(folder: string): string[] {
     });
 }
 
-function worldOf({ path, service }: Pick<Host, "path" | "service">): DoctorWorld {
+function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): DoctorDependencies {
   const env = { OPSCTL_SECRETS_DIR: path("secrets"), PATH: `${path("bin")}:/usr/bin:/bin` };
   return {
-    ...openDoctorWorld({ env, envDir: path("etc") }),
+    ...openDoctorDependencies({ env, envDir: path("etc") }),
     paths: {
       passwd: path("passwd"),
       group: path("group"),

@@ -23,7 +23,7 @@ const OLD_HEARTBEAT = '{"runId":"an earlier run"}\n';
 const OLD_SECONDS = 1_700_000_000;
 
 /** The surroundings of a run, and runs in them. */
-export type World = {
+export type Fixture = {
   db: TestDatabase;
   application: Application;
   gateway: Gateway;
@@ -52,7 +52,7 @@ export type World = {
 };
 
 /** Settings of a world. */
-export type WorldOptions = {
+export type FixtureOptions = {
   /** What the database's clock shows. */
   clock?: string;
   /** Whether the clock goes on from there; otherwise it stands. */
@@ -81,7 +81,7 @@ async function makeLogin(): Promise<string> {
 }
 
 /** Opens a world: senders seeded, owners not. */
-export async function openWorld(options: WorldOptions = {}): Promise<World> {
+export async function openFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const { clock = MONDAY, ticking = false, migrated = true, editorials = false } = options;
   const server = options.server ?? (await sharedPostgres());
   const user = options.server ? "postgres" : await serviceLogin();
@@ -96,13 +96,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const application = await startApplication({
     triggerSecret: CANARIES.TRIGGER_SECRET,
     cronSecret: CANARIES.SOCIAL_EDITORIALS_CRON_SECRET,
-    onAnalyze: (body) => world.onAnalyze(body),
+    onAnalyze: (body) => fixture.onAnalyze(body),
   });
   const gateway = await startGateway({ adminKey: CANARIES.GATEWAY_ADMIN_KEY });
   const email = await startEmailProvider({ apiKey: CANARIES.EMAIL_API_KEY });
   const running = new Set<Running>();
 
-  const world: World = {
+  const fixture: Fixture = {
     db,
     application,
     gateway,
@@ -123,10 +123,10 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
     secret: (name, value) => writeFileSync(join(secretsDir, name), `${value}\n`, { mode: 0o600 }),
-    weekly: (args = [], start = {}) => world.opsctl(["weekly", ...args], start),
-    opsctl: (args, start = {}) => opsctl(args, { ...start, env: { ...world.env, ...start.env } }),
+    weekly: (args = [], start = {}) => fixture.opsctl(["weekly", ...args], start),
+    opsctl: (args, start = {}) => opsctl(args, { ...start, env: { ...fixture.env, ...start.env } }),
     async start(args, start = {}) {
-      const process = await startOpsctl(args, { ...start, env: { ...world.env, ...start.env } });
+      const process = await startOpsctl(args, { ...start, env: { ...fixture.env, ...start.env } });
       running.add(process);
       void process.ended.finally(() => running.delete(process));
       return process;
@@ -143,12 +143,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  world.secret("DATABASE_URL", server.url(db.name, user));
-  for (const [name, value] of Object.entries(CANARIES)) world.secret(name, value);
-  return world;
+  fixture.secret("DATABASE_URL", server.url(db.name, user));
+  for (const [name, value] of Object.entries(CANARIES)) fixture.secret(name, value);
+  return fixture;
 }
 
-function oldHeartbeat(path: string): World["heartbeat"] {
+function oldHeartbeat(path: string): Fixture["heartbeat"] {
   writeFileSync(path, OLD_HEARTBEAT);
   utimesSync(path, OLD_SECONDS, OLD_SECONDS);
   const read = () => readFileSync(path, "utf8");

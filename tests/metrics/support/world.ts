@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTextDirectory } from "../../../lib/host/text-directory.ts";
-import type { CollectWorld } from "../../../lib/metrics/run.ts";
+import type { CollectDependencies } from "../../../lib/metrics/run.ts";
 import { lockPathOf } from "../../../lib/metrics/run-lock.ts";
 import type { SourceName } from "../../../lib/metrics/source.ts";
 import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
@@ -23,7 +23,7 @@ export type CollectArena = {
   hosting: Hosting;
   folder: string;
   env: Record<string, string>;
-  world(limitsMs?: Partial<Record<SourceName, number>>): CollectWorld;
+  dependencies(limitsMs?: Partial<Record<SourceName, number>>): CollectDependencies;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
       HOSTING_TOKEN: TOKEN,
       PATH: process.env.PATH ?? "",
     },
-    world: (limitsMs) => ({
+    dependencies: (limitsMs) => ({
       sources: {
         sockets: socketsSource(),
         proxy_memory: proxyMemorySource({ address: { unixSocket }, container: "traefik", timeoutMs }),

@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
 import { silentLog } from "../../../lib/platform/log/log.ts";
 import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
-import { Lane } from "../../../lib/webhook/delivery/sender.ts";
+import { Sender } from "../../../lib/webhook/delivery/sender.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
 import type { DueRow, Settlement } from "../../../lib/webhook/state/state.ts";
 import { alertWith } from "../support/alert.ts";
 
 test("a look that is asked for in the very instant in which another ends is not lost", async () => {
   let looks = 0;
-  const lane: Lane = new Lane({
+  const sender: Sender = new Sender({
     kind: "message",
     state: {
       due() {
         looks += 1;
         const rows = Promise.resolve<DueRow[]>([]);
         // Runs when the lane has seen that nobody asked again, and before it says so.
-        if (looks === 1) void rows.then(() => queueMicrotask(() => void lane.pump({ issueGraceMs: 0 })));
+        if (looks === 1) void rows.then(() => queueMicrotask(() => void sender.pump({ issueGraceMs: 0 })));
         return rows;
       },
       settle: () => Promise.reject(new Error("Nothing is delivered here")),
@@ -29,7 +29,7 @@ test("a look that is asked for in the very instant in which another ends is not 
     sleep: () => Promise.resolve(),
     onFree() {},
   });
-  await lane.pump({ issueGraceMs: 0 });
+  await sender.pump({ issueGraceMs: 0 });
   expect(looks).toBe(2);
 });
 
@@ -45,11 +45,11 @@ test("a hold is told with its cause, once a reason, and ends with a failure of o
   ];
   const holds: (string | null)[] = [];
   let nowMs = 0;
-  const lane: Lane = new Lane({
+  const sender: Sender = new Sender({
     kind: "message",
     state: {
       due: async () => [dueRow],
-      settle: async () => void holds.push(lane.hold),
+      settle: async () => void holds.push(sender.hold),
     },
     attempt: async () => results.shift()!,
     places: 1,
@@ -65,8 +65,8 @@ test("a hold is told with its cause, once a reason, and ends with a failure of o
   });
   while (results.length > 0) {
     nowMs += 60_000;
-    await lane.pump({ issueGraceMs: 0 });
-    await lane.inFlight(dueRow.id);
+    await sender.pump({ issueGraceMs: 0 });
+    await sender.inFlight(dueRow.id);
   }
   expect(holds).toEqual(["gateway_license_required", closed.code, closed.code, null]);
   expect(told).toEqual([
@@ -121,7 +121,7 @@ const ownFailure: Extract<AttemptResult, { status: "failed" }> = {
 function play(results: AttemptResult[]) {
   let nowMs = 0;
   let settled: Settlement | null = null;
-  const lane: Lane = new Lane({
+  const sender: Sender = new Sender({
     kind: "message",
     state: {
       due: async () => [dueRow],
@@ -141,13 +141,13 @@ function play(results: AttemptResult[]) {
   return {
     /** Makes one attempt; how many could start afterwards, what holds them, and what became of the row. */
     async next() {
-      await lane.pump({ issueGraceMs: 0 });
-      await lane.inFlight(dueRow.id);
-      return { free: lane.startable, hold: lane.hold, settled };
+      await sender.pump({ issueGraceMs: 0 });
+      await sender.inFlight(dueRow.id);
+      return { free: sender.startable, hold: sender.hold, settled };
     },
     freeAt(ms: number) {
       nowMs = ms;
-      return lane.startable;
+      return sender.startable;
     },
   };
 }

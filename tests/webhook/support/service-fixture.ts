@@ -11,7 +11,7 @@ import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
 import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
-import { type ServeOptions, type ServeWorld, serveWebhook } from "../../../lib/webhook/serve.ts";
+import { type ServeOptions, type ServeDependencies, serveWebhook } from "../../../lib/webhook/serve.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../lib/webhook/state/state.ts";
 import { until } from "../../chaos/until.ts";
@@ -128,7 +128,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }:
   });
   const ending = new AbortController();
   const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
-  const world: ServeWorld = {
+  const dependencies: ServeDependencies = {
     secret: new Secret(SECRET),
     state,
     attempts: {
@@ -148,7 +148,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }:
     random: () => 0,
     sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),
   };
-  const served = serveWebhook(world, {
+  const served = serveWebhook(dependencies, {
     host: "127.0.0.1",
     port: 0,
     adminPort: 0,

@@ -8,21 +8,21 @@ import {
   issueRowOf,
   MINUTE_MS,
   START_MS,
-  type StateWorld,
+  type StateFixture,
 } from "./state-world.ts";
 
 const DEAD = { status: "dead", code: "number_refused" } as const;
 
 /** What the suite says of rows that were given up. */
-export function deadTests(world: () => StateWorld): void {
-  listTests(world);
-  revivalTests(world);
-  issueRevivalTests(world);
+export function deadTests(fixture: () => StateFixture): void {
+  listTests(fixture);
+  revivalTests(fixture);
+  issueRevivalTests(fixture);
 }
 
-function listTests(world: () => StateWorld): void {
+function listTests(fixture: () => StateFixture): void {
   test("listDead() names what was given up and why, without the alert's text", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert({ name: null }));
     await state.settle(accepted!.messageRow, { status: "retry", delayMs: 0, code: "timeout" });
     await setClock(START_MS + DAY_MS);
@@ -43,7 +43,7 @@ function listTests(world: () => StateWorld): void {
   });
 
   test("dropDead() removes the dead rows that were named, or all, and nothing else", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const rows = (
       await acceptAll(state, ...["a", "b", "c", "d"].map((fingerprint) => resolvedAlert({ fingerprint })))
     ).map(({ messageRow }) => messageRow) as [number, number, number, number];
@@ -57,9 +57,9 @@ function listTests(world: () => StateWorld): void {
   });
 }
 
-function revivalTests(world: () => StateWorld): void {
+function revivalTests(fixture: () => StateFixture): void {
   test("retryDead() makes a row due at once, with its text, its attempts and its age anew", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert());
     const row = accepted!.messageRow;
     await state.settle(row, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
@@ -76,7 +76,7 @@ function revivalTests(world: () => StateWorld): void {
   });
 
   test("retryDead() revives those that were named, or all; the revived are the oldest of their fingerprint", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const rows = (await acceptAll(state, resolvedAlert(), resolvedAlert(), resolvedAlert())).map(
       ({ messageRow }) => messageRow,
     ) as [number, number, number];
@@ -91,9 +91,9 @@ function revivalTests(world: () => StateWorld): void {
   });
 }
 
-function issueRevivalTests(world: () => StateWorld): void {
+function issueRevivalTests(fixture: () => StateFixture): void {
   test("a revived issue has its claim again, and the claim time that its id is made of", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     await state.settle(issueRowOf(accepted!), DEAD);
     const revivedMs = START_MS + MINUTE_MS;
@@ -109,7 +109,7 @@ function issueRevivalTests(world: () => StateWorld): void {
   });
 
   test("an issue stays dead while its fingerprint has another one", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     for (const minute of [0, 1, 2]) {
       await setClock(START_MS + minute * MINUTE_MS);
       const [accepted] = await acceptAll(state, sampleAlert());

@@ -10,19 +10,19 @@ import {
   MINUTE_MS,
   SECOND_MS,
   START_MS,
-  type StateWorld,
+  type StateFixture,
 } from "./state-world.ts";
 
 /** What the suite says of rows on their way. */
-export function deliveryTests(world: () => StateWorld): void {
-  turnTests(world);
-  graceTests(world);
-  settleTests(world);
+export function deliveryTests(fixture: () => StateFixture): void {
+  turnTests(fixture);
+  graceTests(fixture);
+  settleTests(fixture);
 }
 
-function turnTests(world: () => StateWorld): void {
+function turnTests(fixture: () => StateFixture): void {
   test("one row of a fingerprint has its turn at a time, the oldest", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const accepted = await acceptAll(
       state,
       ...["a", "a", "b", "a"].map((fingerprint) => resolvedAlert({ fingerprint })),
@@ -40,7 +40,7 @@ function turnTests(world: () => StateWorld): void {
   });
 
   test("critical alerts come first, then whatever came first", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const severities = ["warning", "critical", null, "critical", "Critical"];
     const accepted = await acceptAll(
       state,
@@ -53,7 +53,7 @@ function turnTests(world: () => StateWorld): void {
   });
 
   test("a row that failed waits its time, to the millisecond, and counts its attempts and its age", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [{ messageRow } = { messageRow: 0 }] = await acceptAll(state, resolvedAlert());
     await state.settle(messageRow, { status: "retry", delayMs: 5 * SECOND_MS, code: "timeout" });
     await setClock(START_MS + 5 * SECOND_MS - 1);
@@ -67,7 +67,7 @@ function turnTests(world: () => StateWorld): void {
   });
 
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     await state.settle(accepted!.messageRow, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
     await setClock(START_MS - DAY_MS);
@@ -78,11 +78,11 @@ function turnTests(world: () => StateWorld): void {
   });
 }
 
-function graceTests(world: () => StateWorld): void {
+function graceTests(fixture: () => StateFixture): void {
   const GRACE = { issueGraceMs: 2 * SECOND_MS };
 
   test("an issue waits for its own message's first attempt, however that ends", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const accepted = await acceptAll(
       state,
       ...["sent", "failing", "dead", "waiting"].map((fingerprint) => sampleAlert({ fingerprint })),
@@ -96,7 +96,7 @@ function graceTests(world: () => StateWorld): void {
   });
 
   test("an issue waits for its message no longer than the grace, and not at all without one", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
     expect(await dueIds(state, "issue", { issueGraceMs: 0 })).toEqual([row]);
@@ -109,9 +109,9 @@ function graceTests(world: () => StateWorld): void {
   });
 }
 
-function settleTests(world: () => StateWorld): void {
+function settleTests(fixture: () => StateFixture): void {
   test("a delivered row keeps its reference and link, and is left alone from then on", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
     const url = "https://tracker.example/issue/1";
@@ -135,7 +135,7 @@ function settleTests(world: () => StateWorld): void {
   });
 
   test("latest() tells what became of the newest rows of a fingerprint", async () => {
-    const { state } = world();
+    const { state } = fixture();
     expect(await state.latest("f1")).toEqual({});
     const [first] = await acceptAll(state, sampleAlert());
     await state.settle(first!.messageRow, { status: "delivered", reference: "m1", url: null });
@@ -145,7 +145,7 @@ function settleTests(world: () => StateWorld): void {
   });
 
   test("deliveredWithin() counts what went out lately, of one kind", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert());
     await state.settle(first!.messageRow, DELIVERED);
     await state.settle(issueRowOf(first!), DELIVERED);
@@ -157,7 +157,7 @@ function settleTests(world: () => StateWorld): void {
   });
 
   test("stats() counts what waits and what was given up", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), sampleAlert({ fingerprint: "f2" }));
     const bytes = Buffer.byteLength(JSON.stringify(sampleAlert()));
     expect((await state.stats()).queuedBytes).toBe(4 * bytes);
@@ -173,7 +173,7 @@ function settleTests(world: () => StateWorld): void {
   });
 
   test("prune() removes delivered rows that have had their time, and nothing that waits or is dead", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const fingerprints = ["delivered", "queued", "dead", "later"];
     const rows = (
       await acceptAll(state, ...fingerprints.map((fingerprint) => resolvedAlert({ fingerprint })))

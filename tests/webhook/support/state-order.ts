@@ -2,21 +2,21 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/state.ts";
 import { sampleAlert } from "./sample-alert.ts";
-import { acceptAll, type OpenStateWorld, START_MS } from "./state-world.ts";
+import { acceptAll, type OpenStateFixture, START_MS } from "./state-world.ts";
 
 /** What the suite says of the order of delivery, for any sequence of calls. */
-export function orderTests(open: OpenStateWorld): void {
+export function orderTests(open: OpenStateFixture): void {
   test("due() agrees with a simple model on any sequence of calls", async () => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (sequence) => {
-      const world = await open();
+      const fixture = await open();
       try {
         const model = new Model();
         for (const step of sequence) {
-          await takeStep(world.state, model, step);
-          if (step.do === "move") await world.setClock(model.nowMs);
+          await takeStep(fixture.state, model, step);
+          if (step.do === "move") await fixture.setClock(model.nowMs);
         }
       } finally {
-        await world.close();
+        await fixture.close();
       }
     });
     await fc.assert(property, { numRuns: 30 });

@@ -12,24 +12,24 @@ import {
   dueIds,
   issueRowOf,
   MINUTE_MS,
-  type OpenStateWorld,
+  type OpenStateFixture,
   START_MS,
-  type StateWorld,
+  type StateFixture,
 } from "./state-world.ts";
 
 /** Registers the suite for one store. */
-export function stateSuite(name: string, open: OpenStateWorld): void {
+export function stateSuite(name: string, open: OpenStateFixture): void {
   describe(name, () => {
-    let world: StateWorld;
+    let fixture: StateFixture;
     beforeEach(async () => {
-      world = await open();
+      fixture = await open();
     });
-    afterEach(() => world.close());
-    acceptTests(() => world);
-    issueTests(() => world);
-    deliveryTests(() => world);
-    deadTests(() => world);
-    processTests(() => world);
+    afterEach(() => fixture.close());
+    acceptTests(() => fixture);
+    issueTests(() => fixture);
+    deliveryTests(() => fixture);
+    deadTests(() => fixture);
+    processTests(() => fixture);
   });
   describe(name, () => {
     limitTests(open);
@@ -37,9 +37,9 @@ export function stateSuite(name: string, open: OpenStateWorld): void {
   });
 }
 
-function acceptTests(world: () => StateWorld): void {
+function acceptTests(fixture: () => StateFixture): void {
   test("keeps each alert as it came, whatever its texts and labels are called", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const labels: Record<string, string> = JSON.parse(
       '{"__proto__":"p","constructor":"c","toString":"t","a\\u0000b":"nul"}',
     );
@@ -53,7 +53,7 @@ function acceptTests(world: () => StateWorld): void {
   });
 
   test("answers each request that waited, in order", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const outcomes = await state.accept([
       [sampleAlert({ fingerprint: "a" }), sampleAlert({ fingerprint: "b" })],
       [],
@@ -68,16 +68,16 @@ function acceptTests(world: () => StateWorld): void {
   });
 
   test("is on disk when it is answered", async () => {
-    const [accepted] = await acceptAll(world().state, sampleAlert());
-    const state = await world().reopen();
+    const [accepted] = await acceptAll(fixture().state, sampleAlert());
+    const state = await fixture().reopen();
     expect(await dueIds(state, "message")).toEqual([accepted?.messageRow as number]);
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
   });
 }
 
-function issueTests(world: () => StateWorld): void {
+function issueTests(fixture: () => StateFixture): void {
   test("claims one issue for a fingerprint, within a request, a batch and over time", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const twice = await acceptAll(state, sampleAlert(), sampleAlert());
     expect(twice.map(({ issue }) => issue.status)).toEqual(["first", "duplicate"]);
     expect(twice[1]?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
@@ -90,7 +90,7 @@ function issueTests(world: () => StateWorld): void {
   });
 
   test("a resolved alert claims nothing and frees nothing", async () => {
-    const { state } = world();
+    const { state } = fixture();
     expect((await acceptAll(state, resolvedAlert()))[0]?.issue).toEqual({ status: "not_firing" });
     const outcomes = [sampleAlert(), resolvedAlert(), sampleAlert()];
     const accepted = await acceptAll(state, ...outcomes);
@@ -98,7 +98,7 @@ function issueTests(world: () => StateWorld): void {
   });
 
   test("a clock set back by a day suppresses an issue for no longer than its time", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     await acceptAll(state, sampleAlert());
     await setClock(START_MS - DAY_MS);
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
@@ -107,7 +107,7 @@ function issueTests(world: () => StateWorld): void {
   });
 
   test("tells duplicates and waiting messages the link, once there is one, for as long as the claim holds", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const url = "https://tracker.example/issue/1";
     await state.settle(issueRowOf(accepted!), { status: "delivered", reference: "OPS-1", url });
@@ -124,7 +124,7 @@ function issueTests(world: () => StateWorld): void {
   });
 
   test("an issue that is dead gives its claim back, one that is tried again does not", async () => {
-    const { state } = world();
+    const { state } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
     await state.settle(row, { status: "retry", delayMs: 0, code: "timeout" });
@@ -134,7 +134,7 @@ function issueTests(world: () => StateWorld): void {
   });
 
   test("a late death of an old issue leaves the claim of the next one alone", async () => {
-    const { state, setClock } = world();
+    const { state, setClock } = fixture();
     const [old] = await acceptAll(state, sampleAlert());
     await setClock(START_MS + ISSUE_TTL_MS);
     await acceptAll(state, sampleAlert());
@@ -143,9 +143,9 @@ function issueTests(world: () => StateWorld): void {
   });
 }
 
-function processTests(world: () => StateWorld): void {
+function processTests(fixture: () => StateFixture): void {
   test("two processes that accept the same alerts claim each issue once", async () => {
-    const states = [world().state, await world().another()];
+    const states = [fixture().state, await fixture().another()];
     const alerts = Array.from({ length: 20 }, (_, index) => sampleAlert({ fingerprint: `f${index}` }));
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) => states[index % 2]?.accept([alerts])),
@@ -158,8 +158,8 @@ function processTests(world: () => StateWorld): void {
   });
 
   test("one process delivers at a time, and the next one when it has ended", async () => {
-    const { state } = world();
-    const other = await world().another();
+    const { state } = fixture();
+    const other = await fixture().another();
     expect(await state.lead()).toBe(true);
     expect(await other.lead()).toBe(false);
     expect(await state.lead()).toBe(true);
@@ -168,7 +168,7 @@ function processTests(world: () => StateWorld): void {
   });
 
   test("can be checked, and was not moved aside", async () => {
-    const { state } = world();
+    const { state } = fixture();
     await state.check();
     expect(await state.stats()).toMatchObject({
       message: { queued: 0 },
@@ -179,11 +179,11 @@ function processTests(world: () => StateWorld): void {
   });
 }
 
-function limitTests(open: OpenStateWorld): void {
+function limitTests(open: OpenStateFixture): void {
   test("refuses beyond its rows, until some are delivered; each request whole", async () => {
-    const world = await open({ limits: { rows: 4, bytes: 1_000_000 } });
+    const fixture = await open({ limits: { rows: 4, bytes: 1_000_000 } });
     try {
-      const { state, setClock } = world;
+      const { state, setClock } = fixture;
       const three = ["a", "b", "c"].map((fingerprint) => resolvedAlert({ fingerprint }));
       const two = ["d", "e"].map((fingerprint) => resolvedAlert({ fingerprint }));
       const outcomes = await state.accept([three, two, [resolvedAlert({ fingerprint: "f" })]]);
@@ -198,16 +198,16 @@ function limitTests(open: OpenStateWorld): void {
       await setClock(START_MS + MINUTE_MS);
       expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
     } finally {
-      await world.close();
+      await fixture.close();
     }
   });
 
   test("refuses beyond its bytes, and knows within seconds what another process left or took", async () => {
     const size = JSON.stringify(resolvedAlert()).length;
-    const world = await open({ limits: { rows: 100, bytes: 2 * size } });
+    const fixture = await open({ limits: { rows: 100, bytes: 2 * size } });
     try {
-      const { state, setClock } = world;
-      const other = await world.another();
+      const { state, setClock } = fixture;
+      const other = await fixture.another();
       await acceptAll(other, resolvedAlert(), resolvedAlert());
       await setClock(START_MS + MINUTE_MS);
       expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
@@ -216,7 +216,7 @@ function limitTests(open: OpenStateWorld): void {
       await setClock(START_MS + 2 * MINUTE_MS);
       expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
     } finally {
-      await world.close();
+      await fixture.close();
     }
   });
 }

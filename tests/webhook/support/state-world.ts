@@ -8,7 +8,7 @@ import type {
 } from "../../../lib/webhook/state/state.ts";
 
 /** A state on an empty store of its own, with the clock at `START_MS`. */
-export type StateWorld = {
+export type StateFixture = {
   state: State;
   setClock(ms: number): void | Promise<void>;
   /** One more state on the same store, as another process would have it. */
@@ -19,7 +19,7 @@ export type StateWorld = {
 };
 
 /** Opens a world; without limits those of an operator who set none. */
-export type OpenStateWorld = (options?: { limits?: OutboxLimits }) => Promise<StateWorld>;
+export type OpenStateFixture = (options?: { limits?: OutboxLimits }) => Promise<StateFixture>;
 
 /** Where the clock of a new world stands: within a second, because boundaries are exact to the millisecond. */
 export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);

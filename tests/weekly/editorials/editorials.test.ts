@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Failure } from "../../../lib/weekly/context/summary.ts";
-import { type DrainWorld, drainEditorials } from "../../../lib/weekly/editorials/editorials.ts";
+import { type DrainDependencies, drainEditorials } from "../../../lib/weekly/editorials/editorials.ts";
 
 type Answer = Partial<{
   truncated: boolean;
@@ -14,7 +14,7 @@ type Answer = Partial<{
 async function drain(answers: (Answer | { refused: string })[], max = 30, refusal: string | null = null) {
   const ledger: { cursor: unknown; maxLlmCalls: number }[] = [];
   const failures: Failure[] = [];
-  const world: DrainWorld = {
+  const dependencies: DrainDependencies = {
     application: {
       async drainEditorials(input) {
         const answer = answers[ledger.length];
@@ -35,7 +35,7 @@ async function drain(answers: (Answer | { refused: string })[], max = 30, refusa
     signal: new AbortController().signal,
     fail: (failure) => failures.push(failure),
   };
-  const summary = await drainEditorials(world, max, async () => {});
+  const summary = await drainEditorials(dependencies, max, async () => {});
   return { summary, ledger, failures };
 }
 

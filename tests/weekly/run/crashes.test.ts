@@ -3,7 +3,7 @@ import type { Store } from "../../../lib/weekly/database/store.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, plantHeartbeat, reportsByOwner, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, WorldChanges } from "../support/weekly-fixture.ts";
+import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
 const never = () => new Promise<never>(() => {});
@@ -27,7 +27,7 @@ async function dieAt(
     return never();
   };
   let email = false;
-  const wrapStore: NonNullable<WorldChanges["wrapStore"]> = (store) => ({
+  const wrapStore: NonNullable<FixtureChanges["wrapStore"]> = (store) => ({
     async claimEmail(...args) {
       email = true;
       if (step === "claimEmail" && when === "before") return await die();

@@ -4,7 +4,7 @@ import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, WorldChanges } from "../support/weekly-fixture.ts";
+import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
 
 type Step = Exclude<keyof Store, "withDrainLock">;
 
@@ -34,7 +34,7 @@ async function oneOwner(): Promise<WeeklyFixture> {
 function firstOf(
   step: Step,
   wrap: (call: () => Promise<unknown>) => Promise<unknown>,
-): NonNullable<WorldChanges["wrapStore"]> {
+): NonNullable<FixtureChanges["wrapStore"]> {
   let isFirst = true;
   return (store: Store) => ({
     [step]: async (...args: never[]) => {

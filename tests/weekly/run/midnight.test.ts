@@ -3,7 +3,7 @@ import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, WorldChanges } from "../support/weekly-fixture.ts";
+import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
 
 const TUESDAY = "2026-11-24T03:00:00Z";
 const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
@@ -40,7 +40,7 @@ function around(
     | "claimEmail"
     | "dispatchDelivery",
   when: "before" | "after",
-): WorldChanges {
+): FixtureChanges {
   return {
     wrapStore: (store) => ({
       [name]: async (...args: never[]) => {

@@ -65,13 +65,13 @@ export async function playOutcomes(
   plantHeartbeat(weekly);
   const log = recordingLog();
   const waitsMs: number[] = [];
-  const world = {
+  const dependencies = {
     log,
     emailPace: noPace,
     sleep: async (ms: number) => void waitsMs.push(ms),
     ...(await impatientClients(weekly, channel, played)),
   };
-  const first = await weekly.run({}, world);
+  const first = await weekly.run({}, dependencies);
   const firstRows = await deliveriesByOwner(weekly, channel);
   const firstCalls = [...route.calls];
   route.scriptByBody = null;

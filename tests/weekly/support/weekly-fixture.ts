@@ -14,7 +14,7 @@ import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
-import type { WeeklyOptions, WeeklyWorld } from "../../../lib/weekly/context/world.ts";
+import type { WeeklyOptions, WeeklyDependencies } from "../../../lib/weekly/context/world.ts";
 import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { runWeekly } from "../../../lib/weekly/run.ts";
 import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
@@ -36,7 +36,7 @@ export const SECRETS = {
 };
 
 /** What one run sees otherwise than the fixture has it. */
-export type WorldChanges = Omit<Partial<WeeklyWorld>, "store"> & {
+export type FixtureChanges = Omit<Partial<WeeklyDependencies>, "store"> & {
   /** Single calls of the store, replaced. */
   store?: Partial<Store>;
   /** Single calls of the store, replaced by something that uses the real ones. */
@@ -56,7 +56,7 @@ export type WeeklyFixture = {
   /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
   onAnalyze: (body: AnalysisBody) => Promise<void>;
   /** One run with these options, against the peers as they are now. */
-  run(options?: Partial<WeeklyOptions>, world?: WorldChanges): Promise<WeeklySummary>;
+  run(options?: Partial<WeeklyOptions>, dependencies?: FixtureChanges): Promise<WeeklySummary>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -84,7 +84,7 @@ export async function weeklyFixture(
     senders,
     logDir,
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
-    run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...world } = {}) => {
+    run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...dependencies } = {}) => {
       const database = await openDatabase(new Secret(databaseUrl), {
         max: 10,
         applicationName: "opsctl-test",
@@ -93,7 +93,7 @@ export async function weeklyFixture(
       const emailPace = createPace();
       const timeouts = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
       const real = weeklyStore(database.sql);
-      const store = { ...real, ...wrapStore?.(real), ...world.store };
+      const store = { ...real, ...wrapStore?.(real), ...dependencies.store };
       try {
         return await runWeekly(
           {
@@ -127,7 +127,7 @@ export async function weeklyFixture(
             sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
             version: "0.0.0-test",
             runId: randomUUID(),
-            ...world,
+            ...dependencies,
             store,
           },
           {

@@ -5,7 +5,7 @@ import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../state.t
 import type { Load } from "./load.ts";
 
 /** What accepting works with. */
-export type AcceptWorld = { db: DatabaseSync; dedup: SqliteDedup; load: Load };
+export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load };
 
 /** The dedup's key of a fingerprint's issue. */
 export function issueKey(fingerprint: string): string {
@@ -17,15 +17,15 @@ export function issueKey(fingerprint: string): string {
  *
  * Errors: those of SQLite; then the caller's transaction must not be committed.
  */
-export function acceptor(world: AcceptWorld): (alerts: readonly Alert[], now: number) => AcceptOutcome {
-  const insert = prepareInsert(world.db);
+export function acceptor(dependencies: AcceptDependencies): (alerts: readonly Alert[], now: number) => AcceptOutcome {
+  const insert = prepareInsert(dependencies.db);
   return (alerts, now) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const sizes = texts.map((text) => Buffer.byteLength(text));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!world.load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
+    if (!dependencies.load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
     const accepted = alerts.map((alert, at) =>
-      acceptAlert(world, insert, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
+      acceptAlert(dependencies, insert, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
     );
     return { accepted };
   };
@@ -40,7 +40,7 @@ function prepareInsert(db: DatabaseSync): StatementSync {
 }
 
 function acceptAlert(
-  { dedup, load }: AcceptWorld,
+  { dedup, load }: AcceptDependencies,
   insert: StatementSync,
   alert: Alert,
   { text, bytes, now }: { text: string; bytes: number; now: number },

@@ -24,13 +24,13 @@ export type DeadRows = {
  *         rows are changed a thousand at a time.
  * Errors: those of SQLite; the rows of earlier thousands are changed then.
  */
-export function deadRows(world: {
+export function deadRows(dependencies: {
   db: DatabaseSync;
   dedup: SqliteDedup;
   transaction: Transaction;
   nowMs: () => number;
 }): DeadRows {
-  const { db, dedup, transaction, nowMs } = world;
+  const { db, dedup, transaction, nowMs } = dependencies;
   const statements = prepare(db);
   const idsOf = (rows: readonly number[] | null): readonly number[] =>
     rows ?? (statements.ids.all() as { id: number }[]).map(({ id }) => id);
@@ -81,9 +81,9 @@ async function inParts(
   return changed;
 }
 
-type ReviveWorld = { statements: Statements; dedup: SqliteDedup; now: number };
+type ReviveDependencies = { statements: Statements; dedup: SqliteDedup; now: number };
 
-function revive({ statements, dedup, now }: ReviveWorld, id: number): boolean {
+function revive({ statements, dedup, now }: ReviveDependencies, id: number): boolean {
   const row = statements.find.get(id) as
     | { kind: OutboxKind; fingerprint: string; claimed_at_ms: number | null }
     | undefined;

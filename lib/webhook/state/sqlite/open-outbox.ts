@@ -5,7 +5,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../state.ts";
 import { openStateFile, type StateFile } from "./file.ts";
 import { type Outbox, outboxOn } from "./outbox.ts";
-import { type Place, placeOf, putBack } from "./place.ts";
+import { type FileWatch, watchFile, putBack } from "./place.ts";
 
 const MEND_AT_START_MS = 2_000;
 const MEND_AGAIN_MS = 5_000;
@@ -22,14 +22,14 @@ export class OpenOutbox {
   readonly #options: Options;
   #file: StateFile | null;
   #outbox: Outbox | null;
-  #place: Place;
+  #watch: FileWatch;
   #movedAside: string | null = null;
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: Options) {
     this.#options = options;
-    [this.#file, this.#outbox, this.#place] = this.#open(MEND_AT_START_MS);
+    [this.#file, this.#outbox, this.#watch] = this.#open(MEND_AT_START_MS);
   }
 
   get movedAside(): string | null {
@@ -62,12 +62,12 @@ export class OpenOutbox {
   }
 
   #current(): Outbox {
-    if (this.#file !== null) this.#keepPlace(this.#file);
+    if (this.#file !== null) this.#keepWatch(this.#file);
     return this.#outbox ?? this.#openAgain();
   }
 
-  #keepPlace({ db }: StateFile): void {
-    const found = this.#place();
+  #keepWatch({ db }: StateFile): void {
+    const found = this.#watch();
     if (found === "kept") return;
     this.#options.log.error(
       "The state file was taken away while it was in use: it is put back, or opened anew",
@@ -88,13 +88,13 @@ export class OpenOutbox {
     return join(this.#options.directory, "state.db");
   }
 
-  #open(mendWaitMs: number): [StateFile, Outbox, Place] {
+  #open(mendWaitMs: number): [StateFile, Outbox, FileWatch] {
     const { nowMs, limits } = this.#options;
     this.#triedAtMs = nowMs();
     const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
     this.#movedAside = file.movedAside ?? this.#movedAside;
     try {
-      return [file, outboxOn(file.db, { nowMs, limits }), placeOf(this.#path)];
+      return [file, outboxOn(file.db, { nowMs, limits }), watchFile(this.#path)];
     } catch (error) {
       file.close();
       throw error;
@@ -108,10 +108,10 @@ export class OpenOutbox {
         code: "STATE_UNAVAILABLE",
         message: this.#isClosed ? "The state is closed" : "The state is damaged and could not be mended yet",
       });
-    const [file, outbox, place] = this.#open(0);
+    const [file, outbox, watch] = this.#open(0);
     this.#file = file;
     this.#outbox = outbox;
-    this.#place = place;
+    this.#watch = watch;
     return outbox;
   }
 

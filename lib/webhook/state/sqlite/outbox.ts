@@ -20,12 +20,12 @@ export type Outbox = ReturnType<typeof outboxOn>;
 export function outboxOn(db: DatabaseSync, options: { nowMs: () => number; limits: OutboxLimits }) {
   const { nowMs, limits } = options;
   const load = new Load(db, limits);
-  const world = { db, dedup: sqliteDedup(db, nowMs), transaction: transactionsOn(db), load, nowMs };
+  const dependencies = { db, dedup: sqliteDedup(db, nowMs), transaction: transactionsOn(db), load, nowMs };
   return {
-    write: writer(world),
+    write: writer(dependencies),
     due: dueFinder(db, nowMs),
-    dead: deadRows(world),
+    dead: deadRows(dependencies),
     watch: outboxWatch(db, nowMs),
-    upkeep: upkeep(world),
+    upkeep: upkeep(dependencies),
   };
 }

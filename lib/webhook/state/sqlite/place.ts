@@ -3,10 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { createPrivately } from "../../../platform/files/own-file.ts";
 
 /** Whether the file that was opened at a path is still the one there; `missing` and `replaced` when it is not. */
-export type Place = () => "kept" | "missing" | "replaced";
+export type FileWatch = () => "kept" | "missing" | "replaced";
 
 /** Remembers which file is at `path` now. */
-export function placeOf(path: string): Place {
+export function watchFile(path: string): FileWatch {
   const opened = statSync(path);
   return () => {
     const found = statSync(path, { throwIfNoEntry: false });

@@ -6,14 +6,14 @@ import { LONGEST_DELAY_MS } from "./due.ts";
 import type { Load } from "./load.ts";
 
 /** What settling works with. */
-export type SettleWorld = { db: DatabaseSync; dedup: SqliteDedup; load: Load; nowMs: () => number };
+export type SettleDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load; nowMs: () => number };
 
 /** How the attempt of one row ended. */
 export type Settled = { row: number; settlement: Settlement };
 
 /** Records how an attempt ended, in the caller's transaction; a row that is not queued any more is left alone. */
-export function settler(world: SettleWorld): (settled: Settled) => void {
-  const { db, nowMs } = world;
+export function settler(dependencies: SettleDependencies): (settled: Settled) => void {
+  const { db, nowMs } = dependencies;
   const statements = prepare(db);
   return ({ row: id, settlement }) => {
     const row = statements.queued.get(id) as Row | undefined;
@@ -22,7 +22,7 @@ export function settler(world: SettleWorld): (settled: Settled) => void {
     if (settlement.status === "retry") {
       const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
       statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
-    } else end(world, statements, { ...row, id }, settlement, now);
+    } else end(dependencies, statements, { ...row, id }, settlement, now);
   };
 }
 
@@ -59,7 +59,7 @@ function prepare(db: DatabaseSync): Statements {
 }
 
 function end(
-  { dedup, load }: SettleWorld,
+  { dedup, load }: SettleDependencies,
   statements: Statements,
   row: Row & { id: number },
   settlement: Exclude<Settlement, { status: "retry" }>,

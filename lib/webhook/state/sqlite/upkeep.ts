@@ -17,13 +17,13 @@ export type Upkeep = { prune(): Promise<void>; check(): void };
  *         them, as an accepted alert needs them.
  * Errors: those of SQLite.
  */
-export function upkeep(world: {
+export function upkeep(dependencies: {
   db: DatabaseSync;
   dedup: SqliteDedup;
   transaction: Transaction;
   nowMs: () => number;
 }): Upkeep {
-  const { db, dedup, transaction, nowMs } = world;
+  const { db, dedup, transaction, nowMs } = dependencies;
   const forget = db.prepare(`
     delete from outbox where id in
       (select id from outbox where state = 'delivered' and ended_at_ms <= ? limit ?)`);

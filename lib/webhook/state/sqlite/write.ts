@@ -1,8 +1,8 @@
 import { isRefusedRow } from "../../../platform/files/sqlite.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { AcceptOutcome } from "../state.ts";
-import { type AcceptWorld, acceptor } from "./accept.ts";
-import { type Settled, type SettleWorld, settler } from "./settle.ts";
+import { type AcceptDependencies, acceptor } from "./accept.ts";
+import { type Settled, type SettleDependencies, settler } from "./settle.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Records what has ended and accepts what has come, all in one commit. */
@@ -16,15 +16,15 @@ export type Write = (settled: readonly Settled[], requests: readonly (readonly A
  *         the rest of them are refused untried.
  * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
  */
-export function writer(world: AcceptWorld & SettleWorld & { transaction: Transaction }): Write {
-  const { load, nowMs } = world;
-  const settle = settler(world);
-  const accept = acceptor(world);
+export function writer(dependencies: AcceptDependencies & SettleDependencies & { transaction: Transaction }): Write {
+  const { load, nowMs } = dependencies;
+  const settle = settler(dependencies);
+  const accept = acceptor(dependencies);
   const write: Write = (settled, requests) => {
     const now = nowMs();
     load.refresh(now);
     try {
-      return world.transaction(() => {
+      return dependencies.transaction(() => {
         for (const one of settled) settle(one);
         return requests.map((alerts) => accept(alerts, now));
       });

@@ -5,7 +5,7 @@ import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.
 import type { OutboxLimits, State } from "../../../../lib/webhook/state/state.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { stateSuite } from "../../support/state-suite.ts";
-import { START_MS, type StateWorld } from "../../support/state-world.ts";
+import { START_MS, type StateFixture } from "../../support/state-world.ts";
 
 setDefaultTimeout(60_000);
 
@@ -18,11 +18,11 @@ for (const major of [undefined, 15]) {
       store = await createStateDatabase(major);
     });
     afterAll(() => store.database.drop());
-    stateSuite(name, (options) => openWorld(store, options?.limits));
+    stateSuite(name, (options) => openFixture(store, options?.limits));
   });
 }
 
-async function openWorld(store: StateDatabase, limits?: OutboxLimits): Promise<StateWorld> {
+async function openFixture(store: StateDatabase, limits?: OutboxLimits): Promise<StateFixture> {
   await store.empty(START_MS);
   const states: State[] = [];
   const open = async () => {

@@ -56,7 +56,7 @@ async function fill(): Promise<void> {
 }
 
 /** Overwrites the last page that holds a row's text: a leaf of the outbox. */
-function breakLeaf(): void {
+function breakCommand(): void {
   const pages = readFileSync(path);
   const at = pages.lastIndexOf("Load acima de 15");
   const page = Math.floor(at / PAGE);
@@ -108,7 +108,7 @@ describe("openSqliteState() on a damaged file", () => {
 
   test("keeps every row outside a broken page, in order, with its issue and its claim", async () => {
     await fill();
-    breakLeaf();
+    breakCommand();
     const state = await open();
     await expectMended(state);
     const { message, issue } = await state.stats();
@@ -134,7 +134,7 @@ describe("openSqliteState() on a damaged file", () => {
     for (const suffix of ["", "-wal"]) writeFileSync(`${path}${suffix}.kept`, readFileSync(path + suffix));
     await state.close();
     for (const suffix of ["", "-wal"]) renameSync(`${path}${suffix}.kept`, path + suffix);
-    breakLeaf();
+    breakCommand();
     const mended = await open();
     await expectMended(mended);
     expect((await mended.latest("in the log")).message?.state).toBe("queued");
@@ -157,7 +157,7 @@ describe("openSqliteState() on a damaged file", () => {
   test("found in operation refuses, then mends, and goes on", async () => {
     await fill();
     const state = await open();
-    breakLeaf();
+    breakCommand();
     // A page that was read is read again when another process has written.
     const { dedup, close } = await openSqliteDedup({ directory, nowMs: () => nowMs, log: silentLog });
     dedup.claim("a", 1_000);
@@ -174,7 +174,7 @@ describe("openSqliteState() on a damaged file", () => {
   test("is not moved away from under a process that has it open", async () => {
     await fill();
     const { dedup, close } = await openSqliteDedup({ directory, nowMs: () => nowMs, log: silentLog });
-    breakLeaf();
+    breakCommand();
     await expect(open()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
     expect(dedup.claim("a", 1_000).status).toBe("first");
     close();

@@ -57,9 +57,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-type World = { states: [State, State]; clock: { ms: number } };
+type Fixture = { states: [State, State]; clock: { ms: number } };
 
-async function take({ states, clock }: World, one: Step): Promise<void> {
+async function take({ states, clock }: Fixture, one: Step): Promise<void> {
   const state = states[one.by];
   if (one.do === "accept")
     await state.accept(one.requests.map((alerts) => alerts.map((changes) => sampleAlert(changes))));
@@ -72,7 +72,7 @@ async function take({ states, clock }: World, one: Step): Promise<void> {
 }
 
 /** Delivers whatever is due, until nothing is. */
-async function drain({ states, clock }: World): Promise<void> {
+async function drain({ states, clock }: Fixture): Promise<void> {
   const [state] = states;
   for (let due = [0]; due.length > 0; ) {
     clock.ms += MINUTE_MS;
@@ -81,7 +81,7 @@ async function drain({ states, clock }: World): Promise<void> {
   }
 }
 
-async function inWorld(work: (world: World, path: string) => Promise<void>): Promise<void> {
+async function withFixture(work: (fixture: Fixture, path: string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-heads-"));
   const clock = { ms: START_MS };
   const open = () => openSqliteState({ directory, nowMs: () => clock.ms, log: silentLog });
@@ -96,13 +96,13 @@ async function inWorld(work: (world: World, path: string) => Promise<void>): Pro
 
 test("the oldest queued row of a fingerprint, and no other, is its head after any sequence of calls", async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) =>
-    inWorld(async (world, path) => {
+    withFixture(async (fixture, path) => {
       for (const one of steps) {
-        await take(world, one);
+        await take(fixture, one);
         expect(wrongMarks(path)).toEqual([]);
       }
-      await drain(world);
-      const { message, issue } = await world.states[1].stats();
+      await drain(fixture);
+      const { message, issue } = await fixture.states[1].stats();
       expect([message.queued, issue.queued]).toEqual([0, 0]);
     }),
   );

@@ -5,11 +5,11 @@ import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../../lib/webhook/state/state.ts";
 import { stateSuite } from "../../support/state-suite.ts";
-import { type OpenStateWorld, START_MS } from "../../support/state-world.ts";
+import { type OpenStateFixture, START_MS } from "../../support/state-world.ts";
 
-stateSuite("openSqliteState()", openWorld);
+stateSuite("openSqliteState()", openFixture);
 
-async function openWorld({ limits }: Parameters<OpenStateWorld>[0] = {}) {
+async function openFixture({ limits }: Parameters<OpenStateFixture>[0] = {}) {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
   const states: State[] = [];
   let clockMs = START_MS;
