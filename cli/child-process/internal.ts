@@ -70,7 +70,10 @@ async function runChecks(envDir: string, commands: string): Promise<void> {
   const { openDoctorDependencies } = await import("../wiring/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
   const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
-  await runDoctor(openDoctorDependencies({ env: process.env, envDir }), checks, ({ command, name }, findings) =>
-    writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
+  await runDoctor(
+    openDoctorDependencies({ env: process.env, envDir }),
+    checks,
+    ({ command, name }, findings) =>
+      writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
   );
 }

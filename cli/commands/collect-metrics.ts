@@ -17,7 +17,7 @@
 import process from "node:process";
 import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
-import type { CollectReport, CollectDependencies } from "../../lib/metrics/run.ts";
+import type { CollectDependencies, CollectReport } from "../../lib/metrics/run.ts";
 import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
 import { EXIT, statusWord } from "../framework/exit-status.ts";
 

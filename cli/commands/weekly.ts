@@ -60,7 +60,9 @@ export const weekly = defineCommand({
     const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
     const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
-    const { dependencies, options, close } = await begin(openWeeklyDependencies(config, flags, { ...context, interrupt }));
+    const { dependencies, options, close } = await begin(
+      openWeeklyDependencies(config, flags, { ...context, interrupt }),
+    );
     try {
       const summary = await runWeekly(dependencies, options);
       const { renderSummary } = await import("../../lib/weekly/texts/summary-text.ts");

@@ -29,7 +29,9 @@ export function strictArguments(
     if (problem !== undefined) return { problem };
   }
   const problem =
-    missingOption(given, command) ?? positionalProblem(positionals, command) ?? command.checkTogether?.(given);
+    missingOption(given, command) ??
+    positionalProblem(positionals, command) ??
+    command.checkTogether?.(given);
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];

@@ -1,5 +1,5 @@
 import type { ArgDef } from "citty";
-import type { Group, Command } from "./command.ts";
+import type { Command, Group } from "./command.ts";
 
 /**
  * Prints help or version. Nothing was done, so nothing is lost where it cannot be written; and `node:fs`, which would

@@ -3,7 +3,7 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
-import type { CommandContext, Command, Outcome } from "./command.ts";
+import type { Command, CommandContext, Outcome } from "./command.ts";
 import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { isTerminal, writeErr, writeOut } from "./output.ts";
@@ -60,9 +60,15 @@ async function asItsAccount(command: Command, rawArgs: string[]): Promise<number
   return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
 }
 
-async function failureResult(name: string, command: Command, error: OpsError, rawArgs: string[]): Promise<object> {
+async function failureResult(
+  name: string,
+  command: Command,
+  error: OpsError,
+  rawArgs: string[],
+): Promise<object> {
   const exitCode = exitStatusOf(error.code);
-  if (command.failed !== undefined) return await command.failed(error, exitCode, parseArgs(rawArgs, command.args));
+  if (command.failed !== undefined)
+    return await command.failed(error, exitCode, parseArgs(rawArgs, command.args));
   const { code, message, hint } = error;
   return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadAlertRulesConfig } from "../../lib/alert-rules/config.ts";
-import type { DoctorDependencies, ProgramEnd, WeeklyReads } from "../../lib/doctor/context/world.ts";
+import type { DoctorDependencies, ProgramEnd, WeeklyReads } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
 import { loadCollectConfig } from "../../lib/metrics/config.ts";
 import { loadDatabaseUrl } from "../../lib/platform/config/database-config.ts";
@@ -27,7 +27,13 @@ const SECRET_COMMAND_LIMIT_MS = 3_000;
 const DATABASE_CONNECTIONS = 4;
 
 /** What `opsctl doctor` touches on this host. */
-export function openDoctorDependencies({ env, envDir }: { env: Environment; envDir: string }): DoctorDependencies {
+export function openDoctorDependencies({
+  env,
+  envDir,
+}: {
+  env: Environment;
+  envDir: string;
+}): DoctorDependencies {
   keepLoopbackOffProxies(process.env);
   return {
     env,

@@ -9,7 +9,7 @@ import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
-import type { WeeklyOptions, WeeklyDependencies } from "../../lib/weekly/context/world.ts";
+import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";

@@ -1,8 +1,8 @@
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
 import type { Check } from "./context/check.ts";
-import { CheckContext } from "./context/desk.ts";
-import type { DoctorDependencies } from "./context/world.ts";
+import { CheckContext } from "./context/check-context.ts";
+import type { DoctorDependencies } from "./context/dependencies.ts";
 import { type Finding, fail, type Verdict } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
 

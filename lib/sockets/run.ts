@@ -59,7 +59,11 @@ export async function monitorSockets(
 
 type Acted = Pick<SocketMonitorReport, "alert" | "problems">;
 
-async function act(dependencies: SocketMonitorDependencies, counts: SocketCounts, threshold: number): Promise<Acted> {
+async function act(
+  dependencies: SocketMonitorDependencies,
+  counts: SocketCounts,
+  threshold: number,
+): Promise<Acted> {
   if (decide(counts.total, threshold) === "at_or_below")
     return { alert: "not_needed", problems: await endEpisode(dependencies.openDedup) };
   const text = renderSocketAlert({ host: dependencies.host, ...counts, threshold });
@@ -71,7 +75,10 @@ function unread(): Acted {
   return { alert: "not_needed", problems: [{ code: "sockets_unreadable", message }] };
 }
 
-async function append(dependencies: SocketMonitorDependencies, readings: SocketReadings): Promise<MonitorProblem[]> {
+async function append(
+  dependencies: SocketMonitorDependencies,
+  readings: SocketReadings,
+): Promise<MonitorProblem[]> {
   try {
     await dependencies.appendReadings(readings);
     return [];

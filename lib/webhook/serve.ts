@@ -91,7 +91,10 @@ function dispatcherOf(dependencies: ServeDependencies, { messagesPerMinute }: Se
 }
 
 /** Whoever delivered before has used up the same number's patience: a restart is no new burst. */
-async function recallPace({ state, log, monotonicMs }: ServeDependencies, bucket: TokenBucket): Promise<void> {
+async function recallPace(
+  { state, log, monotonicMs }: ServeDependencies,
+  bucket: TokenBucket,
+): Promise<void> {
   try {
     bucket.restart(monotonicMs(), await state.deliveredWithin("message", bucket.fillMs));
   } catch (error) {
@@ -102,7 +105,11 @@ async function recallPace({ state, log, monotonicMs }: ServeDependencies, bucket
   }
 }
 
-function listenForAlerts(dependencies: ServeDependencies, { host, port }: ServeOptions, intake: Intake): Promise<Listener> {
+function listenForAlerts(
+  dependencies: ServeDependencies,
+  { host, port }: ServeOptions,
+  intake: Intake,
+): Promise<Listener> {
   const { secret, metrics, log, interrupt } = dependencies;
   const take = intake.take.bind(intake);
   const app = createApp({

@@ -5,13 +5,13 @@ import { Temporal } from "../time/temporal.ts";
 import { weekWindow } from "../time/week-window.ts";
 import { concludeRun } from "./conclude.ts";
 import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./context/busy.ts";
+import type { WeeklyDependencies, WeeklyOptions } from "./context/dependencies.ts";
 import { stopOnInterrupt } from "./context/interrupt.ts";
 import { watchMidnight } from "./context/midnight.ts";
 import type { Run } from "./context/run.ts";
 import { forEachConcurrently, pagesOf } from "./context/scopes.ts";
 import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./context/stop.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./context/summary.ts";
-import type { WeeklyOptions, WeeklyDependencies } from "./context/world.ts";
 import { boundedStore, within } from "./database/bounded-store.ts";
 import { databaseCode, isConnectionLoss, repeatWhileLost } from "./database/refusals.ts";
 import type { Scope } from "./database/store.ts";
@@ -34,7 +34,10 @@ const SECOND_LOOK_MS = 5_000;
  * Errors: an OpsError when the database does not even answer the first questions.
  * Source: weekly report document, Run flow.
  */
-export async function runWeekly(dependencies: WeeklyDependencies, options: WeeklyOptions): Promise<WeeklySummary> {
+export async function runWeekly(
+  dependencies: WeeklyDependencies,
+  options: WeeklyOptions,
+): Promise<WeeklySummary> {
   const stop = createStop();
   const limit = { limitMs: dependencies.statementLimitMs, signal: stop.expired };
   const store = boundedStore(dependencies.store, limit);
@@ -53,7 +56,11 @@ async function runUntilStopped(
   stop: Stop,
 ): Promise<WeeklySummary> {
   const startedMs = dependencies.monotonicMs();
-  const summary = emptySummary({ version: dependencies.version, runId: dependencies.runId, dryRun: options.dryRun });
+  const summary = emptySummary({
+    version: dependencies.version,
+    runId: dependencies.runId,
+    dryRun: options.dryRun,
+  });
   const finish = (rest: Partial<WeeklySummary>): WeeklySummary => ({
     ...summary,
     ...rest,
@@ -77,7 +84,10 @@ async function runUntilStopped(
   else if (!options.dryRun) return finish(outsideMonday(summary.startedAt));
 
   const tally = createTally();
-  tally.reports.scopes = await asking("list the tenant owners", dependencies.store.countScopes(options.tenantId));
+  tally.reports.scopes = await asking(
+    "list the tenant owners",
+    dependencies.store.countScopes(options.tenantId),
+  );
   if (options.tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(options.tenantId));
   dependencies.progress.setTotal(tally.reports.scopes);
   const run: Run = {
@@ -131,7 +141,11 @@ function notEligible(tenantId: string): Partial<WeeklySummary> {
   };
 }
 
-function deliveryChannels(dependencies: WeeklyDependencies, options: WeeklyOptions, stop: Stop): DeliveryChannel[] {
+function deliveryChannels(
+  dependencies: WeeklyDependencies,
+  options: WeeklyOptions,
+  stop: Stop,
+): DeliveryChannel[] {
   const { appBaseUrl } = options;
   const whatsapp = {
     leftOut: options.skipWhatsapp,
@@ -147,7 +161,10 @@ function deliveryChannels(dependencies: WeeklyDependencies, options: WeeklyOptio
     provider: dependencies.emailProvider,
     pace: dependencies.emailPace,
   };
-  const channels = [whatsappChannel(whatsapp, dependencies.store), emailDeliveryChannel(email, dependencies.store)];
+  const channels = [
+    whatsappChannel(whatsapp, dependencies.store),
+    emailDeliveryChannel(email, dependencies.store),
+  ];
   for (const { halt } of channels) halt.follow(stop.signal);
   return channels;
 }

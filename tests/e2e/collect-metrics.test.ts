@@ -12,8 +12,8 @@ import {
 import { join } from "node:path";
 import { until } from "../chaos/until.ts";
 import { holdSockets, listBySs } from "../host/support/real-sockets.ts";
+import { type CollectArena, openCollectArena, TOKEN } from "../metrics/support/dependencies.ts";
 import { parseExposition } from "../metrics/support/parse-exposition.ts";
-import { type CollectArena, openCollectArena, TOKEN } from "../metrics/support/world.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "./support/opsctl.ts";
 

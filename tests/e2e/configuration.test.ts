@@ -3,8 +3,8 @@ import { startApplication } from "../standins/application.ts";
 import { startRawPeer } from "../standins/raw-peer.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { CANARIES, openFixture } from "./support/fixture.ts";
 import { type Ended, opsctl, RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

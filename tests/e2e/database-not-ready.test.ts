@@ -3,8 +3,8 @@ import { refusedPort, startDropper } from "../standins/raw-peer.ts";
 import { PASSWORD, sharedPostgres } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { type Fixture, openFixture, serviceLogin } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openFixture, serviceLogin, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

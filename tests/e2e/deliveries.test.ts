@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { type Fixture, openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -7,8 +7,8 @@ import { startSilentPeer } from "../standins/raw-peer.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseSnapshot } from "./support/database-snapshot.ts";
+import { CANARIES, type Fixture, openFixture } from "./support/fixture.ts";
 import { opsctl, RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
 let fixture: Fixture;
 let envDir: string;
@@ -52,7 +52,11 @@ describe("opsctl doctor", () => {
     for (const secret of [...Object.values(CANARIES), PASSWORD, "98765", "ana.maria"])
       expect(stdout).not.toContain(secret);
     expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
-    expect([fixture.gateway.accepted, fixture.email.accepted, fixture.application.ledger]).toEqual([[], [], []]);
+    expect([fixture.gateway.accepted, fixture.email.accepted, fixture.application.ledger]).toEqual([
+      [],
+      [],
+      [],
+    ]);
   });
 
   test("lets the environment of the process win over the file", async () => {

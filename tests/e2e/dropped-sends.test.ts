@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LedgerEntry } from "../standins/standin.ts";
 import { seedOwner } from "../support/seed.ts";
+import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner, writeAnalysis } from "../support/seed.ts";
+import { type Fixture, openFixture } from "./support/fixture.ts";
 import type { RuntimeName } from "./support/opsctl.ts";
-import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../support/seed.ts";
+import { openFixture } from "./support/fixture.ts";
 import { opsctl } from "./support/opsctl.ts";
-import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
+import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

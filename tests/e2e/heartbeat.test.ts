@@ -3,8 +3,8 @@ import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { opsctlBinary } from "../support/binary.ts";
 import { seedOwner } from "../support/seed.ts";
+import { type Fixture, openFixture } from "./support/fixture.ts";
 import { startProgram } from "./support/opsctl.ts";
-import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

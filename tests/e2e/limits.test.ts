@@ -5,8 +5,8 @@ import { startSilentPeer } from "../standins/raw-peer.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
+import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
+import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
 import { childrenOf, listeningSockets } from "./support/process-facts.ts";
-import { openFixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -5,9 +5,9 @@ import type { LedgerEntry, Scripted } from "../standins/standin.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { type SeededOwner, seedOwner } from "../support/seed.ts";
 import { closedDoor } from "./support/door.ts";
+import { CANARIES, type Fixture, openFixture } from "./support/fixture.ts";
 import { type Ended, RUNTIMES, type RuntimeName } from "./support/opsctl.ts";
 import { commandLineOf, processTree } from "./support/process-facts.ts";
-import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openCollectArena, TOKEN } from "../metrics/support/world.ts";
+import { openCollectArena, TOKEN } from "../metrics/support/dependencies.ts";
 import { giveAway, isRootHere } from "../platform/support/other-account.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { logLines, startProgram } from "./support/opsctl.ts";

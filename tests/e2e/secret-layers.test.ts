@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../support/seed.ts";
+import { CANARIES, type Fixture, openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
-import { CANARIES, openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

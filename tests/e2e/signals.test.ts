@@ -5,8 +5,8 @@ import { listen } from "../platform/support/wire.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { seedOwner } from "../support/seed.ts";
 import { closedDoor, type Door } from "./support/door.ts";
+import { type Fixture, openFixture } from "./support/fixture.ts";
 import { RUNTIMES, type RuntimeName, startProgram } from "./support/opsctl.ts";
-import { openFixture, type Fixture } from "./support/world.ts";
 
 setDefaultTimeout(120_000);
 

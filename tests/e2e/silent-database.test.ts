@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
-import { openFixture } from "./support/world.ts";
+import { openFixture } from "./support/fixture.ts";
 
 setDefaultTimeout(120_000);
 
@@ -29,7 +29,8 @@ describe("a signal while the database does not answer", () => {
       // The server has not noticed that nobody waits for the answer any more.
       for (const { pid } of await waiting()) await tx`select pg_terminate_backend(${pid})`;
     });
-    await fixture.db.sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now()`;
+    await fixture.db
+      .sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now()`;
     const next = await fixture.weekly(["--json"]);
     expect(next.summary).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1 }, email: { sent: 1 } });
     expect(fixture.gateway.accepted).toHaveLength(1);

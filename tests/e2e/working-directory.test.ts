@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../support/seed.ts";
-import { openFixture, type Fixture } from "./support/world.ts";
+import { type Fixture, openFixture } from "./support/fixture.ts";
 
 setDefaultTimeout(120_000);
 

@@ -10,7 +10,7 @@ import { until } from "../chaos/until.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { findPromtool } from "../support/promtool.ts";
-import { type CollectArena, openCollectArena } from "./support/world.ts";
+import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 
 let arena: CollectArena;
 let text: string;

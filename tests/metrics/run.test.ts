@@ -9,8 +9,8 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { until } from "../chaos/until.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
+import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 import { parseExposition, type Series } from "./support/parse-exposition.ts";
-import { type CollectArena, openCollectArena } from "./support/world.ts";
 
 let arena: CollectArena;
 beforeEach(async () => {
@@ -127,7 +127,10 @@ describe("collectMetrics()", () => {
   test("is not brought down by a source that throws", async () => {
     const dependencies = arena.dependencies();
     const thrown = async () => Promise.reject(new TypeError("secret inside"));
-    const report = await collectMetrics({ ...dependencies, sources: { ...dependencies.sources, hosting: thrown } });
+    const report = await collectMetrics({
+      ...dependencies,
+      sources: { ...dependencies.sources, hosting: thrown },
+    });
     const [problem] = report.sources.flatMap(({ problem }) => (problem === null ? [] : [problem]));
     expect(problem).toEqual({
       code: "hosting_failed",

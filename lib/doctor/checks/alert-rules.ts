@@ -1,8 +1,8 @@
 import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/desk.ts";
-import type { RulesSettings } from "../context/world.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { RulesSettings } from "../context/dependencies.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 

@@ -1,7 +1,7 @@
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { Loaders } from "../context/world.ts";
+import type { Loaders } from "../context/dependencies.ts";
 import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";

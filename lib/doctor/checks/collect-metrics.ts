@@ -13,8 +13,8 @@ import { notReadByRoot } from "../../platform/secrets/adapter.ts";
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { checkVercelAccess } from "../../providers/vercel/access.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/desk.ts";
-import type { CollectSettings } from "../context/world.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CollectSettings } from "../context/dependencies.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -64,7 +64,11 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const { container, address } = settings.value.proxy;
       const timeoutMs = context.dependencies.limitMs;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-      return [memory.status === "ok" ? pass(`container ${container} runs`) : containerFailure(memory.code, container)];
+      return [
+        memory.status === "ok"
+          ? pass(`container ${container} runs`)
+          : containerFailure(memory.code, container),
+      ];
     },
   },
   {

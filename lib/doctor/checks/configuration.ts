@@ -1,7 +1,7 @@
 import type { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Check } from "../context/check.ts";
-import type { Loaders } from "../context/world.ts";
+import type { Loaders } from "../context/dependencies.ts";
 import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";

@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/desk.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -80,7 +80,9 @@ export async function withDatabase(
   context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const url = await context.settings(command, "database", (env) => context.dependencies.load.databaseUrl(env));
+  const url = await context.settings(command, "database", (env) =>
+    context.dependencies.load.databaseUrl(env),
+  );
   if (url.status !== "ok") return withoutSettings(command);
   const { sql } = await context.database(url.value);
   try {

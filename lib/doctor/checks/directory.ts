@@ -1,7 +1,7 @@
 import process from "node:process";
 import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { CheckContext } from "../context/desk.ts";
 import { accessOf, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
@@ -31,7 +31,11 @@ export async function writableVerdict(
 }
 
 /** The same for a directory in which no other account may put anything, as the one of the state. */
-export async function privateVerdict(command: CommandName, context: CheckContext, path: string): Promise<Verdict> {
+export async function privateVerdict(
+  command: CommandName,
+  context: CheckContext,
+  path: string,
+): Promise<Verdict> {
   const writable = await writableVerdict(command, context, path, "0700");
   if (writable.status !== "pass") return writable;
   const { uid } = await accountOf(command, context);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
 import type { Check } from "../context/check.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { CheckContext } from "../context/desk.ts";
-import type { HostPaths } from "../context/world.ts";
+import type { HostPaths } from "../context/dependencies.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
@@ -29,7 +29,8 @@ export function environmentFileCheck(command: CommandName): Check {
       // The shell that root's cron starts runs this file: whoever owns it is root.
       if (name === "root" && account !== null && stats.uid !== account.uid)
         return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
-      const access = account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
+      const access =
+        account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
       if (access.status === "allowed") return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },

@@ -3,8 +3,8 @@ import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers
 import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
 import { resolveInstance } from "../../providers/evolution/instance.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/desk.ts";
-import type { MessagingSettings } from "../context/world.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { MessagingSettings } from "../context/dependencies.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
@@ -63,7 +63,9 @@ async function instanceVerdict(
   const instance = await resolveInstance({ gateway, configured })(signal);
   if ("code" in instance) return gatewayFailure(instance, ALERT_GATEWAY);
   const state = await gateway.checkInstance(instance.name, signal);
-  return state.status === "open" ? pass("the instance that sends is open") : gatewayFailure(state, ALERT_GATEWAY);
+  return state.status === "open"
+    ? pass("the instance that sends is open")
+    : gatewayFailure(state, ALERT_GATEWAY);
 }
 
 function count(instances: number): string {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { CheckContext } from "../context/desk.ts";
-import type { KindCounts, OutboxCounts, WebhookSettings } from "../context/world.ts";
+import type { CheckContext } from "../context/check-context.ts";
+import type { KindCounts, OutboxCounts, WebhookSettings } from "../context/dependencies.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";

@@ -1,6 +1,6 @@
 import type { Check } from "../context/check.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../context/command-facts.ts";
-import type { CheckContext } from "../context/desk.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
@@ -21,7 +21,11 @@ export function secretsCheck(command: CommandName): Check {
   };
 }
 
-async function verdictOf(command: CommandName, context: CheckContext, search: SecretSearch): Promise<Verdict[]> {
+async function verdictOf(
+  command: CommandName,
+  context: CheckContext,
+  search: SecretSearch,
+): Promise<Verdict[]> {
   const { name, found, error } = search;
   if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
   // Whether it has to be there is for the settings to say.
@@ -30,7 +34,8 @@ async function verdictOf(command: CommandName, context: CheckContext, search: Se
   if (found.path === null) return [pass(`${name} comes from the environment`)];
   const { account: accountName } = COMMAND_FACTS[command];
   const account = accountName === null ? null : await context.account(accountName);
-  const access = account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
+  const access =
+    account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
   if (access.status === "allowed") return [pass(`${name} comes from ${found.path}`)];
   return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];
 }

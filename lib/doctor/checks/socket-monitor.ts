@@ -1,8 +1,8 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/desk.ts";
-import type { SocketSettings } from "../context/world.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { SocketSettings } from "../context/dependencies.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./collect-metrics.ts";
@@ -65,7 +65,8 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
       `${path} does not exist`,
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
-  if (access.status !== "allowed" && access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
+  if (access.status !== "allowed" && access.why === "hidden")
+    return notChecked(access.text, `sudo opsctl doctor ${command}`);
   if (access.status !== "allowed") return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
   if ((mode & OPEN_TO_OTHERS) !== 0)

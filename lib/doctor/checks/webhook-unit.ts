@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../context/check.ts";
-import type { DoctorDependencies } from "../context/world.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 
 const command = "webhook";
@@ -13,7 +13,9 @@ export const WEBHOOK_UNIT_CHECK: Check = {
   command,
   name: "unit",
   async run({ dependencies }, signal) {
-    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)));
+    const installed = await Promise.all(
+      [SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)),
+    );
     if (installed.some(({ status }) => status !== "pass")) return installed;
     const asked = await Promise.all([
       askSystemd(dependencies, "is-enabled", SOCKET, signal),

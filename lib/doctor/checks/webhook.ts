@@ -1,8 +1,8 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/desk.ts";
-import type { WebhookSettings } from "../context/world.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { WebhookSettings } from "../context/dependencies.ts";
 import { isListening } from "../facts/listening.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
@@ -26,7 +26,12 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { url, token, teamId } = settings.value.tracker;
-      const tracker = linearTracker({ url: new URL(url), token, teamId, timeoutMs: context.dependencies.limitMs });
+      const tracker = linearTracker({
+        url: new URL(url),
+        token,
+        teamId,
+        timeoutMs: context.dependencies.limitMs,
+      });
       return [trackerVerdict(await tracker.checkAccess(signal))];
     },
   },
@@ -59,7 +64,8 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "service",
     async run({ dependencies }, signal) {
       const health = await readServiceHealth(dependencies, signal);
-      if (health === null) return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, START)];
+      if (health === null)
+        return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, START)];
       const ready = health.isReady
         ? pass("the service is ready")
         : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");

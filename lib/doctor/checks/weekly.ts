@@ -5,8 +5,8 @@ import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
 import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { checkResendKey } from "../../providers/resend/key.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/desk.ts";
-import type { WeeklySettings } from "../context/world.ts";
+import type { CheckContext } from "../context/check-context.ts";
+import type { WeeklySettings } from "../context/dependencies.ts";
 import { connectProblem } from "../facts/reach.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -43,7 +43,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return await withSenders(context, senderTenantId, null, async ({ instanceName }) => {
         if (instanceName === null) return gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY);
         const state = await gatewayOf(context, gatewayUrl, adminKey).checkInstance(instanceName, signal);
-        return state.status === "open" ? pass("the sender's instance is open") : gatewayFailure(state, WEEKLY_GATEWAY);
+        return state.status === "open"
+          ? pass("the sender's instance is open")
+          : gatewayFailure(state, WEEKLY_GATEWAY);
       });
     },
   },
@@ -131,9 +133,14 @@ export const WEEKLY_CHECKS: readonly Check[] = [
 ];
 
 /** The settings of a part, without those of the parts that it does not need; null when they are not complete. */
-async function partOf(context: CheckContext, part: "base" | "whatsapp" | "email"): Promise<WeeklySettings | null> {
+async function partOf(
+  context: CheckContext,
+  part: "base" | "whatsapp" | "email",
+): Promise<WeeklySettings | null> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  const settings = await context.settings(command, part, (env) => context.dependencies.load.weekly(env, leftOut));
+  const settings = await context.settings(command, part, (env) =>
+    context.dependencies.load.weekly(env, leftOut),
+  );
   return settings.status === "ok" ? settings.value : null;
 }
 

@@ -1,5 +1,5 @@
 import type { CommandName, Verdict } from "../finding.ts";
-import type { CheckContext } from "./desk.ts";
+import type { CheckContext } from "./check-context.ts";
 
 /**
  * One thing that a command needs.

@@ -7,7 +7,7 @@ import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { registerSecret } from "../../platform/secrets/redact.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { DoctorDependencies } from "../context/world.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
 /** The environment file of a command; `problem` says why its variables are not known although it is there. */
@@ -28,9 +28,14 @@ export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
  * Shape: doctor run by hand has none of these variables. A variable of this process that is blank hides none of the
  *        file's. Secrets of the file are known to the redaction from here on.
  */
-export async function readEnvironment(command: CommandName, dependencies: DoctorDependencies): Promise<CommandEnvironment> {
+export async function readEnvironment(
+  command: CommandName,
+  dependencies: DoctorDependencies,
+): Promise<CommandEnvironment> {
   const file = readEnvironmentFile(command, join(dependencies.envDir, `${command}.env`));
-  const own = Object.entries(dependencies.env).filter(([, value]) => value !== undefined && value.trim() !== "");
+  const own = Object.entries(dependencies.env).filter(
+    ([, value]) => value !== undefined && value.trim() !== "",
+  );
   const env = { ...Object.fromEntries(file.variables), ...Object.fromEntries(own) };
   for (const { name } of COMMAND_FACTS[command].secrets) {
     for (const value of [file.variables.get(name), dependencies.env[name]]) {

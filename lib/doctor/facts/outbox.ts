@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
-import type { OutboxCounts } from "../context/world.ts";
+import type { OutboxCounts } from "../context/dependencies.ts";
 
 /** What a state file holds, or why it is not looked into. */
 export type FileReading =

@@ -1,7 +1,7 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { DoctorDependencies, KindCounts, OutboxCounts } from "../context/world.ts";
+import type { DoctorDependencies, KindCounts, OutboxCounts } from "../context/dependencies.ts";
 
 /** What a running webhook says of itself; `holds` are the codes for which it delivers nothing of a kind. */
 export type ServiceHealth = {

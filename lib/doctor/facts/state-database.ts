@@ -2,7 +2,7 @@ import { aboutStateUrl } from "../../platform/config/about-state-url.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import type { CheckContext } from "../context/desk.ts";
+import type { CheckContext } from "../context/check-context.ts";
 
 /**
  * The database that several webhooks share, opened by this program.

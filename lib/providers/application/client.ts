@@ -66,7 +66,8 @@ export function applicationClient(options: {
       return analysisOutcome(result);
     },
     async drainEditorials({ cursor, maxLlmCalls }, signal) {
-      if (editorialSecret === null) return { status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
+      if (editorialSecret === null)
+        return { status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
       const body = { cursor: cursor ?? null, batchSize: EDITORIAL_BATCH_SIZE, maxLlmCalls };
       const timeoutMs = timeoutsMs?.editorial ?? EDITORIAL_TIMEOUT_MS;
       const result = await post("api/v1/cron/social-editorials", editorialSecret, body, timeoutMs, signal);

@@ -3,7 +3,9 @@ import type { CallResult } from "../../platform/http/call-peer.ts";
 import { dockerFailure } from "./failure.ts";
 
 /** The container that has exactly the name asked for, by its full id; or why there is none. */
-export type NamedContainer = { status: "ok"; id: string; isStopped: boolean } | { status: "failed"; code: string };
+export type NamedContainer =
+  | { status: "ok"; id: string; isStopped: boolean }
+  | { status: "failed"; code: string };
 
 /**
  * Judges the inspection of a container by its name.

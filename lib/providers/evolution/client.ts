@@ -11,7 +11,9 @@ import { type InstanceCheck, instanceCheckOf } from "./state.ts";
 export type WhatsappText = { instanceName: string; number: string; text: string };
 
 /** The names of the instances that the key may see, or why they are not known. */
-export type InstanceList = { status: "ok"; names: string[] } | { status: "failed"; code: string; stopsChannel: boolean };
+export type InstanceList =
+  | { status: "ok"; names: string[] }
+  | { status: "failed"; code: string; stopsChannel: boolean };
 
 /**
  * The messaging gateway.

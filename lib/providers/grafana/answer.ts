@@ -11,7 +11,9 @@ import { codeOfCall } from "../send-outcome.ts";
 export type PlatformProblem = { code: string; status: number | null; message: string | null };
 
 /** What was read, null when the platform says that it does not exist; or why it could not be read. */
-export type PlatformReading<T> = { status: "ok"; value: T | null } | { status: "failed"; problem: PlatformProblem };
+export type PlatformReading<T> =
+  | { status: "ok"; value: T | null }
+  | { status: "failed"; problem: PlatformProblem };
 
 const MAX_MESSAGE = 300;
 

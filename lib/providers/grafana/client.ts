@@ -65,7 +65,9 @@ export function grafanaClient(options: {
       const result = await call("GET", RULES);
       const reading = readingOf(result, parseList);
       // A platform has a list, if an empty one: a 404 is some other address, or a platform without alerting.
-      return reading.status === "ok" && reading.value === null ? { status: "failed", problem: problemOf(result) } : reading;
+      return reading.status === "ok" && reading.value === null
+        ? { status: "failed", problem: problemOf(result) }
+        : reading;
     },
     readRule: async (uid) =>
       readingOf(await call("GET", [...RULES, uid]), (json) => (isObject(json) ? json : undefined)),

@@ -44,7 +44,11 @@ export function readTrackerAnswer(answer: PeerAnswer, id: string | null, nowMs: 
   }
   if (errors.some(({ status }) => status === "exists")) return { status: "exists" };
   if (errors.some(({ status }) => status === "throttled") || (isClean && status === 429)) {
-    return { status: "throttled", code: "tracker_rate_limited", retryAfterMs: trackerRetryMs(headers, nowMs) };
+    return {
+      status: "throttled",
+      code: "tracker_rate_limited",
+      retryAfterMs: trackerRetryMs(headers, nowMs),
+    };
   }
   return refusalOf(answer, errors) ?? { status: "unclear", code: unclearCode(status, errors) };
 }

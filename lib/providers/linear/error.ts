@@ -12,7 +12,11 @@ export type TrackerError =
   | { status: "exists" }
   | { status: "unclear"; code: string };
 
-const refused = (code: string, stopsIssues = false): TrackerError => ({ status: "refused", code, stopsIssues });
+const refused = (code: string, stopsIssues = false): TrackerError => ({
+  status: "refused",
+  code,
+  stopsIssues,
+});
 const unclear = (code: string): TrackerError => ({ status: "unclear", code });
 
 const UNAUTHORIZED = refused("tracker_unauthorized", true);

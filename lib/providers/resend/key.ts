@@ -5,7 +5,10 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
 /** Whether the e-mail provider knows a key; `unclear` when its answer says neither. */
-export type KeyState = { status: "accepted" } | { status: "refused"; code: string } | { status: "unclear"; code: string };
+export type KeyState =
+  | { status: "accepted" }
+  | { status: "refused"; code: string }
+  | { status: "unclear"; code: string };
 
 /** Names of errors that are about the key itself. */
 const REFUSALS = new Set(["missing_api_key", "invalid_api_key", "suspended_api_key", "invalid_permission"]);

@@ -69,7 +69,9 @@ function getter({ baseUrl, token, teamId, timeoutMs, signal, onCall }: VercelOpt
   };
 }
 
-type Listed = { status: "ok"; projects: ListedProject[]; unnamed: number } | { status: "failed"; code: string };
+type Listed =
+  | { status: "ok"; projects: ListedProject[]; unnamed: number }
+  | { status: "failed"; code: string };
 
 async function listProjects(get: Get): Promise<Listed> {
   // By id: a project that changes while the pages are read may stand on two of them.

@@ -184,7 +184,8 @@ export class Sender {
   }
 
   #settlementOf(row: DueRow, result: AttemptResult, ageMs: number): Settlement {
-    if (result.status === "delivered") return { status: "delivered", reference: result.reference, url: result.url };
+    if (result.status === "delivered")
+      return { status: "delivered", reference: result.reference, url: result.url };
     if (result.status === "refused") return { status: "dead", code: result.code };
     if (this.#isOver(row, ageMs)) return { status: "dead", code: result.code };
     const delayMs = result.holds

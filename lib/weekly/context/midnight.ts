@@ -26,11 +26,14 @@ export function watchMidnight(run: Run): () => void {
     warned = true;
     const code = "MONDAY_TOO_SHORT";
     run.tally.fail({ step: "run", code });
-    run.dependencies.log.warn("The providers' rates do not let this run end before midnight in America/Sao_Paulo", {
-      code,
-      ownersLeft,
-      perSecond,
-      minutesLeft: Math.max(0, Math.floor(leftMs / 60_000)),
-    });
+    run.dependencies.log.warn(
+      "The providers' rates do not let this run end before midnight in America/Sao_Paulo",
+      {
+        code,
+        ownersLeft,
+        perSecond,
+        minutesLeft: Math.max(0, Math.floor(leftMs / 60_000)),
+      },
+    );
   };
 }

@@ -3,9 +3,9 @@ import { Temporal } from "../../time/temporal.ts";
 import { repeatWhileLost } from "../database/refusals.ts";
 import type { Scope, WindowBounds } from "../database/store.ts";
 import type { DeliveryChannel } from "../delivery/deliver.ts";
+import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { Tally } from "./summary.ts";
-import type { WeeklyOptions, WeeklyDependencies } from "./world.ts";
 
 /** What all steps of one run share. */
 export type Run = {
@@ -42,8 +42,15 @@ export async function refusalToBegin(run: Pick<Run, "dependencies" | "stop">): P
 }
 
 /** The database's clock; a run that goes on waits a while for a database that is briefly away. */
-export async function readClock({ dependencies, stop }: Pick<Run, "dependencies" | "stop">): Promise<Temporal.Instant> {
+export async function readClock({
+  dependencies,
+  stop,
+}: Pick<Run, "dependencies" | "stop">): Promise<Temporal.Instant> {
   const deadlineMs = dependencies.monotonicMs() + CLOCK_MS;
-  const now = await repeatWhileLost(dependencies.store.now, { ...dependencies, deadlineMs, signal: stop.signal });
+  const now = await repeatWhileLost(dependencies.store.now, {
+    ...dependencies,
+    deadlineMs,
+    signal: stop.signal,
+  });
   return Temporal.Instant.from(now);
 }

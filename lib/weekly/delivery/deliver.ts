@@ -164,7 +164,11 @@ async function deliverOnce(
 }
 
 /** A channel that refuses us, or brings nothing again and again, gets no further message: the next run sends the rest. */
-function haltIfNoUse({ tally, log }: DeliverDependencies, channel: DeliveryChannel, outcome: FinalOutcome): void {
+function haltIfNoUse(
+  { tally, log }: DeliverDependencies,
+  channel: DeliveryChannel,
+  outcome: FinalOutcome,
+): void {
   const passing = passingFaultIn(outcome);
   if (passing !== null) tally.fail({ step: channel.name, ...passing });
   const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);

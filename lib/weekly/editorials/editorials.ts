@@ -53,7 +53,10 @@ export async function drainEditorials(
 
     const allowed = Math.min(EDITORIAL_BATCH_SIZE, left);
     summary.calls += 1;
-    const result = await dependencies.application.drainEditorials({ cursor, maxLlmCalls: allowed }, dependencies.signal);
+    const result = await dependencies.application.drainEditorials(
+      { cursor, maxLlmCalls: allowed },
+      dependencies.signal,
+    );
     if (result.status !== "ok") {
       // The call may have used the model all the same.
       summary.llmCalls += allowed;

@@ -19,10 +19,13 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
   if (!secretPresent) {
     const code = "SOCIAL_EDITORIALS_CRON_SECRET_MISSING";
     tally.fail({ step: "editorials", code });
-    dependencies.log.error("Editorials are enabled, but the secret adapter has no SOCIAL_EDITORIALS_CRON_SECRET", {
-      code,
-      hint: "Put it into the credentials or secrets directory; it is never taken from the environment",
-    });
+    dependencies.log.error(
+      "Editorials are enabled, but the secret adapter has no SOCIAL_EDITORIALS_CRON_SECRET",
+      {
+        code,
+        hint: "Put it into the credentials or secrets directory; it is never taken from the environment",
+      },
+    );
     return noEditorials("failed", code);
   }
   const drainDependencies = {

@@ -62,7 +62,8 @@ export async function collectSocial(
       dependencies.signal,
     );
     collected.push({ ...connection, code: result.status === "ok" ? null : result.code });
-    if (result.status !== "ok" && result.refusesWorker) return { connections: collected, refusal: result.code };
+    if (result.status !== "ok" && result.refusesWorker)
+      return { connections: collected, refusal: result.code };
   }
   return { connections: collected, refusal: null };
 }

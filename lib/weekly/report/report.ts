@@ -152,11 +152,14 @@ async function build(
   const stopped = stop.reason();
   if (stopped) throw new ReportFailure(stopped.code);
   const content = { schemaVersion: SCHEMA_VERSION, fingerprint: sha256, evidence: text, payload };
-  const stored = await repeatWhileLost(() => dependencies.store.persistReport(report, scope, window, content), {
-    deadlineMs: dependencies.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
-    ...dependencies,
-    signal: stop.signal,
-  }).catch((error: unknown) => {
+  const stored = await repeatWhileLost(
+    () => dependencies.store.persistReport(report, scope, window, content),
+    {
+      deadlineMs: dependencies.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
+      ...dependencies,
+      signal: stop.signal,
+    },
+  ).catch((error: unknown) => {
     if (!isOutsideReportDay(error)) throw error;
     stop.because(MONDAY_ENDED);
     throw new ReportFailure(MONDAY_ENDED.code);

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { openDoctorDependencies } from "../../../cli/wiring/doctor.ts";
 import { checksOf } from "../../../lib/doctor/checks/all.ts";
-import type { DoctorDependencies } from "../../../lib/doctor/context/world.ts";
+import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { silentLog } from "../../../lib/platform/log/log.ts";

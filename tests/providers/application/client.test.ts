@@ -47,13 +47,21 @@ describe("applicationClient().analyzeWeek()", () => {
 
   test("a wrong secret refuses the worker", async () => {
     const wrong = clientOf(application.url, { trigger: "another" });
-    expect(await wrong.analyzeWeek(week)).toEqual({ status: "failed", code: "APP_HTTP_401", refusesWorker: true });
+    expect(await wrong.analyzeWeek(week)).toEqual({
+      status: "failed",
+      code: "APP_HTTP_401",
+      refusesWorker: true,
+    });
     expect(application.analyzed).toEqual([]);
   });
 
   test("a call outside Monday refuses the worker", async () => {
     application.outsideMonday = true;
-    expect(await client.analyzeWeek(week)).toEqual({ status: "failed", code: "APP_HTTP_409", refusesWorker: true });
+    expect(await client.analyzeWeek(week)).toEqual({
+      status: "failed",
+      code: "APP_HTTP_409",
+      refusesWorker: true,
+    });
   });
 
   test.each([302, 400, 403, 404, 408, 422, 429, 500, 503])(

@@ -463,7 +463,11 @@ describe("evolutionClient().checkInstance()", () => {
 });
 
 describe("evolutionClient().listInstances()", () => {
-  const unlisted = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
+  const unlisted = (code: string, stopsChannel = false) => ({
+    status: "failed" as const,
+    code,
+    stopsChannel,
+  });
 
   test("names what the key may see, and keeps nothing else of the rows", async () => {
     const all = await client.listInstances();

@@ -36,7 +36,10 @@ describe("checkResendKey()", () => {
     expect(await check({ sendsOnly: true })).toEqual({ status: "accepted" });
   });
   test("tells a key that the provider does not know", async () => {
-    expect(await check({}, undefined, "re_other")).toEqual({ status: "refused", code: "email_api_key_invalid" });
+    expect(await check({}, undefined, "re_other")).toEqual({
+      status: "refused",
+      code: "email_api_key_invalid",
+    });
   });
   test.each<[string, Scripted, string]>([
     [

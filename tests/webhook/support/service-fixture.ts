@@ -11,7 +11,7 @@ import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
 import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
-import { type ServeOptions, type ServeDependencies, serveWebhook } from "../../../lib/webhook/serve.ts";
+import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../lib/webhook/state/state.ts";
 import { until } from "../../chaos/until.ts";

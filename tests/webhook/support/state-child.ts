@@ -5,7 +5,7 @@ import { silentLog } from "../../../lib/platform/log/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { fillUp } from "./state-fill.ts";
-import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-world.ts";
+import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-fixture.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };

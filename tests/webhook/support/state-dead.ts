@@ -9,7 +9,7 @@ import {
   MINUTE_MS,
   START_MS,
   type StateFixture,
-} from "./state-world.ts";
+} from "./state-fixture.ts";
 
 const DEAD = { status: "dead", code: "number_refused" } as const;
 

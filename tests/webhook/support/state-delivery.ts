@@ -11,7 +11,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-world.ts";
+} from "./state-fixture.ts";
 
 /** What the suite says of rows on their way. */
 export function deliveryTests(fixture: () => StateFixture): void {

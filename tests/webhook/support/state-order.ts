@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/state.ts";
 import { sampleAlert } from "./sample-alert.ts";
-import { acceptAll, type OpenStateFixture, START_MS } from "./state-world.ts";
+import { acceptAll, type OpenStateFixture, START_MS } from "./state-fixture.ts";
 
 /** What the suite says of the order of delivery, for any sequence of calls. */
 export function orderTests(open: OpenStateFixture): void {
@@ -39,7 +39,9 @@ const newAlerts: fc.Arbitrary<NewAlert> = fc.record({
 const settlements: fc.Arbitrary<Settlement> = fc.oneof(
   fc.constant<Settlement>({ status: "delivered", reference: null, url: null }),
   fc.constant<Settlement>({ status: "dead", code: "refused" }),
-  fc.integer({ min: 0, max: 9 }).map((delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout" })),
+  fc
+    .integer({ min: 0, max: 9 })
+    .map((delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout" })),
 );
 const dueSteps = fc.record({
   do: fc.constant("due" as const),

@@ -4,7 +4,6 @@ import { ISSUE_TTL_MS } from "../../../lib/webhook/state/state.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 import { deadTests } from "./state-dead.ts";
 import { deliveryTests } from "./state-delivery.ts";
-import { orderTests } from "./state-order.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -15,7 +14,8 @@ import {
   type OpenStateFixture,
   START_MS,
   type StateFixture,
-} from "./state-world.ts";
+} from "./state-fixture.ts";
+import { orderTests } from "./state-order.ts";
 
 /** Registers the suite for one store. */
 export function stateSuite(name: string, open: OpenStateFixture): void {

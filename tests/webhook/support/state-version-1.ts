@@ -1,7 +1,7 @@
 /** A state file as version 1 had it. */
 import { DatabaseSync } from "node:sqlite";
 import { sampleAlert } from "./sample-alert.ts";
-import { START_MS } from "./state-world.ts";
+import { START_MS } from "./state-fixture.ts";
 
 const TABLES = `
   create table outbox (

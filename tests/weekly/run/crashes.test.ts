@@ -3,7 +3,7 @@ import type { Store } from "../../../lib/weekly/database/store.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, plantHeartbeat, reportsByOwner, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
+import type { FixtureChanges, WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
 const never = () => new Promise<never>(() => {});

@@ -4,7 +4,7 @@ import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
+import type { FixtureChanges, WeeklyFixture } from "../support/weekly-fixture.ts";
 
 type Step = Exclude<keyof Store, "withDrainLock">;
 

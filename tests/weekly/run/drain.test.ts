@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { applicationClient } from "../../../lib/providers/application/client.ts";
-import type { WeeklyOptions } from "../../../lib/weekly/context/world.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file.ts";
-import type { WeeklyOptions } from "../../../lib/weekly/context/world.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";

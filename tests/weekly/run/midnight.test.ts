@@ -3,7 +3,7 @@ import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import type { WeeklyFixture, FixtureChanges } from "../support/weekly-fixture.ts";
+import type { FixtureChanges, WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const TUESDAY = "2026-11-24T03:00:00Z";
 const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { WeeklyOptions } from "../../../lib/weekly/context/world.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { isHeartbeatKept, plantHeartbeat, wholeDatabase } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";

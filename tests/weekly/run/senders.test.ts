@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import type { WeeklyOptions } from "../../../lib/weekly/context/world.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { deliveriesByOwner, deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";

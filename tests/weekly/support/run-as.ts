@@ -2,8 +2,8 @@
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
-import type { WeeklyOptions } from "../../../lib/weekly/context/world.ts";
 import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import type { WeeklyFixture } from "./weekly-fixture.ts";

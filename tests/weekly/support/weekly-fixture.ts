@@ -13,8 +13,8 @@ import { applicationClient } from "../../../lib/providers/application/client.ts"
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
+import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
-import type { WeeklyOptions, WeeklyDependencies } from "../../../lib/weekly/context/world.ts";
 import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { runWeekly } from "../../../lib/weekly/run.ts";
 import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";

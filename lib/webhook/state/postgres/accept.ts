@@ -130,7 +130,8 @@ function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {
   const { message: messageRow, outcome } = answer;
   if (outcome === "not_firing") return { alert, messageRow, issue: { status: outcome } };
   const { claimedAtMs } = answer;
-  if (outcome === "first") return { alert, messageRow, issue: { status: outcome, row: answer.issue, claimedAtMs } };
+  if (outcome === "first")
+    return { alert, messageRow, issue: { status: outcome, row: answer.issue, claimedAtMs } };
   const url = answer.url === null ? null : restoredText(answer.url);
   return { alert, messageRow, issue: { status: outcome, claimedAtMs, url } };
 }

@@ -17,7 +17,9 @@ export function issueKey(fingerprint: string): string {
  *
  * Errors: those of SQLite; then the caller's transaction must not be committed.
  */
-export function acceptor(dependencies: AcceptDependencies): (alerts: readonly Alert[], now: number) => AcceptOutcome {
+export function acceptor(
+  dependencies: AcceptDependencies,
+): (alerts: readonly Alert[], now: number) => AcceptOutcome {
   const insert = prepareInsert(dependencies.db);
   return (alerts, now) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));

@@ -64,7 +64,10 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
         outbox.due(kind, query).filter((row): row is DueRow => {
           if (!("unreadable" in row)) return true;
           log.error("An alert in the state cannot be read", { row: row.unreadable });
-          outbox.write([{ row: row.unreadable, settlement: { status: "dead", code: "alert_unreadable" } }], []);
+          outbox.write(
+            [{ row: row.unreadable, settlement: { status: "dead", code: "alert_unreadable" } }],
+            [],
+          );
           return false;
         }),
       ),

@@ -2,7 +2,7 @@ import { isRefusedRow } from "../../../platform/files/sqlite.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { AcceptOutcome } from "../state.ts";
 import { type AcceptDependencies, acceptor } from "./accept.ts";
-import { type Settled, type SettleDependencies, settler } from "./settle.ts";
+import { type SettleDependencies, type Settled, settler } from "./settle.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Records what has ended and accepts what has come, all in one commit. */
@@ -16,7 +16,9 @@ export type Write = (settled: readonly Settled[], requests: readonly (readonly A
  *         the rest of them are refused untried.
  * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
  */
-export function writer(dependencies: AcceptDependencies & SettleDependencies & { transaction: Transaction }): Write {
+export function writer(
+  dependencies: AcceptDependencies & SettleDependencies & { transaction: Transaction },
+): Write {
   const { load, nowMs } = dependencies;
   const settle = settler(dependencies);
   const accept = acceptor(dependencies);

@@ -8,7 +8,7 @@ import type { State } from "../../../../lib/webhook/state/state.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../../support/state-world.ts";
+import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../../support/state-fixture.ts";
 
 setDefaultTimeout(60_000);
 

@@ -20,7 +20,7 @@ import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
 import { sharedPostgres } from "../../../support/postgres.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-world.ts";
+import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 
 setDefaultTimeout(60_000);
 

@@ -12,7 +12,7 @@ import { MAJORS } from "../../../sql/support/ledger.ts";
 import { PASSWORD, sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { newLogin } from "../../../support/roles.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll } from "../../support/state-world.ts";
+import { acceptAll } from "../../support/state-fixture.ts";
 
 setDefaultTimeout(60_000);
 

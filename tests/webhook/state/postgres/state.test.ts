@@ -4,8 +4,8 @@ import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import type { OutboxLimits, State } from "../../../../lib/webhook/state/state.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
+import { START_MS, type StateFixture } from "../../support/state-fixture.ts";
 import { stateSuite } from "../../support/state-suite.ts";
-import { START_MS, type StateFixture } from "../../support/state-world.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,7 +5,7 @@ import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import { sharedPostgres } from "../../../support/postgres.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, dueIds } from "../../support/state-world.ts";
+import { acceptAll, dueIds } from "../../support/state-fixture.ts";
 
 test("a damaged row is given up, and does not hold up those behind it", async () => {
   const database = await (await sharedPostgres()).createDatabase({ migrated: false, appSchema: false });

@@ -21,7 +21,7 @@ import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../../lib/webhook/state/state.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-world.ts";
+import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 
 const PAGE = 4_096;
 const ALERTS = 200;

@@ -10,8 +10,8 @@ import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { fillUp } from "../../support/state-fill.ts";
+import { acceptAll, dueIds } from "../../support/state-fixture.ts";
 import { RUNTIMES, startStateProcess } from "../../support/state-process.ts";
-import { acceptAll, dueIds } from "../../support/state-world.ts";
 
 const MEGABYTE = 2 ** 20;
 const NOBODY = 65_534;

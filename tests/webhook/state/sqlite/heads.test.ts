@@ -8,8 +8,8 @@ import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { KEEP_DELIVERED_MS, type Settlement, type State } from "../../../../lib/webhook/state/state.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
+import { DELIVERED, dueIds, MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
 import { wrongMarks } from "../../support/state-marks.ts";
-import { DELIVERED, dueIds, MINUTE_MS, START_MS } from "../../support/state-world.ts";
 
 type Step = { by: 0 | 1 } & (
   | { do: "accept"; requests: { fingerprint: string; firing: boolean }[][] }

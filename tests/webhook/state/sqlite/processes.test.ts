@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { dueIds } from "../../support/state-fixture.ts";
 import { RUNTIMES, type StateProcess, startStateProcess } from "../../support/state-process.ts";
-import { dueIds } from "../../support/state-world.ts";
 
 const runtimes = Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[];
 const ACKNOWLEDGED = 25;

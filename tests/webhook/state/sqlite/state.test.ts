@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../../lib/webhook/state/state.ts";
+import { type OpenStateFixture, START_MS } from "../../support/state-fixture.ts";
 import { stateSuite } from "../../support/state-suite.ts";
-import { type OpenStateFixture, START_MS } from "../../support/state-world.ts";
 
 stateSuite("openSqliteState()", openFixture);
 

@@ -7,9 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
+import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 import { wrongMarks } from "../../support/state-marks.ts";
 import { createVersion1, type Version1 } from "../../support/state-version-1.ts";
-import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-world.ts";
 
 const PAGE = 4_096;
 

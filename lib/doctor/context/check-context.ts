@@ -7,7 +7,7 @@ import { type Account, parseAccount } from "../facts/accounts.ts";
 import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
 import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
 import type { CommandName } from "../finding.ts";
-import type { DoctorDependencies } from "./world.ts";
+import type { DoctorDependencies } from "./dependencies.ts";
 
 /** Settings as their loader gave them, or why it did not. */
 export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error: OpsError };

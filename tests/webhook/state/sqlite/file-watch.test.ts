@@ -7,7 +7,7 @@ import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import type { State } from "../../../../lib/webhook/state/state.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-world.ts";
+import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 
 let directory: string;
 beforeEach(() => {
