@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
-import { closedDoor } from "./support/door.ts";
+import { closedBarrier } from "./support/barrier.ts";
 import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
 
@@ -12,15 +12,15 @@ describe.concurrent.each([...RUNTIMES])("a database that cuts every connection o
     const { sql } = fixture.db;
     for (let i = 0; i < 3; i += 1) await seedOwner(sql);
     const analyze = fixture.onAnalyze;
-    const door = closedDoor(3);
-    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    const barrier = closedBarrier(3);
+    fixture.onAnalyze = (body) => barrier.pass().then(() => analyze(body));
 
     const running = await fixture.start(["weekly", "--json"], { runtime });
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     const cut = await sql`
       select pg_terminate_backend(pid, 10000) from pg_stat_activity
       where datname = current_database() and application_name like 'opsctl%'`;
-    door.open();
+    barrier.open();
     const { exitCode, stdout, summary } = await running.ended;
 
     expect(cut.length).toBeGreaterThan(0);

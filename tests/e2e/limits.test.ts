@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
-import { closedDoor } from "./support/door.ts";
+import { closedBarrier } from "./support/barrier.ts";
 import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
 
@@ -85,15 +85,15 @@ describe.concurrent("what never answers", () => {
     await using fixture = await openFixture({ server });
     await using _ = { [Symbol.asyncDispose]: async () => void (isStopped || (await server.stop())) };
     for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
-    const door = closedDoor();
-    fixture.onAnalyze = () => door.pass();
+    const barrier = closedBarrier();
+    fixture.onAnalyze = () => barrier.pass();
 
     const running = await fixture.start(["weekly", "--json"]);
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     await fixture.db.sql.end({ timeout: 1 });
     await server.stop();
     isStopped = true;
-    door.open();
+    barrier.open();
     const ended = await running.ended;
 
     expect(ended.exitCode).toBe(1);

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../support/seed.ts";
-import { closedDoor } from "./support/door.ts";
+import { closedBarrier } from "./support/barrier.ts";
 import { openFixture } from "./support/fixture.ts";
 import { RUNTIMES } from "./support/opsctl.ts";
 import { childrenOf, listeningSockets } from "./support/process-facts.ts";
@@ -12,13 +12,13 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly as a process, %s", (runti
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const analyze = fixture.onAnalyze;
-    const door = closedDoor();
-    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    const barrier = closedBarrier();
+    fixture.onAnalyze = (body) => barrier.pass().then(() => analyze(body));
 
     const running = await fixture.start(["weekly", "--json"], { runtime });
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     const midway = { listening: listeningSockets(running.pid), children: childrenOf(running.pid) };
-    door.open();
+    barrier.open();
     const { exitCode, summary } = await running.ended;
 
     expect(midway).toEqual({ listening: 0, children: [] });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LedgerEntry, Scripted } from "../standins/standin.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { type SeededOwner, seedOwner } from "../support/seed.ts";
-import { closedDoor } from "./support/door.ts";
+import { closedBarrier } from "./support/barrier.ts";
 import { CANARIES, type Fixture, openFixture } from "./support/fixture.ts";
 import { type Ended, RUNTIMES, type RuntimeName } from "./support/opsctl.ts";
 import { commandLineOf, processTree } from "./support/process-facts.ts";
@@ -98,14 +98,14 @@ describe.concurrent.each([...RUNTIMES])("what opsctl weekly shows and keeps, %s"
     const script = `#!/bin/sh\ntr '\\0' ' ' < /proc/$$/cmdline >> ${witness}\ncat "${fixture.secretsDir}/$1"\n`;
     writeFileSync(command, script, { mode: 0o700 });
     const analyze = fixture.onAnalyze;
-    const door = closedDoor();
-    fixture.onAnalyze = (body) => door.pass().then(() => analyze(body));
+    const barrier = closedBarrier();
+    fixture.onAnalyze = (body) => barrier.pass().then(() => analyze(body));
     const env = { ...DEBUG, OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: fixture.logDir };
 
     const running = await fixture.start(["weekly", "--json"], { runtime, env });
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     const commandLines = processTree(running.pid).map(commandLineOf).join("\n");
-    door.open();
+    barrier.open();
     const ended = await running.ended;
 
     expect(ended.summary).toMatchObject({ exitCode: 0, whatsapp: { sent: 3 }, email: { sent: 3 } });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { listen } from "../platform/support/wire.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { seedOwner } from "../support/seed.ts";
-import { closedDoor, type Door } from "./support/door.ts";
+import { type Barrier, closedBarrier } from "./support/barrier.ts";
 import { type Fixture, openFixture } from "./support/fixture.ts";
 import { RUNTIMES, type RuntimeName, startProgram } from "./support/opsctl.ts";
 
@@ -17,16 +17,16 @@ async function seedOwners(fixture: Fixture): Promise<void> {
 }
 
 /** Stops the run in its middle, with all that it has in flight waiting for the application. */
-function holdAnalysis(fixture: Fixture, inFlight = 1): Door {
+function holdAnalysis(fixture: Fixture, inFlight = 1): Barrier {
   const analyze = fixture.onAnalyze;
-  const door = closedDoor(inFlight);
+  const barrier = closedBarrier(inFlight);
   let calls = 0;
   fixture.onAnalyze = async (body) => {
     calls += 1;
-    if (calls > 6) await door.pass();
+    if (calls > 6) await barrier.pass();
     await analyze(body);
   };
-  return door;
+  return barrier;
 }
 
 const CASES: [RuntimeName, NodeJS.Signals][] = RUNTIMES.flatMap((runtime) =>
@@ -39,14 +39,14 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
     async (runtime, signal) => {
       await using fixture = await openFixture({ editorials: true });
       await seedOwners(fixture);
-      const door = holdAnalysis(fixture, 2);
+      const barrier = holdAnalysis(fixture, 2);
 
       const running = await fixture.start(["weekly", "--json", "--concurrency", "2"], { runtime });
-      await door.reachedBy(running);
+      await barrier.reachedBy(running);
       const callsBefore = fixture.application.ledger.length;
       running.kill(signal);
       await logged(running, "RUN_INTERRUPTED");
-      door.open();
+      barrier.open();
       const ended = await running.ended;
 
       expect({ exitCode: ended.exitCode, signal: ended.signal }).toEqual({ exitCode: 1, signal: null });
@@ -75,14 +75,14 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
   test("a second one ends the process at once", async () => {
     await using fixture = await openFixture();
     await seedOwners(fixture);
-    const door = holdAnalysis(fixture);
+    const barrier = holdAnalysis(fixture);
     const running = await fixture.start(["weekly", "--json"]);
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     running.kill("SIGTERM");
     await logged(running, "RUN_INTERRUPTED");
     running.kill("SIGTERM");
     const { exitCode } = await running.ended;
-    door.open();
+    barrier.open();
     expect(exitCode).not.toBe(0);
     expect(fixture.heartbeat.isOld()).toBe(true);
   });
@@ -172,11 +172,11 @@ describe.concurrent("standard output of the binary", () => {
   test("whose reader goes away in the middle of the run does not end the run", async () => {
     await using fixture = await openFixture();
     await seedOwners(fixture);
-    const door = holdAnalysis(fixture);
+    const barrier = holdAnalysis(fixture);
     const running = await fixture.start(["weekly", "--json"]);
-    await door.reachedBy(running);
+    await barrier.reachedBy(running);
     running.child.stdout!.destroy();
-    door.open();
+    barrier.open();
     const { signal } = await running.ended;
     expect(signal).toBe(null);
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);

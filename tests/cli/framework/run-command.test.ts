@@ -5,7 +5,7 @@ import process from "node:process";
 import { opsctl, RUNTIMES, startProgram } from "../../e2e/support/opsctl.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const PROGRAM = join(import.meta.dirname, "../support/leaf-program.ts");
+const PROGRAM = join(import.meta.dirname, "../support/command-program.ts");
 const SOURCE_RUNTIMES: [string, string[]][] = [
   ["bun", [process.execPath, PROGRAM]],
   ["deno", [join(ROOT, "node_modules/deno/deno"), "run", "-A", PROGRAM]],

@@ -8,7 +8,7 @@ import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 
 const HOST = "127.0.0.1";
-const doors = {
+const addresses = {
   "an address": () => ({ host: HOST, port: 0 }),
   "a socket that was handed over": () => ({ host: HOST, port: 0, fd: holdSocket().fd }),
 };
@@ -20,10 +20,10 @@ afterEach(async () => {
 
 async function start(
   fetch: Fetch,
-  door: { host: string; port: number; fd?: number } = doors["an address"](),
+  address: { host: string; port: number; fd?: number } = addresses["an address"](),
   limits: Partial<ServerLimits> = {},
 ) {
-  const listener = await listen({ ...door, fetch, limits });
+  const listener = await listen({ ...address, fetch, limits });
   listeners.push(listener);
   return listener;
 }
@@ -44,9 +44,9 @@ const echo: Fetch = async (asked) => new Response(await asked.text());
 const get = request("GET /");
 const kept = request("POST /", ["Connection: keep-alive"], "abc");
 
-describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
+describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   test("serves many requests on one connection", async () => {
-    const { port } = await start(echo, door());
+    const { port } = await start(echo, address());
     const answers = (text: string) => text.split("\r\n\r\nabc").length - 1;
     const pieces = async function* () {
       for (let sent = 0; sent < 3; sent += 1) {
@@ -59,7 +59,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("answers a client that has said all that it will", async () => {
-    const { port } = await start(echo, door());
+    const { port } = await start(echo, address());
     const socket = connect({ port, host: HOST, allowHalfOpen: true });
     const text = new Promise<string>((resolve) => {
       let seen = "";
@@ -74,7 +74,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
 
   test("stops: what is in flight finishes, nothing new is taken", async () => {
     const { fetch, asked, tell } = held();
-    const listener = await start(fetch, door());
+    const listener = await start(fetch, address());
     const answer = speak(listener.port, [kept]);
     await asked;
     const stopped = listener.stop(10_000);
@@ -88,7 +88,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
 
   test("stops when its grace is over, whatever is still in flight", async () => {
     const { fetch, asked } = held();
-    const listener = await start(fetch, door());
+    const listener = await start(fetch, address());
     const answer = speak(listener.port, [get]);
     await asked;
     await listener.stop(20);
@@ -98,7 +98,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   test("outlives clients that reset their connection at any time", async () => {
     const { port } = await start(
       async (asked) => new Response((await asked.text()) + "x".repeat(5_000_000)),
-      door(),
+      address(),
     );
     for (const bytes of [Buffer.alloc(0), kept.subarray(0, 20), kept.subarray(0, -1), kept])
       await new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
     const { port } = await start(async () => {
       if (failures-- > 0) throw new Error("canary");
       return new Response("fine");
-    }, door());
+    }, address());
     expect((await speak(port, [get])).text).toBe("");
     expect((await speak(port, [get])).body).toBe("fine");
   });
@@ -128,7 +128,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
       begun += 1;
       return await fetch(request);
     };
-    const { port } = await start(counted, door());
+    const { port } = await start(counted, address());
     const one = request("GET /", ["Connection: keep-alive"]);
     const piece = Buffer.concat(Array(1_000).fill(one));
     const socket = connect({ port, host: HOST });
@@ -148,7 +148,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("limits the time of every head on a connection, not the rest between them", async () => {
-    const { port } = await start(echo, door(), { phasesMs: { new: 100, next: 100 } });
+    const { port } = await start(echo, address(), { phasesMs: { new: 100, next: 100 } });
     const half = kept.subarray(0, 10);
     expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
     const resting = connect({ port, host: HOST });
@@ -164,7 +164,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("limits the time of a head that begins after a rest, too", async () => {
-    const { port } = await start(echo, door(), { phasesMs: { next: 100 } });
+    const { port } = await start(echo, address(), { phasesMs: { next: 100 } });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -174,7 +174,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("does not let a head trickle in", async () => {
-    const { port } = await start(echo, door(), { phasesMs: { new: 200 } });
+    const { port } = await start(echo, address(), { phasesMs: { new: 200 } });
     const trickle = async function* () {
       yield "POST / HTTP/1.1\r\n";
       for (;;) {
@@ -186,7 +186,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("closes the oldest silent connection for a new one, and answers that", async () => {
-    const { port } = await start(echo, door(), { connections: 3 });
+    const { port } = await start(echo, address(), { connections: 3 });
     const silent: Socket[] = [];
     for (let at = 0; at < 3; at += 1) {
       silent.push(connect({ port, host: HOST }).resume());
@@ -200,7 +200,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
 
   test("closes a new connection at once when all others are at work", async () => {
     const { fetch, asked, tell } = held();
-    const { port } = await start(fetch, door(), { connections: 1 });
+    const { port } = await start(fetch, address(), { connections: 1 });
     const working = speak(port, [get]);
     await asked;
     expect((await speak(port, [get])).text).toBe("");
@@ -211,7 +211,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
 
   test("closes the connection whose unread bytes are more than all may keep", async () => {
     const { fetch, asked, tell } = held();
-    const { port } = await start(fetch, door(), { unreadBytes: 1_000 });
+    const { port } = await start(fetch, address(), { unreadBytes: 1_000 });
     const few = speak(port, [kept, kept.subarray(0, 90)], (text) => text.includes("done"));
     await asked;
     expect((await speak(port, [Buffer.concat(Array(50).fill(kept))])).text).toBe("");
@@ -227,7 +227,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
       asked.resolve();
       return new Response("x".repeat(50_000_000));
     };
-    const { port } = await start(answer, door(), { connections: 1, phasesMs: { sending: 500 } });
+    const { port } = await start(answer, address(), { connections: 1, phasesMs: { sending: 500 } });
     const silent = connect({ port, host: HOST }).pause();
     silent.write(request("GET /large", ["Connection: keep-alive"]));
     await asked.promise;
@@ -237,7 +237,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("rests behind a request whose head came in two pieces", async () => {
-    const { port } = await start(echo, door(), { phasesMs: { next: 100 } });
+    const { port } = await start(echo, address(), { phasesMs: { next: 100 } });
     const cut = kept.byteLength - 4;
     const late = async function* () {
       yield kept.subarray(0, cut);
@@ -254,7 +254,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
   });
 
   test("closes a connection that sends blank lines in place of a request", async () => {
-    const { port } = await start(echo, door());
+    const { port } = await start(echo, address());
     const blanks = async function* () {
       for (;;) yield "\r\n".repeat(1_000);
     };
@@ -264,7 +264,7 @@ describe.each(Object.entries(doors))("listen() at %s", (_what, door) => {
 
 describe("listen()", () => {
   test("gives a connection that is open already a moment to bring its request when it stops", async () => {
-    const listener = await start(echo, doors["a socket that was handed over"]());
+    const listener = await start(echo, addresses["a socket that was handed over"]());
     const answered = Promise.withResolvers<void>();
     const pieces = async function* () {
       yield kept;

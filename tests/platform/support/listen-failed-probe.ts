@@ -2,5 +2,5 @@
 import process from "node:process";
 import { listen } from "../../../lib/platform/server/server.ts";
 
-const door = { host: "127.0.0.1", port: Number(process.argv[2]) };
-await listen({ ...door, fetch: () => new Response() }).catch(({ code }) => console.log(code));
+const address = { host: "127.0.0.1", port: Number(process.argv[2]) };
+await listen({ ...address, fetch: () => new Response() }).catch(({ code }) => console.log(code));

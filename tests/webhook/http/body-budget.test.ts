@@ -4,7 +4,7 @@ import { BodyBudget } from "../../../lib/webhook/http/body-budget.ts";
 const LONG_MS = 60_000;
 
 /** What has entered so far, by name. */
-function door(room: BodyBudget) {
+function address(room: BodyBudget) {
   const inside: string[] = [];
   const leaves = new Map<string, () => void>();
   const enter = async (name: string, bytes: number, waitMs = LONG_MS) => {
@@ -19,7 +19,7 @@ function door(room: BodyBudget) {
 
 describe("ByteRoom", () => {
   test("lets in what fits, and the rest in order as others leave", async () => {
-    const { inside, enter, leave } = door(new BodyBudget(10));
+    const { inside, enter, leave } = address(new BodyBudget(10));
     await enter("a", 6);
     const b = enter("b", 6);
     const c = enter("c", 4);
@@ -30,7 +30,7 @@ describe("ByteRoom", () => {
   });
 
   test("lets in what is larger than itself when it is empty, and nothing beside it", async () => {
-    const { inside, enter, leave } = door(new BodyBudget(10));
+    const { inside, enter, leave } = address(new BodyBudget(10));
     await enter("huge", 50);
     const next = enter("next", 1);
     expect(inside).toEqual(["huge"]);
@@ -40,7 +40,7 @@ describe("ByteRoom", () => {
   });
 
   test("gives up on whoever waited too long, who then blocks nobody", async () => {
-    const { inside, enter, leave } = door(new BodyBudget(10));
+    const { inside, enter, leave } = address(new BodyBudget(10));
     await enter("a", 8);
     const late = enter("late", 8, 1);
     const small = enter("small", 2);

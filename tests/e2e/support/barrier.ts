@@ -1,16 +1,16 @@
 import type { Running } from "./opsctl.ts";
 
-/** A door that holds whoever comes to it: a run is stopped there for as long as a test needs. */
-export type Door = {
+/** Holds every caller of `pass` until it is opened, so that a test can look at a run in between. */
+export type Barrier = {
   /** To be awaited in the way of the run. */
   pass(): Promise<void>;
   open(): void;
-  /** Waits until as many as were expected stand before the door; fails when the process ends before that. */
+  /** Waits until as many as were expected wait at it; fails when the process ends before that. */
   reachedBy(process: Running): Promise<void>;
 };
 
-/** A closed door at which so many will come to stand. */
-export function closedDoor(expected = 1): Door {
+/** A barrier that is reached when `expected` callers wait at it. */
+export function closedBarrier(expected = 1): Barrier {
   const reached = Promise.withResolvers<void>();
   let waiting = 0;
   const opened = Promise.withResolvers<void>();
@@ -23,9 +23,9 @@ export function closedDoor(expected = 1): Door {
     open: opened.resolve,
     async reachedBy(process) {
       const ended = process.ended.then(({ exitCode, stderr }) => {
-        throw new Error(`The process ended with ${exitCode} before it came to the door: ${stderr}`);
+        throw new Error(`The process ended with ${exitCode} before it came to the barrier: ${stderr}`);
       });
-      // Once the door is reached, how the process ends is for others to judge.
+      // Once the barrier is reached, how the process ends is for others to judge.
       ended.catch(() => {});
       await Promise.race([reached.promise, ended]);
     },
