@@ -44,7 +44,7 @@ for (const major of [undefined, 15]) {
           expect(await dedup.confirm(key, claim.token, { value: key })).toBe(true);
       }
       for (const key of ODD_KEYS)
-        expect(await dedup.claim(key, TTL_MS)).toMatchObject({ outcome: "duplicate", value: key });
+        expect(await dedup.claim(key, TTL_MS)).toMatchObject({ status: "duplicate", value: key });
       expect(await dedup.release("a", "no\u0000token")).toBe(false);
     });
 

@@ -12,7 +12,7 @@ const SOURCE_RUNTIMES: [string, string[]][] = [
 ];
 const ENV = { PATH: process.env.PATH, HOME: "/tmp", DENO_NO_UPDATE_CHECK: "1" };
 
-describe.each(SOURCE_RUNTIMES)("runLeaf() under %s", (_name, command) => {
+describe.each(SOURCE_RUNTIMES)("runCommand() under %s", (_name, command) => {
   const run = (mode: string, args: string[], env = {}) =>
     startProgram([...command, mode, ...args], { env: { ...ENV, ...env }, cwd: ROOT }).ended;
 
@@ -55,9 +55,9 @@ describe.each(SOURCE_RUNTIMES)("runLeaf() under %s", (_name, command) => {
         error: { code: "INTERNAL_ERROR", message: expect.stringContaining("TypeError: boom <secret>") },
       });
       expect(stdout + stderr).not.toContain("canary");
-      expect(stderr).not.toContain("leaf-program");
+      expect(stderr).not.toContain("command-program");
       const debugged = await run(mode, ["--json"], { OPSCTL_LOG_LEVEL: "debug" });
-      expect(debugged.stderr).toContain("leaf-program");
+      expect(debugged.stderr).toContain("command-program");
       expect(debugged.stderr).not.toContain("canary");
     },
   );

@@ -1,4 +1,4 @@
-/** A program of one command that misbehaves as its first argument says, run by `run-leaf.test.ts` as a process. */
+/** A program of one command that misbehaves as its first argument says, run by `run-command.test.ts` as a process. */
 import process from "node:process";
 import { defineCommand } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";

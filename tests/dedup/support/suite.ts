@@ -79,7 +79,7 @@ function claimTests(fixture: () => DedupFixture): void {
     expect((await dedup.claim("a", TTL_MS)).status).toBe("duplicate");
     await setClock(START_MS + TTL_MS);
     expect(await dedup.claim("a", TTL_MS)).toMatchObject({
-      outcome: "first",
+      status: "first",
       claimedAtMs: START_MS + TTL_MS,
     });
   });
@@ -111,7 +111,7 @@ function confirmationTests(fixture: () => DedupFixture): void {
     expect(await dedup.claim("a", TTL_MS)).toMatchObject({ value: "https://tracker/1" });
     await setClock(START_MS + TTL_MS);
     await claimFirst(dedup, "a");
-    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
   });
 
   test("confirmed without a time of its own keeps the one it has", async () => {
@@ -154,7 +154,7 @@ function confirmationTests(fixture: () => DedupFixture): void {
     expect(await dedup.confirm("a", old, { value: "old", ttlMs: 1 })).toBe(false);
     expect(await dedup.release("a", old)).toBe(false);
     expect(await dedup.release("b", token)).toBe(false);
-    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
   });
 }
 
@@ -185,7 +185,7 @@ function clockTests(fixture: () => DedupFixture): void {
     const token = await claimFirst(dedup, "a");
     await setClock(START_MS - DAY_MS);
     expect(await dedup.confirm("a", token, { value: "v" })).toBe(true);
-    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: "v" });
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: "v" });
     expect(await dedup.release("a", token)).toBe(true);
   });
 }
@@ -201,14 +201,14 @@ function storeTests(fixture: () => DedupFixture): void {
       expect(await inside.release("kept", kept)).toBe(true);
     });
     await claimFirst(dedup, "undone");
-    expect(await dedup.claim("kept", TTL_MS)).toMatchObject({ outcome: "duplicate", value: null });
+    expect(await dedup.claim("kept", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
   });
 
   test("remembers over a restart", async () => {
     const token = await claimFirst(fixture().dedup, "a");
     await fixture().dedup.confirm("a", token, { value: "v" });
     const dedup = await fixture().reopen();
-    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ outcome: "duplicate", value: "v" });
+    expect(await dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: "v" });
     expect(await dedup.release("a", token)).toBe(true);
   });
 

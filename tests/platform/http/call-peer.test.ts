@@ -39,7 +39,7 @@ describe("callPeer()", () => {
   test("sends the body as JSON, uncompressed answers wanted", async () => {
     const result = await post();
     expect(result).toMatchObject({
-      class: "answered",
+      status: "answered",
       problem: null,
       answer: { status: 200, json: { id: "x" } },
     });
@@ -73,7 +73,7 @@ describe("callPeer()", () => {
   ])("takes a %i for %s", async (status, expected) => {
     peer.routes.post.next({ status, text: status === 204 ? "" : "{}", headers: { location: "/elsewhere" } });
     const result = await post({ definitive });
-    expect(result).toMatchObject({ class: expected, problem: null, answer: { status } });
+    expect(result).toMatchObject({ status: expected, problem: null, answer: { status } });
     expect(peer.ledger).toHaveLength(1);
   });
 
@@ -90,7 +90,7 @@ describe("callPeer()", () => {
     ["huge", "answer_too_large"],
   ] as const)("takes %s for ambiguous: %s", async (fault, problem) => {
     peer.routes.post.next(fault);
-    expect(await post()).toMatchObject({ class: "ambiguous", problem });
+    expect(await post()).toMatchObject({ status: "ambiguous", problem });
     expect(peer.ledger).toHaveLength(1);
   });
 
@@ -103,7 +103,7 @@ describe("callPeer()", () => {
 
   test.each(["hang", "stall_body"] as const)("limits the time of the whole call: %s", async (fault) => {
     peer.routes.post.next(fault);
-    expect(await post({ timeoutMs: 150 })).toMatchObject({ class: "ambiguous", problem: "timeout" });
+    expect(await post({ timeoutMs: 150 })).toMatchObject({ status: "ambiguous", problem: "timeout" });
   });
 
   test("keeps the status of an answer whose body broke off", async () => {
@@ -123,7 +123,10 @@ describe("callPeer()", () => {
       shutdown.abort();
       return "hang";
     };
-    expect(await post({ signal: shutdown.signal })).toMatchObject({ class: "ambiguous", problem: "aborted" });
+    expect(await post({ signal: shutdown.signal })).toMatchObject({
+      status: "ambiguous",
+      problem: "aborted",
+    });
   });
 
   test("sends nothing when the request cannot be made, and does not quote its headers", async () => {
@@ -140,7 +143,7 @@ describe("callPeer()", () => {
     );
     for (const status of [301, 302, 303, 307, 308]) {
       peer.routes.post.next({ status, json: {}, headers: { location: `${elsewhere.url}/call` } });
-      expect(await post()).toMatchObject({ class: "ambiguous", answer: { status } });
+      expect(await post()).toMatchObject({ status: "ambiguous", answer: { status } });
     }
     expect(elsewhere.ledger).toHaveLength(0);
     await elsewhere.stop();
@@ -162,7 +165,7 @@ describe("callPeer()", () => {
     [{}, 1_000],
   ])("says when a throttled call may be repeated: %p", async (headers, retryAfterMs) => {
     peer.routes.post.next({ status: 429, json: {}, headers: headers as Record<string, string> });
-    expect(await post()).toMatchObject({ class: "throttled", retryAfterMs });
+    expect(await post()).toMatchObject({ status: "throttled", retryAfterMs });
   });
 
   test.each([

@@ -130,7 +130,7 @@ function settleTests(fixture: () => StateFixture): void {
       url,
     });
     expect(await dueIds(state, "issue")).toEqual([]);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ outcome: "duplicate", url });
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ status: "duplicate", url });
     await state.settle(999_999, DELIVERED);
   });
 

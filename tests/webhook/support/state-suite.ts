@@ -86,7 +86,7 @@ function issueTests(fixture: () => StateFixture): void {
     expect(last?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
     await setClock(START_MS + ISSUE_TTL_MS);
     const [next] = await acceptAll(state, sampleAlert());
-    expect(next?.issue).toMatchObject({ outcome: "first", claimedAtMs: START_MS + ISSUE_TTL_MS });
+    expect(next?.issue).toMatchObject({ status: "first", claimedAtMs: START_MS + ISSUE_TTL_MS });
   });
 
   test("a resolved alert claims nothing and frees nothing", async () => {

@@ -71,9 +71,9 @@ for (const major of MAJORS) {
       ]);
       await store.database.sql`drop trigger refuse on opsctl_state.outbox`;
       expect(outcomes).toMatchObject([
-        { accepted: [{ issue: { outcome: "first" } }] },
+        { accepted: [{ issue: { status: "first" } }] },
         { refused: "state_unavailable" },
-        { accepted: [{ issue: { outcome: "first" } }] },
+        { accepted: [{ issue: { status: "first" } }] },
       ]);
       expect(await hosts[0].stats()).toMatchObject({ message: { queued: 2 }, issue: { queued: 2 } });
     });

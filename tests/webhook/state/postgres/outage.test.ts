@@ -113,7 +113,7 @@ describe("a state whose connections are cut", () => {
       await untilWaiting();
       proxy.cut();
     });
-    expect(await accepting!).toMatchObject([{ accepted: [{ issue: { outcome: "not_firing" } }] }]);
+    expect(await accepting!).toMatchObject([{ accepted: [{ issue: { status: "not_firing" } }] }]);
     expect(await countMessages()).toBe(1);
   });
 

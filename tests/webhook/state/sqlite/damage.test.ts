@@ -165,7 +165,7 @@ describe("openSqliteState() on a damaged file", () => {
     const alerts = [sampleAlert({ fingerprint: "late" })];
     expect(await state.accept([alerts, alerts])).toEqual([REFUSED, REFUSED]);
     expect(state.movedAside).toBeNull();
-    expect(await acceptAll(state, ...alerts)).toMatchObject([{ issue: { outcome: "first" } }]);
+    expect(await acceptAll(state, ...alerts)).toMatchObject([{ issue: { status: "first" } }]);
     await expectMended(state);
     expect((await state.latest("f1")).message?.state).toBe("queued");
     await state.close();

@@ -85,7 +85,7 @@ describe("processes on one file", () => {
     );
     expect(seen[0]).toHaveLength(7);
     expect(seen[0]?.slice(0, 2)).toEqual([[], [2]]);
-    expect(seen[0]?.[5]).toMatchObject({ outcome: "duplicate", url: "https://tracker.example/issue/1" });
+    expect(seen[0]?.[5]).toMatchObject({ status: "duplicate", url: "https://tracker.example/issue/1" });
     expect(seen[1]).toEqual(seen[0] as unknown[]);
   });
 
