@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build build-all install uninstall demo test check bench chaos peers clean
+.PHONY: help bun setup build build-all install uninstall demo test check bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ chaos: build ## The long kill-at-every-step runs
 
 peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
 	$(BUN) tests/peers/peers.ts $(ONLY)
+
+pictures: setup ## Draw the README's pictures again from golden texts (CHROMIUM=<program>: the e-mail, too)
+	CHROMIUM="$(CHROMIUM)" $(BUN) tests/pictures/make.ts
 
 clean: ## Remove what was built and installed
 	rm -rf dist node_modules .tools .demo .bench
