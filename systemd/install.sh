@@ -275,7 +275,7 @@ next_steps() {
 		     systemctl enable --now $UNITS
 		     after an update: systemctl restart opsctl-webhook.service
 		  6. opsctl doctor, as root, says what is missing.
-		Agent, proxy and firewall: $SHARE, and Install in the README.
+		Agent, proxy and firewall: $SHARE, and docs/install.md.
 	END
 }
 

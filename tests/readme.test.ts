@@ -1,18 +1,29 @@
-/** The README names every code that ends a command and every variable that a command reads. */
-import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
-const root = join(import.meta.dirname, "..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
+/** The documents name what the program has, and show nothing that it has not: codes, variables, links and commands. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { strictArguments } from "../cli/framework/arguments.ts";
+import { root } from "../cli/root.ts";
+import {
+  anchorsOf,
+  type Block,
+  commandsIn,
+  inlineCode,
+  linksOf,
+  PAGES,
+  type Page,
+  page,
+  pageOf,
+  ROOT,
+} from "./support/documents.ts";
 
 /** Caught on their way: the first becomes DATABASE_TIMEOUT, the second can only come of a wrong zone in the code. */
 const NEVER_SHOWN = new Set(["STATEMENT_TIMEOUT", "WINDOW_UNKNOWN_ZONE"]);
 
 const sources = ["cli", "lib"].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
-    .map((name) => readFileSync(join(root, folder, name), "utf8")),
+    .map((name) => readFileSync(join(ROOT, folder, name), "utf8")),
 );
 
 /** Every first group of `pattern` in the sources, once each. */
@@ -20,32 +31,205 @@ function found(pattern: RegExp): string[] {
   return [...new Set(sources.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name!)))];
 }
 
-/** What the README does not have as code: whole words between backticks, a list of them or with a value. */
-function missing(names: string[]): string[] {
-  const words = new Set(
-    [...readme.matchAll(/`([^`\n]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
-  );
+/** What a page does not have as code: whole words between backticks, a list of them or with a value. */
+function missing(names: string[], path: string): string[] {
+  const words = new Set(inlineCode(page(path)).flatMap((code) => code.match(/\w+/g) ?? []));
   return names.filter((name) => !words.has(name));
 }
 
-test("the README explains every code that ends a command", () => {
+test("docs/codes.md explains every code that ends a command", () => {
   const codes = [
     ...found(/\bcode: "([A-Z]+(?:_[A-Z]+)+)"/g),
     ...found(/^ {2}([A-Z]+(?:_[A-Z]+)+): EXIT\./gm),
   ].filter((code) => !NEVER_SHOWN.has(code));
   expect(codes.length).toBeGreaterThan(50);
-  expect(missing(codes)).toEqual([]);
+  expect(missing(codes, "docs/codes.md")).toEqual([]);
 });
 
-test("the README explains what can be behind a missing instance", () => {
+test("docs/codes.md explains what can be behind a missing instance", () => {
   const causes = found(/^ {2}((?:sender_)?instance_\w+): \(/gm);
   expect(causes.length).toBeGreaterThan(5);
-  expect(missing(causes)).toEqual([]);
+  expect(missing(causes, "docs/codes.md")).toEqual([]);
 });
 
-test("the README explains every variable", () => {
+test("docs/configuration.md explains every variable", () => {
   const settings = found(/^\s+([A-Z][A-Z_]+): (?:required|optional)(?:Secret)?\(/gm);
   const others = found(/\benv\.([A-Z][A-Z_]{5,})/g).filter((name) => name.startsWith("OPSCTL_"));
   expect(settings.length).toBeGreaterThan(25);
-  expect(missing([...settings, ...others])).toEqual([]);
+  expect(missing([...settings, ...others], "docs/configuration.md")).toEqual([]);
 });
+
+describe("links", () => {
+  test.each(PAGES.map((each) => [each.path, each] as const))("of %s lead somewhere", (_path, from) => {
+    expect(linksOf(from).filter((target) => !leadsSomewhere(from, target))).toEqual([]);
+  });
+
+  test("of the README lead to every page of docs/", () => {
+    const linked = new Set(linksOf(page("README.md")).map((target) => target.split("#")[0]!));
+    const pages = PAGES.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
+    expect(pages.length).toBeGreaterThan(10);
+    expect(pages.filter((path) => !linked.has(path))).toEqual([]);
+  });
+
+  test("that lead nowhere are found by this test", () => {
+    const from = pageOf(
+      "docs/codes.md",
+      "# A & `b` c\n[1](#a--b-c) [2](#d) [3](doctor.md#none) [4](../gone.md)",
+    );
+    expect(linksOf(from).filter((target) => !leadsSomewhere(from, target))).toEqual([
+      "#d",
+      "doctor.md#none",
+      "../gone.md",
+    ]);
+  });
+});
+
+function leadsSomewhere(from: Page, target: string): boolean {
+  if (/^https?:\/\//.test(target)) return true;
+  const [file, anchor] = target.split("#");
+  const path = file === "" ? from.path : normalize(join(dirname(from.path), file!));
+  if (!existsSync(join(ROOT, path))) return false;
+  if (anchor === undefined) return true;
+  return anchorsOf(path === from.path ? from : page(path)).has(anchor);
+}
+
+/** A command of a document: whole where it stands in a block, perhaps only its name in the middle of a sentence. */
+type Shown = { path: string; line: string; words: string[]; isWhole: boolean };
+
+/** Blocks that hold what was printed. */
+const OUTPUT = new Set(["text", "console", "mermaid"]);
+
+const shown: Shown[] = PAGES.filter(({ path }) => path !== "CHANGELOG.md").flatMap((each) => [
+  ...each.blocks.flatMap((block) => typedIn(block).flatMap((line) => shownIn(each.path, line, true))),
+  ...inlineCode(each).flatMap((line) => shownIn(each.path, line, false)),
+]);
+
+/** The lines of a block that somebody types; among the output of commands those behind a prompt. */
+function typedIn({ language, lines }: Block): string[] {
+  return OUTPUT.has(language) ? lines.filter((line) => line.startsWith("$ ")) : lines;
+}
+
+function shownIn(path: string, line: string, isWhole: boolean): Shown[] {
+  return commandsIn(line).map((words) => ({ path, line, words, isWhole }));
+}
+
+const ofOpsctl = shown.filter(({ words: [program = ""] }) => /^(?:\S+\/)?opsctl$/.test(program));
+
+describe("a command that a document shows", () => {
+  test("is found by this test, however it is started", () => {
+    expect(commandsIn("$ sudo opsctl doctor weekly   # one")).toEqual([["opsctl", "doctor", "weekly"]]);
+    expect(commandsIn("A='b c' opsctl migrate && dist/opsctl doctor")).toEqual([
+      ["opsctl", "migrate"],
+      ["dist/opsctl", "doctor"],
+    ]);
+    expect(
+      commandsIn("runuser -u opsctl -- sh -c 'set -a; . ./x.env; exec opsctl weekly --json'"),
+    ).toContainEqual(["opsctl", "weekly", "--json"]);
+    expect(commandsIn("ExecStart=/usr/local/bin/opsctl webhook serve")).toEqual([
+      ["/usr/local/bin/opsctl", "webhook", "serve"],
+    ]);
+    expect(ofOpsctl.length).toBeGreaterThan(60);
+  });
+
+  test("is one of opsctl's, with options that it has", async () => {
+    const problems = await Promise.all(
+      ofOpsctl.map(async ({ path, line, words, isWhole }) => {
+        const problem = await problemOf(words.slice(1), isWhole);
+        return problem === undefined ? [] : [`${path}: ${line}: ${problem}`];
+      }),
+    );
+    expect(problems.flat()).toEqual([]);
+  });
+
+  test("that is none, or has another option, is found by this test", async () => {
+    expect(await problemOf(["weakly"], true)).toContain("no command");
+    expect(await problemOf(["weekly", "--dryrun"], false)).toContain("unknown option --dryrun");
+    expect(await problemOf(["deliveries", "reconcile", "<id>", "--to", "sent"], true)).toContain("--reason");
+    expect(await problemOf(["deliveries", "reconcile"], false)).toBeUndefined();
+  });
+
+  test("is a target of the Makefile behind `make`", () => {
+    const targets = new Set(
+      [...readFileSync(join(ROOT, "Makefile"), "utf8").matchAll(/^([a-z-]+):/gm)].map(([, name]) => name),
+    );
+    const made = shown.filter(({ words }) => words[0] === "make");
+    expect(made.length).toBeGreaterThan(20);
+    const unknown = made.flatMap(({ path, words }) =>
+      words.slice(1).flatMap((word) => (word.includes("=") || targets.has(word) ? [] : [`${path}: ${word}`])),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** What stands for anything in a command that is shown, and what may stand there. */
+const PLACEHOLDER = /^(?:<[^>]+>|…)$/;
+const VALUES = ["3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d", "17", "2026-11-16", "x"];
+
+/** What is wrong with a command line, or undefined; in the middle of a sentence what is left out is no fault. */
+async function problemOf(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
+  let group: typeof root = root;
+  for (const [at, word] of words.entries()) {
+    if (word === "--help" || word === "--version" || PLACEHOLDER.test(word)) return undefined;
+    const next = Object.hasOwn(group.commands, word) ? group.commands[word]! : undefined;
+    if (next === undefined) return `there is no command ${word}`;
+    if ("load" in next) return argumentProblem(words.slice(at + 1), await next.load(), isWhole);
+    group = next;
+  }
+  return isWhole ? "it is not a whole command" : undefined;
+}
+
+type Command = Parameters<typeof strictArguments>[1];
+
+function argumentProblem(words: readonly string[], command: Command, isWhole: boolean): string | undefined {
+  if (words.includes("--help")) return undefined;
+  const problems = filledIn(words).map((line) => {
+    const checked = strictArguments(line, command);
+    return "problem" in checked ? checked.problem : undefined;
+  });
+  if (problems.includes(undefined)) return undefined;
+  if (isWhole) return problems[0];
+  return problems.every((problem) => /^unknown option|^unexpected/.test(problem!)) ? problems[0] : undefined;
+}
+
+/** The line with each of its placeholders filled in every way. */
+function filledIn(words: readonly string[]): string[][] {
+  return words.reduce<string[][]>(
+    (lines, word) => {
+      const values = PLACEHOLDER.test(word) ? VALUES : [word];
+      return lines.flatMap((line) => values.map((value) => [...line, value]));
+    },
+    [[]],
+  );
+}
+
+describe("a command that needs no host", () => {
+  const needsNothing = ({ words }: Shown) =>
+    /^(?:.* )?(?:--help|--version)$|^alert-rules export( --[a-z-]+)*$/.test(words.slice(1).join(" "));
+  const lines = [...new Set(ofOpsctl.filter(needsNothing).map(({ words }) => words.slice(1).join(" ")))];
+
+  test.each(lines.filter((line) => !line.includes("<")))("does what is shown: opsctl %s", (line) => {
+    const { exitCode, stdout } = run(line);
+    expect([exitCode, stdout.length > 0]).toEqual([0, true]);
+  });
+
+  const consoles = PAGES.flatMap(({ path, blocks }) =>
+    blocks.filter(({ language }) => language === "console").map(({ lines }) => ({ path, lines })),
+  );
+
+  test("prints what is shown behind it", () => {
+    expect(consoles.length).toBeGreaterThan(0);
+    for (const { lines } of consoles) {
+      const [command, ...output] = lines;
+      const { stdout } = run(command!.replace(/^\$ opsctl /, ""));
+      expect(stdout.trimEnd().split("\n")).toEqual(output);
+    }
+  });
+});
+
+function run(line: string): { exitCode: number | null; stdout: string } {
+  const { exitCode, stdout } = Bun.spawnSync(
+    [process.execPath, join(ROOT, "cli/main.ts"), ...line.split(" ")],
+    { env: { PATH: process.env.PATH ?? "" }, cwd: "/" },
+  );
+  return { exitCode, stdout: stdout.toString() };
+}

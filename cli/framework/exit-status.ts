@@ -1,4 +1,4 @@
-/** How a process of opsctl ends; the README has the same table. */
+/** How a process of opsctl ends; docs/codes.md has the same table. */
 export const EXIT = {
   /** Everything that was asked for finished without failure. */
   ok: 0,

@@ -32,7 +32,7 @@ const ROOM_WAIT_MS = 15_000;
  *
  * Shape:  checked in this order, each before the next costs anything: path, method, secret, content type, size, JSON,
  *         alerts. A bad request is 4xx; whatever can heal is 503, for senders do not repeat after a 4xx.
- * Source: monitoring document, Alert webhook; its answers are in the README's table.
+ * Source: monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;

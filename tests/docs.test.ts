@@ -1,0 +1,48 @@
+/** What the documents refer to is there: the tests behind the promises, the pictures, the files. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { PAGES, page, ROOT } from "./support/documents.ts";
+import { alertPicture } from "./pictures/alert-picture.ts";
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+describe("docs/promise.md", () => {
+  const rows = page("docs/promise.md")
+    .prose.split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| promise |"));
+
+  test("names a test for each promise", () => {
+    expect(rows.length).toBeGreaterThan(30);
+    expect(rows.filter((row) => !/`tests\/[^`]+\.test\.ts` “/.test(row.split(" | ").at(-1)!))).toEqual([]);
+  });
+
+  test("names tests that there are, in the files that it says", () => {
+    const named = rows.flatMap((row) => [...row.matchAll(/`(tests\/[^`]+)` “([^”]+)”/g)]);
+    const gone = named.flatMap(([, path, title]) =>
+      existsSync(join(ROOT, path!)) && testNames(path!).some((name) => name.includes(title!))
+        ? []
+        : [`${path}: ${title}`],
+    );
+    expect(gone).toEqual([]);
+  });
+});
+
+/** The names that a file gives its tests and groups of tests. */
+function testNames(path: string): string[] {
+  return [...read(path).matchAll(/\(\s*(?:"([^"\n]+)"|`([^`\n]+)`)\s*,/g)].map(
+    ([, plain, template]) => plain ?? template!,
+  );
+}
+
+describe("the pictures", () => {
+  test("of an alert is the golden text", () => {
+    expect(read("docs/images/alert.svg")).toBe(
+      alertPicture(read("tests/golden/webhook/grafana-firing.whatsapp.txt")),
+    );
+  });
+
+  test.each(["alert.svg", "weekly-email.png"])("%s is under 150 KB", (image) => {
+    expect(statSync(join(ROOT, "docs/images", image)).size).toBeLessThan(150_000);
+  });
+});
