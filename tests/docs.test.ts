@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { PAGES, page, ROOT } from "./support/documents.ts";
 import { alertPicture } from "./pictures/alert-picture.ts";
+import { PAGES, page, ROOT } from "./support/documents.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
@@ -45,4 +45,16 @@ describe("the pictures", () => {
   test.each(["alert.svg", "weekly-email.png"])("%s is under 150 KB", (image) => {
     expect(statSync(join(ROOT, "docs/images", image)).size).toBeLessThan(150_000);
   });
+});
+
+describe("files of the repository", () => {
+  const PATH = /(?<![\w./-])(?:cli|lib|sql|systemd|tests|docs|\.ci)\/(?:[\w./-]*[\w/])?/g;
+
+  test.each(PAGES.filter(({ path }) => path !== "CHANGELOG.md").map((each) => [each.path, each] as const))(
+    "that %s names are there",
+    (_path, { text }) => {
+      const named = [...new Set(text.match(PATH) ?? [])];
+      expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    },
+  );
 });
