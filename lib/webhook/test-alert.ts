@@ -3,7 +3,7 @@ import { OpsError } from "../platform/errors.ts";
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
-import type { AlertAnswer } from "./delivery/alert-answer.ts";
+import type { AlertAnswer } from "./http/alert-answer.ts";
 import type { LatestRow, OutboxKind, State } from "./state/state.ts";
 
 /** What became of a test alert: the service's answer, and later news of what was queued. */

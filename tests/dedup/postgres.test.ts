@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import postgres from "postgres";
-import { postgresDedup } from "../../lib/dedup/postgres.ts";
-import { restoredText, storedKey, storedText } from "../../lib/dedup/postgres-text.ts";
+import { postgresDedup } from "./support/postgres-dedup.ts";
+import { restoredText, storedKey, storedText } from "../../lib/webhook/state/postgres/stored-text.ts";
 import { createStateDatabase, type StateDatabase } from "../webhook/support/postgres-state.ts";
 import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
 

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { parseAlerts } from "../alert/parse.ts";
-import type { TakeAlerts } from "../delivery/alert-answer.ts";
+import type { TakeAlerts } from "./alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
 import { authenticator } from "./authenticate.ts";

@@ -7,7 +7,7 @@ import { formatAlertTime } from "../alert/time.ts";
 import { breakLinks } from "./break-links.ts";
 import { textLines } from "./text-lines.ts";
 import { webLink } from "./web-link.ts";
-import { whatsappLink } from "./whatsapp-link.ts";
+import { whatsappLink } from "./links.ts";
 import { leftOutWording, stateWording, troubleWording } from "./wording.ts";
 
 const MAX_UNITS = 4000;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { silentLog } from "../../../lib/platform/log/log.ts";
 import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
 import { Sender } from "../../../lib/webhook/delivery/sender.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
 import type { DueRow, Settlement } from "../../../lib/webhook/state/state.ts";
 import { alertWith } from "../support/alert.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import type { TakeAlerts } from "../../../lib/webhook/delivery/alert-answer.ts";
+import type { TakeAlerts } from "../../../lib/webhook/http/alert-answer.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 import { readBody } from "../../../lib/webhook/http/read-body.ts";
 import { probeAnswer } from "../support/app-probe.ts";

@@ -6,7 +6,7 @@ import { listen } from "../../../lib/platform/server/server.ts";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
+import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 
 /** The secret that the probe knows. */

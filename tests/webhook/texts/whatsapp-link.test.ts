@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { whatsappPlain } from "../../../lib/text/whatsapp-plain.ts";
-import { whatsappLink } from "../../../lib/webhook/texts/whatsapp-link.ts";
+import { whatsappLink } from "../../../lib/webhook/texts/links.ts";
 
 describe("whatsappLink()", () => {
   test.each([

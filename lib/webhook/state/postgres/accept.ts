@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { restoredText, storedKey, storedText } from "../../../dedup/postgres-text.ts";
+import { restoredText, storedKey, storedText } from "./stored-text.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import {

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
-import { restoredText } from "../../../dedup/postgres-text.ts";
+import { restoredText } from "./stored-text.ts";
 import type { DeadRow, DueQuery, DueRow, LatestRow, OutboxKind, OutboxStats } from "../state.ts";
-import { storedAlert } from "../stored-alert.ts";
+import { storedAlert } from "../stored.ts";
 import { issueKey } from "./accept.ts";
 
 /** The rows whose turn it is, and the ids of those that keep no alert. */

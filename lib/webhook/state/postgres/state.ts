@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { postgresDedup } from "../../../dedup/postgres.ts";
-import { storedText } from "../../../dedup/postgres-text.ts";
+import { postgresDedup } from "../../../../tests/dedup/support/postgres-dedup.ts";
+import { storedText } from "./stored-text.ts";
 import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
 import { databaseError, openDatabase } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";

@@ -3,9 +3,9 @@ import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { type AcceptOutcome, type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../state.ts";
-import { dispatcherLockPath, openStateFile } from "./file.ts";
-import { OpenOutbox } from "./open-outbox.ts";
-import { Settlements } from "./settlements.ts";
+import { dispatcherLockPath, openStateFile } from "./file/open.ts";
+import { OpenOutbox } from "./outbox-file.ts";
+import { Settlements } from "./shared-commit.ts";
 
 /** Where the state is, whose clock it has, and how much may wait in it. */
 export type SqliteStateOptions = {

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { judgeOwnFile } from "../../../platform/files/own-file.ts";
-import { isRefusedRow, openSqlite } from "../../../platform/files/sqlite.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import { judgeOwnFile } from "../../../../platform/files/own-file.ts";
+import { isRefusedRow, openSqlite } from "../../../../platform/files/sqlite.ts";
+import type { Log } from "../../../../platform/log/log.ts";
 import { readableClaims, readableRows } from "./salvage.ts";
 import { ensureSchema, OUTBOX_COLUMNS } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { DueQuery, DueRow, OutboxKind } from "../state.ts";
-import { storedAlert } from "../stored-alert.ts";
+import type { DueQuery, DueRow, OutboxKind } from "../../state.ts";
+import { storedAlert } from "../../stored.ts";
 
 /** The longest that a row waits for its next attempt, whatever was asked for and wherever the clock was set. */
 export const LONGEST_DELAY_MS = 60 * 60_000;

@@ -3,9 +3,9 @@ import { OpsError } from "../../../platform/errors.ts";
 import { isDamaged } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../state.ts";
-import { openStateFile, type StateFile } from "./file.ts";
-import { type FileWatch, putBack, watchFile } from "./file-watch.ts";
-import { type Outbox, outboxOn } from "./outbox.ts";
+import { openStateFile, type StateFile } from "./file/open.ts";
+import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
+import { type Outbox, outboxOn } from "./outbox/outbox.ts";
 
 const MEND_AT_START_MS = 2_000;
 const MEND_AGAIN_MS = 5_000;

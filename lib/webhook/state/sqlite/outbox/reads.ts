@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../state.ts";
+import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../../state.ts";
 
 /** What can be asked about the outbox without changing it. */
 export type OutboxWatch = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/counters.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
 import { failureReason } from "../../../lib/webhook/metrics/failure-reason.ts";
 import type { OutboxStats } from "../../../lib/webhook/state/state.ts";
 import { findPromtool } from "../../support/promtool.ts";

@@ -1,5 +1,5 @@
 import type { Settlement } from "../state.ts";
-import type { Settled } from "./settle.ts";
+import type { Settled } from "./outbox/settle.ts";
 
 /** A settlement that waits for its commit. */
 export type WaitingSettlement = Settled & { resolve: () => void; reject: (error: unknown) => void };

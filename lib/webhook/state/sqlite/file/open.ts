@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { OpsError } from "../../../platform/errors.ts";
-import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
-import { requireOwnFile } from "../../../platform/files/own-file.ts";
-import { isDamaged, openSqlite } from "../../../platform/files/sqlite.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import { mend, mendedPath } from "./recovery.ts";
+import { OpsError } from "../../../../platform/errors.ts";
+import { type FileLock, tryFileLock } from "../../../../platform/files/file-lock.ts";
+import { requireOwnFile } from "../../../../platform/files/own-file.ts";
+import { isDamaged, openSqlite } from "../../../../platform/files/sqlite.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import { mend, mendedPath } from "./mend.ts";
 import { ensureSchema } from "./schema.ts";
 
 /** How to open the file of the state. */

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { createPrivately } from "../../../platform/files/own-file.ts";
+import { createPrivately } from "../../../../platform/files/own-file.ts";
 
 /** Whether the file that was opened at a path is still the one there; `missing` and `replaced` when it is not. */
 export type FileWatch = () => "kept" | "missing" | "replaced";

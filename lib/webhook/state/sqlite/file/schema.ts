@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { SQLITE_DEDUP_TABLE } from "../../../dedup/sqlite.ts";
-import { OpsError } from "../../../platform/errors.ts";
+import { SQLITE_DEDUP_TABLE } from "../../../../dedup/sqlite.ts";
+import { OpsError } from "../../../../platform/errors.ts";
 
 const VERSION = 2;
 

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { sqliteDedup } from "../../../dedup/sqlite.ts";
-import type { OutboxLimits } from "../state.ts";
+import { sqliteDedup } from "../../../../dedup/sqlite.ts";
+import type { OutboxLimits } from "../../state.ts";
 import { deadRows } from "./dead.ts";
 import { dueFinder } from "./due.ts";
 import { Load } from "./load.ts";
 import { transactionsOn } from "./transaction.ts";
 import { upkeep } from "./upkeep.ts";
-import { outboxWatch } from "./watch.ts";
+import { outboxWatch } from "./reads.ts";
 import { writer } from "./write.ts";
 
 /** The outbox and the dedup of one open file, every statement prepared. */

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
-import type { Claim, Dedup } from "./dedup.ts";
-import { restoredText, storedKey, storedText } from "./postgres-text.ts";
+import type { Claim, Dedup } from "../../../lib/dedup/dedup.ts";
+import { restoredText, storedKey, storedText } from "../../../lib/webhook/state/postgres/stored-text.ts";
 
 /**
  * A dedup in the schema `opsctl_state`, which must be there, on a pool or inside the caller's transaction.
