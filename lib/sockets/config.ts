@@ -10,6 +10,7 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
+import { STATE_DIRECTORY_SETTINGS, stateDirectoryOf } from "../platform/config/state-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
@@ -26,13 +27,10 @@ export type SocketMonitorConfig = {
 
 const OWN = {
   OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, "/etc/opsctl/webhook.env"),
-  OPSCTL_STATE_DIR: optional(absolutePath),
-  STATE_DIRECTORY: optional(anyText),
+  ...STATE_DIRECTORY_SETTINGS,
   OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
   TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
 };
-
-const DEFAULT_STATE_DIR = "/var/lib/opsctl";
 
 /** What is read from the webhook's file; the rest of it is the webhook's own. */
 const SHARED = [
@@ -59,11 +57,9 @@ export async function loadSocketMonitorConfig(env: Environment): Promise<SocketM
   const messaging = await loadMessaging(Object.fromEntries(shared), env).catch((error: unknown) => {
     throw withFileNamed(error, own.OPSCTL_WEBHOOK_ENV_FILE);
   });
-  // systemd separates several directories by colons; the first is the unit's own.
-  const ofUnit = own.STATE_DIRECTORY?.split(":")[0];
   return {
     messaging,
-    stateDir: own.OPSCTL_STATE_DIR ?? ofUnit ?? DEFAULT_STATE_DIR,
+    stateDir: stateDirectoryOf(own),
     logDir: own.OPSCTL_LOG_DIR,
     textfileDir: own.TEXTFILE_DIR,
   };

@@ -1,6 +1,5 @@
 import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
-  absolutePath,
   anyText,
   httpBaseUrl,
   loadConfig,
@@ -10,6 +9,11 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
+import {
+  STATE_DIRECTORY_SETTINGS,
+  type StateDirectorySettings,
+  stateDirectoryOf,
+} from "../platform/config/state-directory.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 
@@ -25,8 +29,7 @@ export type WebhookConfig = {
 export type StateConfig = { directory: string } | { url: Secret };
 
 const STATE = {
-  OPSCTL_STATE_DIR: optional(absolutePath),
-  STATE_DIRECTORY: optional(anyText),
+  ...STATE_DIRECTORY_SETTINGS,
   OPSCTL_STATE_URL: optionalSecret({ rule: postgresUrl }),
 };
 
@@ -42,12 +45,10 @@ const WEBHOOK = {
   ...STATE,
 };
 
-const DEFAULT_STATE_DIR = "/var/lib/opsctl";
-
 /**
  * Reads the settings of `opsctl webhook serve`.
  *
- * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET is a missing one.
+ * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
   const values = await loadConfig(WEBHOOK, env);
@@ -69,9 +70,9 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
 }
 
 /**
- * Reads what it takes to send a test alert to `url`, which gets the secret.
+ * Reads the settings for a test alert to `url`, which is sent the secret.
  *
- * Errors: CONFIG_INVALID, also for a URL to which the secret would go in the clear.
+ * Errors: CONFIG_INVALID, also for a URL to which the secret would go unencrypted.
  */
 export async function loadTestConfig(
   env: Environment,
@@ -83,7 +84,7 @@ export async function loadTestConfig(
 }
 
 /**
- * Reads where the state is kept, for the commands that look into it.
+ * Reads where the state is kept.
  *
  * Errors: CONFIG_INVALID.
  */
@@ -91,13 +92,7 @@ export async function loadStateConfig(env: Environment): Promise<StateConfig> {
   return stateOf(await loadConfig(STATE, env));
 }
 
-function stateOf(values: {
-  OPSCTL_STATE_DIR: string | undefined;
-  STATE_DIRECTORY: string | undefined;
-  OPSCTL_STATE_URL: Secret | undefined;
-}): StateConfig {
+function stateOf(values: StateDirectorySettings & { OPSCTL_STATE_URL: Secret | undefined }): StateConfig {
   if (values.OPSCTL_STATE_URL !== undefined) return { url: values.OPSCTL_STATE_URL };
-  // systemd separates several directories by colons; the first is the unit's own.
-  const own = values.STATE_DIRECTORY?.split(":")[0];
-  return { directory: values.OPSCTL_STATE_DIR ?? own ?? DEFAULT_STATE_DIR };
+  return { directory: stateDirectoryOf(values) };
 }

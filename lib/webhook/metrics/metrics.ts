@@ -1,21 +1,152 @@
+import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { OutboxKind, OutboxStats } from "../state/state.ts";
+import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
+import { PrometheusHistogram } from "./histogram.ts";
+import type { WebhookMetrics } from "./metrics.ts";
 
-/** Why a channel takes nothing at the moment: the code of the refusal, or null. */
-export type Holds = Record<OutboxKind, string | null>;
+const KINDS: readonly OutboxKind[] = ["message", "issue"];
+/** The kinds as whoever reads a dashboard knows them. */
+const SHOWN: Record<OutboxKind, string> = { message: "whatsapp", issue: "issue" };
+const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
+const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
 
 /**
- * What the service counts about itself.
+ * The counters of one process; they begin at zero with it.
  *
- * Units: durations in milliseconds; `sent` takes the time from acceptance to delivery.
+ * Shape: see `WebhookMetrics`. Every label has one of a few known values, and every series is there from the start. The
+ *        age of the oldest waiting row is 0 when none waits, as is the custom for a queue that is empty.
+ * Units: seconds, as Prometheus has them.
  */
-export type WebhookMetrics = {
-  request(status: number, durationMs: number): void;
-  accepted(count: number): void;
-  rejected(count: number): void;
-  duplicate(): void;
-  sent(kind: OutboxKind, latencyMs: number): void;
-  failed(kind: OutboxKind, code: string): void;
-  dead(kind: OutboxKind): void;
-  /** Prometheus text: every series is there from the start. */
-  render(now: { stats: OutboxStats; holds: Holds; isLeading: boolean; movedAside: boolean }): string;
-};
+export function createWebhookMetrics({ version }: { version: string }): WebhookMetrics {
+  const totals = { accepted: 0, rejected: 0, duplicates: 0 };
+  const requests = new Map(STATUSES.map((status) => [status, 0]));
+  const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
+  const kinds = { message: emptyKind(), issue: emptyKind() };
+  return {
+    request(status, durationMs) {
+      requests.set(status, (requests.get(status) ?? 0) + 1);
+      requestSeconds.observe(durationMs / 1_000);
+    },
+    accepted(count) {
+      totals.accepted += count;
+    },
+    rejected(count) {
+      totals.rejected += count;
+    },
+    duplicate() {
+      totals.duplicates += 1;
+    },
+    sent(kind, latencyMs) {
+      kinds[kind].sent += 1;
+      kinds[kind].latencySeconds.observe(latencyMs / 1_000);
+    },
+    failed(kind, code) {
+      kinds[kind].failed[failureReason(code)] += 1;
+    },
+    dead(kind) {
+      kinds[kind].dead += 1;
+    },
+    render: (now) =>
+      renderMetrics([
+        ...requestFamilies(totals, requests, requestSeconds),
+        ...kindFamilies(kinds),
+        ...queueFamilies(now.stats, now.holds),
+        gauge("leading", "Whether this process is the one that delivers.", [flag(now.isLeading)]),
+        gauge(
+          "state_moved_aside",
+          "Whether a state file could not be read at the start and was moved aside.",
+          [flag(now.movedAside)],
+        ),
+        gauge("build_info", "The version that runs.", [{ labels: { version }, value: 1 }]),
+      ]),
+  };
+}
+
+type KindCounts = ReturnType<typeof emptyKind>;
+
+function emptyKind() {
+  const failed = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0]));
+  return {
+    sent: 0,
+    dead: 0,
+    failed: failed as Record<(typeof FAILURE_REASONS)[number], number>,
+    latencySeconds: new PrometheusHistogram(DELIVERY_BOUNDS),
+  };
+}
+
+function requestFamilies(
+  totals: { accepted: number; rejected: number; duplicates: number },
+  requests: ReadonlyMap<number, number>,
+  requestSeconds: PrometheusHistogram,
+): MetricFamily[] {
+  const byStatus = [...requests].map(([status, value]) => ({ labels: { status: String(status) }, value }));
+  return [
+    counter("requests_total", "Requests to the public port, by the status of the answer.", byStatus),
+    histogram(
+      "request_duration_seconds",
+      "How long requests to the public port took.",
+      requestSeconds.samples(),
+    ),
+    counter("alerts_accepted_total", "Alerts that were accepted.", [{ value: totals.accepted }]),
+    counter("alerts_rejected_total", "Entries of accepted requests that were no alerts.", [
+      { value: totals.rejected },
+    ]),
+    counter("duplicates_total", "Firing alerts whose issue existed already.", [{ value: totals.duplicates }]),
+  ];
+}
+
+function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
+  const failed = KINDS.flatMap((kind) =>
+    FAILURE_REASONS.map((reason) => ({
+      labels: { kind: SHOWN[kind], reason },
+      value: kinds[kind].failed[reason],
+    })),
+  );
+  const latency = KINDS.flatMap((kind) => kinds[kind].latencySeconds.samples({ kind: SHOWN[kind] }));
+  const sent = perKind((kind) => kinds[kind].sent);
+  const dead = perKind((kind) => kinds[kind].dead);
+  return [
+    counter("sent_total", "Messages and issues that were delivered.", sent),
+    counter("failed_total", "Attempts that failed, by the class of the failure.", failed),
+    counter("dead_total", "Messages and issues that were given up.", dead),
+    histogram("delivery_latency_seconds", "From acceptance to delivery.", latency),
+  ];
+}
+
+function queueFamilies(
+  stats: OutboxStats,
+  holds: Readonly<Record<OutboxKind, string | null>>,
+): MetricFamily[] {
+  const queued = perKind((kind) => stats[kind].queued);
+  const dead = perKind((kind) => stats[kind].dead);
+  const oldest = perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000);
+  const held = perKind((kind) => (holds[kind] === null ? 0 : 1));
+  return [
+    gauge("queued", "Rows of the outbox that wait to be delivered.", queued),
+    gauge("dead", "Rows of the outbox that were given up and are kept.", dead),
+    gauge("oldest_undelivered_age_seconds", "Age of the oldest waiting row; 0 when none waits.", oldest),
+    gauge("held", "Whether a peer refuses us, so that its rows wait.", held),
+  ];
+}
+
+function perKind(count: (kind: OutboxKind) => number): MetricSample[] {
+  return KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: count(kind) }));
+}
+
+function flag(isSet: boolean): MetricSample {
+  return { value: isSet ? 1 : 0 };
+}
+
+function familyOf(type: MetricFamily["type"]) {
+  return (name: string, help: string, samples: MetricSample[]): MetricFamily => ({
+    name: `opsctl_webhook_${name}`,
+    help,
+    type,
+    samples,
+  });
+}
+
+const counter = familyOf("counter");
+const gauge = familyOf("gauge");
+const histogram = familyOf("histogram");
