@@ -4,7 +4,7 @@ import type { DeadRow } from "./state/state.ts";
 
 const LONGEST_NAME = 48;
 
-/** What was given up, for people. */
+/** The table of dead rows, for people. */
 export function renderDead(rows: readonly DeadRow[]): string {
   if (rows.length === 0) return "Nothing was given up.\n";
   return renderTable(

@@ -1,11 +1,10 @@
-/** The team that an alert concerns, as its rule group says. */
-export type Squad = "infra" | "security" | "geral";
+import type { Squad } from "./squad.ts";
 
 /**
- * One alert as it was accepted: what its texts need, and nothing of the sender's envelope but `truncatedAlerts`.
+ * One alert as it was accepted.
  *
  * Shape: texts are the sender's, at most as long as the body they came in; null where the sender sent none. `name` is
- *        the rule's title for people (see `alertName`), `labels` holds text values only.
+ *        the rule's title for people (see `alertName`); `labels` has text values only.
  */
 export type Alert = {
   name: string | null;

@@ -8,7 +8,7 @@ export const NAMELESS = "sem nome";
 /**
  * The rule's title for people, on one line.
  *
- * Shape:  `rulename` where the platform put its own word into `alertname`, else `alertname`; null without either.
+ * Shape:  `rulename` where the platform put its own word into `alertname`, else `alertname`; null when it is missing.
  * Source: alert webhook contract, Special alerts.
  */
 export function alertName(labels: Labels): string | null {
@@ -16,12 +16,12 @@ export function alertName(labels: Labels): string | null {
   return ruleName ?? alertnameOf(labels);
 }
 
-/** The label `alertname` itself, on one line: what an alert is called among machines, and in an issue's title. */
+/** The label `alertname` on one line, as the answer and an issue's title show it; null when it is missing. */
 export function alertnameOf(labels: Labels): string | null {
   return lineOf(labels.alertname);
 }
 
-/** Which of the two alerts about the measuring itself this is, rather than about what a rule measures; or null. */
+/** Which of the two alerts about the measuring itself this is; null for an alert about what a rule measures. */
 export function datasourceTrouble(labels: Labels): "DatasourceNoData" | "DatasourceError" | null {
   const { alertname } = labels;
   return alertname === "DatasourceNoData" || alertname === "DatasourceError" ? alertname : null;

@@ -1,21 +1,21 @@
 import type { Alert } from "./alert.ts";
 import { isJsonObject, type JsonObject, readAlert } from "./read.ts";
 
-/** An entry of a group that is no alert, and why; without anything of its content. */
+/** An entry of a group that is no alert, and why; without its content. */
 export type RejectedAlert = { index: number; problems: string[] };
 
-/** A part of a body that makes all of it unusable: `$.alerts[2].labels`. */
+/** A part that makes the whole body unusable, by its path: `$.alerts[2].labels`. */
 export type InvalidPart = { path: string; problem: string };
 
-/** What a body holds; each list of what is wrong has the first hundred, its total counts them all. */
+/** What was read of a body; a list of what is wrong has the first hundred, its total counts all. */
 export type ParsedAlerts =
   | { alerts: Alert[]; rejected: RejectedAlert[]; rejectedTotal: number }
   | { invalid: InvalidPart[]; invalidTotal: number };
 
-/** A body may hold half a million entries that are no alerts. */
+/** A body may have half a million entries that are no alerts. */
 const MOST_LISTED = 100;
 
-/** The parts of an alert that must be of one kind when they are there. */
+/** The parts of an alert that must be objects when they are there. */
 const OBJECT_PARTS = ["labels", "annotations"] as const;
 
 const EXPECTED_OBJECT = "expected an object";
@@ -23,10 +23,10 @@ const EXPECTED_OBJECT = "expected an object";
 /**
  * The alerts of a parsed body: a group's, as Grafana and Alertmanager send it, or the one of the simple shape.
  *
- * Shape:  the key `alerts` alone decides which of the two it is. A bad entry costs itself only; a group of nothing but
- *         bad ones is invalid, an empty one is not. Nothing is looked at deeper than it is needed.
- * Errors: what is neither shape is `invalid`, with the path of each problem and nothing that the sender wrote.
- * Source: monitoring document, Alert input shapes; alert webhook contract, Rules for our parser.
+ * Behaviour: the key `alerts` alone decides which of the two shapes it is. Only bad entries are rejected; a group with
+ *            nothing but bad entries is invalid, an empty group is not. No part is read deeper than needed.
+ * Errors:    a body of neither shape is `invalid`, with the path of each problem and nothing that the sender wrote.
+ * Source:    monitoring document, Alert input shapes; alert webhook contract, Rules for our parser.
  */
 export function parseAlerts(body: unknown): ParsedAlerts {
   if (!isJsonObject(body)) return invalid("$", EXPECTED_OBJECT);
@@ -55,7 +55,7 @@ function parseSimple(body: JsonObject): ParsedAlerts {
   return { alerts: [readAlert(body, 0)], rejected: [], rejectedTotal: 0 };
 }
 
-/** The entries of a group that are no alerts: the first of them, and how many they and their problems are. */
+/** The entries of a group that are no alerts: the first ones, and how many entries and problems there are. */
 type BadEntries = { first: { index: number; parts: string[] }[]; entries: number; problems: number };
 
 function addBad(bad: BadEntries, entry: BadEntries["first"][number]): void {
@@ -82,7 +82,7 @@ function invalid(path: string, problem: string): ParsedAlerts {
   return { invalid: [{ path, problem }], invalidTotal: 1 };
 }
 
-/** The names of what is of the wrong kind in an alert; the empty name is the alert itself. */
+/** The names of the parts that are no objects; the empty name is the alert itself. */
 function badParts(entry: unknown): string[] {
   if (!isJsonObject(entry)) return [""];
   return OBJECT_PARTS.filter((part) => (entry[part] ?? null) !== null && !isJsonObject(entry[part]));

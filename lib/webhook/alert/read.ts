@@ -4,20 +4,21 @@ import { alertName, datasourceTrouble } from "./name.ts";
 import { squadOf } from "./squad.ts";
 import { readAlertTime } from "./time.ts";
 
-/** An object of the sender's, of which nothing is known yet. */
+/** An object from the sender, not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether `value` is an object and no list. */
+/** Whether `value` is an object, and not a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * One alert of a sender, as far as it can be read.
+ * Reads one alert of a sender.
  *
- * Shape:  `labels` and `annotations` are objects, null or absent. A number or a truth value in them becomes text; null,
- *         lists and objects are left out, and so is whatever is deeper. Blank texts count as absent.
- * Source: alert webhook contract, Rules for our parser.
+ * Shape:     `labels` and `annotations` of `raw` are objects, null or absent.
+ * Behaviour: a number or a boolean in them becomes text; null, lists and objects are left out. Blank texts count as
+ *            absent.
+ * Source:    alert webhook contract, Rules for our parser.
  */
 export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   const labels = textRecord(raw.labels);
@@ -43,7 +44,7 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   };
 }
 
-/** Has no prototype, so that a label named `__proto__` or `toString` is a label. */
+/** The result has no prototype, so that a label named `__proto__` or `toString` is a label. */
 function textRecord(raw: unknown): Record<string, string> {
   const texts: Record<string, string> = Object.create(null);
   if (!isJsonObject(raw)) return texts;
@@ -63,14 +64,14 @@ function presentText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** The rule's own words; where the rule could not be evaluated, first why. */
+/** The rule's description; when the rule could not be evaluated, the reason first. */
 function describe(labels: Alert["labels"], annotations: Record<string, string>): string | null {
   const description = presentText(annotations.description);
   const error = datasourceTrouble(labels) === "DatasourceError" ? presentText(annotations.Error) : null;
   return error === null || description === null ? (error ?? description) : `${error}\n${description}`;
 }
 
-/** Not asked for an alert without data: its steps are all -1 there, which nobody measured. */
+/** The values of the rule's steps; not for an alert without data, whose steps are all -1 and were not measured. */
 function valueText({ values, valueString }: JsonObject): string | null {
   const steps = Object.entries(textRecord(values)).map(([step, value]) => `${step}=${value}`);
   return steps.length > 0 ? steps.join(", ") : presentText(valueString);

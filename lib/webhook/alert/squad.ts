@@ -1,10 +1,11 @@
-import type { Squad } from "./alert.ts";
+/** The team that an alert concerns; `geral` is everybody. */
+export type Squad = "infra" | "security" | "geral";
 
 /**
  * The team that a rule group belongs to.
  *
- * Shape:  exact names only; whatever else, also nothing and what is not text, is everybody's: `geral`.
- * Source: monitoring document, Alert input shapes.
+ * Behaviour: takes exact names only; anything else, and nothing, is `geral`.
+ * Source:    monitoring document, Alert input shapes.
  */
 export function squadOf(ruleGroup: unknown): Squad {
   if (ruleGroup === "vps-infra") return "infra";

@@ -1,14 +1,14 @@
 import { Temporal } from "../../time/temporal.ts";
 
-/** Where the people live who read the alerts. */
+/** The zone of the people who read the alerts. */
 const ZONE = "America/Sao_Paulo";
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** How senders write that there is no time: the zero of their clock type. */
+/** How senders write that there is no time: the zero of their time type. */
 const NO_TIME = /^000[01]-/;
 
-/** `raw` as it was sent when it is an RFC 3339 instant, else null. */
+/** `raw` unchanged when it is an RFC 3339 instant, else null. */
 export function readAlertTime(raw: unknown): string | null {
   return typeof raw === "string" && instantOf(raw) !== null ? raw : null;
 }
@@ -17,7 +17,7 @@ export function readAlertTime(raw: unknown): string | null {
  * An alert's instant as people in Brazil read it: 02/03/2026 05:15:30.
  *
  * Shape:  whole seconds of the clock in America/Sao_Paulo.
- * Errors: null for null, for what is no instant, and for the year 1, which says "not yet".
+ * Errors: null for null, for what is no instant, and for the year 1, which means "not yet".
  */
 export function formatAlertTime(text: string | null): string | null {
   if (text === null || NO_TIME.test(text)) return null;
@@ -32,7 +32,7 @@ function instantOf(text: string): Temporal.Instant | null {
   try {
     return Temporal.Instant.from(text);
   } catch {
-    // The thirtieth of February has the right digits and is no day.
+    // The thirtieth of February has the right digits and does not exist.
     return null;
   }
 }

@@ -6,13 +6,13 @@ import { markdownPlain } from "./markdown-plain.ts";
 const MAX_NAME_UNITS = 300;
 const MAX_VALUE_UNITS = 1000;
 
-/** Room for the line that counts what found no room. */
+/** Kept free for the line that counts the labels left out. */
 const REST_UNITS = 60;
 
 /**
  * An alert's labels as a markdown table, one row for each, sorted by name in code units.
  *
- * Shape: at most `maxUnits`; rows that do not fit are counted below it. Null without a label.
+ * Shape: at most `maxUnits` long; rows that do not fit are counted below the table. Null without labels.
  */
 export function labelTable(labels: Readonly<Record<string, string>>, maxUnits: number): string | null {
   const entries = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));

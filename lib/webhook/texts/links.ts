@@ -1,7 +1,34 @@
-/** The formatting marks that `whatsappPlain` replaces: a link keeps its meaning only when they are encoded instead. */
+const MAX_UNITS = 1000;
+
+/** The formatting marks that `whatsappPlain` replaces: in a link they are encoded, so that it leads to the same page. */
 const FORMATTING = /[*~`]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g;
 
-/** A link from `webLink` for a WhatsApp message: it still leads to the same place, and formats nothing. */
-export function whatsappLink(href: string): string {
-  return href.replace(FORMATTING, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+/**
+ * A link that a person may follow, as plain ASCII without blanks and angle brackets; null for anything else.
+ *
+ * Behaviour: http and https only, at most 1,000 units. A link with a name or a password in it is not shown: it leads
+ *            elsewhere than it seems to, or tells a secret.
+ */
+export function webLink(text: string | null): string | null {
+  if (text === null || text.length > MAX_UNITS) return null;
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    return null;
+  const { href } = url;
+  return href.length <= MAX_UNITS && /^[!-;=?-~]+$/.test(href) ? href : null;
+}
+
+/** A `webLink` for a WhatsApp message, in which it formats nothing; null also when encoding makes it too long. */
+export function whatsappLink(text: string | null): string | null {
+  const link = webLink(text)?.replace(
+    FORMATTING,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return link !== undefined && link.length <= MAX_UNITS ? link : null;
+}
+
+/** A `webLink` for markdown: in angle brackets, where neither entities nor backslashes mean anything. */
+export function markdownLink(text: string | null): string | null {
+  const href = webLink(text);
+  return href === null ? null : `<${href}>`;
 }

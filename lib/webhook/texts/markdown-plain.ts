@@ -1,23 +1,23 @@
 import { truncate } from "../../text/truncate.ts";
 
-/** What is not told by a backslash: HTML, and the mark of a mention, which some readers look for in finished text. */
+/** What a backslash does not escape: HTML, and a mention's mark, which some readers look for in the finished text. */
 const REPLACED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "\uFF20" };
 
-/** Marks anywhere; what makes an address a link by itself; what makes a line a list's or a heading's. */
+/** Marks anywhere; what makes an address a link by itself; what makes a line an item of a list or a heading. */
 const MEANINGFUL = /[\\`*_{}[\]#+|~^$&<>@]|=(?==)|(?<==)=|:(?=\/\/)|(?<=www)\.|^-|(?<=^\d{1,9})[.)]/gi;
 
-/** Those of the above that depend on what stands around them. */
+/** The marks of `MEANINGFUL` that depend on what stands around them. */
 const SOMETIMES_MEANINGFUL = "=:.-)";
 
 const LINE_BREAK = "\n";
 
-/** Between two lines of a quotation an empty one, or they would flow together. */
+/** Two lines of a quotation need an empty one between them, or they become one. */
 const QUOTED_BREAK = "\n>\n> ";
 
 /**
- * One line of plain text for markdown: it is shown as it is, and cannot become markup, a link, a table's cell or HTML.
+ * One line of plain text for markdown: it is shown unchanged, and cannot become markup, a link, a table's cell or HTML.
  *
- * Shape: at most `maxUnits` long as markdown; shortened with "…" before it is escaped, so that no escape is cut.
+ * Behaviour: at most `maxUnits` long as markdown; shortened with "…" before it is escaped, so that no escape is cut.
  */
 export function markdownPlain(line: string, maxUnits: number): string {
   return escapeLine(shortened(line, maxUnits));

@@ -3,35 +3,31 @@ import { truncate } from "../../text/truncate.ts";
 import { whatsappPlain } from "../../text/whatsapp-plain.ts";
 import type { Alert } from "../alert/alert.ts";
 import { NAMELESS } from "../alert/name.ts";
-import { formatAlertTime } from "../alert/time.ts";
 import { breakLinks } from "./break-links.ts";
-import { textLines } from "./text-lines.ts";
-import { webLink } from "./web-link.ts";
 import { whatsappLink } from "./links.ts";
-import { leftOutWording, stateWording, troubleWording } from "./wording.ts";
+import { textLines } from "./text-lines.ts";
+import { leftOutWording, stateWording, timesWording, troubleWording } from "./wording.ts";
 
 const MAX_UNITS = 4000;
 const MAX_SEVERITY_UNITS = 60;
 
-/** Encoding its formatting marks makes a link up to three times as long. */
-const MAX_LINK_UNITS = 1000;
-
-/** What a text is never shortened below; four of these, the links and our own words always fit together. */
+/** No text is shortened below this; four such texts, the links and our own words always fit together. */
 const MIN_UNITS = 300;
 
-/** The sender's texts that may be long, the first to give way first; null is shown by no line. */
+/** The sender's texts that may be long; a null one has no line. */
 type LongTexts = { description: string | null; summary: string | null; value: string | null; name: string };
 
+/** The order in which they are shortened. */
 const GIVE_WAY = ["description", "summary", "value", "name"] as const;
 
 /**
  * The WhatsApp message of an alert.
  *
- * Shape:  what happened and to which rule, then one line for each thing that is known, each under our own label; a
- *         description of several lines is quoted line by line. Nothing of the sender's texts makes a line, formatting
- *         or a link; the rule and the issue are linked, whose addresses stand in fields of their own.
- *         At most 4,000 UTF-16 units: description, summary, value and name are shortened, in this order.
- * Source: monitoring document, Events; design of the webhook, WhatsApp text.
+ * Shape:     what happened and to which rule, then a line for each known fact under our own label; a description of
+ *            several lines is quoted line by line. At most 4,000 UTF-16 units.
+ * Behaviour: the sender's texts cannot make a line, formatting or a link; only the rule and the issue are linked, whose
+ *            addresses come in fields of their own. Description, summary, value and name are shortened, in this order.
+ * Source:    monitoring document, Events; design of the webhook, WhatsApp text.
  */
 export function renderMessage(alert: Alert, { issueUrl }: { issueUrl: string | null }): string {
   const texts: LongTexts = {
@@ -53,6 +49,7 @@ export function renderMessage(alert: Alert, { issueUrl }: { issueUrl: string | n
 
 function compose(alert: Alert, issueUrl: string | null, texts: LongTexts): string {
   const { marker, words } = stateWording(alert);
+  const { start, end } = timesWording(alert, "Brasília");
   const severity = alert.severity === null ? null : truncate(plain(alert.severity), MAX_SEVERITY_UNITS);
   const facts = [
     line("Problema", troubleWording(alert)),
@@ -60,12 +57,12 @@ function compose(alert: Alert, issueUrl: string | null, texts: LongTexts): strin
     line("Severidade", severity),
     line("Resumo", texts.summary),
     texts.description === null || texts.description === "" ? null : `Descrição:\n${texts.description}`,
-    line("Início", brazilTime(alert.startsAt)),
-    line("Fim", alert.status === "resolved" ? brazilTime(alert.endsAt) : null),
+    line("Início", start),
+    line("Fim", end),
     line("Valor", texts.value),
     leftOutWording(alert),
-    line("Regra", link(alert.ruleUrl)),
-    line("Issue", link(issueUrl)),
+    line("Regra", whatsappLink(alert.ruleUrl)),
+    line("Issue", whatsappLink(issueUrl)),
   ];
   const head = `${marker} ${whatsappPlain(words)}: *${texts.name}*`;
   return [head, ...facts.filter((fact) => fact !== null)].join("\n");
@@ -75,22 +72,11 @@ function line(label: string, text: string | null): string | null {
   return text === null || text === "" ? null : `${label}: ${text}`;
 }
 
-function brazilTime(instant: string | null): string | null {
-  const time = formatAlertTime(instant);
-  return time === null ? null : `${time} (Brasília)`;
-}
-
-function link(url: string | null): string | null {
-  const href = webLink(url);
-  const shown = href === null ? null : whatsappLink(href);
-  return shown !== null && shown.length <= MAX_LINK_UNITS ? shown : null;
-}
-
 function plain(text: string): string {
   return breakLinks(whatsappPlain(singleLine(text)));
 }
 
-/** Inside our own bold even an asterisk between two letters could end it. */
+/** Without asterisks: inside our own bold even one between two letters could end it. */
 function inBold(name: string | null): string {
   return plain(name ?? "").replaceAll("*", "\u2217") || NAMELESS;
 }
@@ -101,10 +87,10 @@ function quoted(text: string): string {
     .join("\n");
 }
 
-/** A cut may leave the beginning of a quotation's next line, which would show as an empty one. */
+/** Without the beginning of a quoted line that a cut may leave, which would show as an empty line. */
 function shortened(text: string, maxUnits: number): string {
   const cut = truncate(text, maxUnits).replace(/\n> ?…$/, "…");
-  // Where not even one character fits, that there was a text is still said, and in its place.
+  // Where not even one character fits, the ellipsis still says that there was a text.
   if (/^>?…?$/.test(cut)) return text.startsWith("> ") ? "> …" : "…";
   return cut;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { webLink } from "../../../lib/webhook/texts/web-link.ts";
+import { whatsappPlain } from "../../../lib/text/whatsapp-plain.ts";
+import { markdownLink, webLink, whatsappLink } from "../../../lib/webhook/texts/links.ts";
 
 describe("webLink()", () => {
   test.each([
@@ -53,4 +54,28 @@ describe("webLink()", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe("whatsappLink()", () => {
+  test.each([
+    ["https://example.com/a_b?c=d-e", "https://example.com/a_b?c=d-e"],
+    ["https://example.com/_a_/__b__", "https://example.com/%5Fa%5F/%5F%5Fb%5F%5F"],
+    ["https://example.com/*a*~b~`c`", "https://example.com/%2Aa%2A%7Eb%7E%60c%60"],
+  ])("%p is %p, which leads to the same place and formats nothing", (href, expected) => {
+    const link = whatsappLink(href)!;
+    expect(link).toBe(expected);
+    expect(decodeURIComponent(link)).toBe(href);
+    expect(whatsappPlain(link)).toBe(link);
+  });
+
+  test("leaves out what is no link, and what encoding makes too long", () => {
+    expect(whatsappLink("javascript:alert(1)")).toBeNull();
+    expect(whatsappLink(`https://example.com/${"*".repeat(326)}`)).toHaveLength(998);
+    expect(whatsappLink(`https://example.com/${"*".repeat(327)}`)).toBeNull();
+  });
+});
+
+test("markdownLink() is in angle brackets, and null for what is no link", () => {
+  expect(markdownLink("https://example.com/a_b")).toBe("<https://example.com/a_b>");
+  expect(markdownLink("javascript:alert(1)")).toBeNull();
 });
