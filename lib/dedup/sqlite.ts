@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Claim, Confirmation } from "./dedup.ts";
 
 /**
  * The table that `sqliteDedup` works on; creating it again does nothing.
  *
- * Shape: `ttl_ms` is the time that the claim was made or confirmed for: what it may still hold when the clock was set
- *        back.
+ * Shape: `ttl_ms` is how long the claim was made or confirmed for, the longest it may hold when the clock was set back.
  */
 export const SQLITE_DEDUP_TABLE = `
   create table if not exists dedup (
@@ -20,19 +18,38 @@ export const SQLITE_DEDUP_TABLE = `
   create index if not exists dedup_expires on dedup (expires_at_ms);
 `;
 
-/** A `Dedup` whose methods answer at once. */
+/**
+ * What became of a claim.
+ *
+ * Shape: `first` has the token with which the claim is confirmed or released; `duplicate` has when the claim in force was
+ *        made, and the value that its confirmation left.
+ * Units: `claimedAtMs` is epoch milliseconds of the dedup's clock.
+ */
+export type Claim =
+  | { status: "first"; token: string; claimedAtMs: number }
+  | { status: "duplicate"; claimedAtMs: number; value: string | null };
+
+/** What a confirmation changes: how long the claim holds from now on, and the value that later duplicates get. */
+export type Confirmation = { ttlMs?: number | undefined; value?: string | undefined };
+
+/** Says whether something happens for the first time within a while; see `sqliteDedup`. */
 export type SqliteDedup = {
   claim(key: string, ttlMs: number): Claim;
+  /** False, and nothing is changed, when the claim with that token is not in force. */
   confirm(key: string, token: string, confirmation?: Confirmation): boolean;
+  /** False, and nothing is changed, when the claim with that token is not in force. */
   release(key: string, token: string): boolean;
+  /** Removes expired claims, at most `limit`; returns how many. */
   prune(limit?: number): number;
 };
 
 /**
  * A dedup in the table of `SQLITE_DEDUP_TABLE`, which must be there.
  *
- * Shape:  see `Dedup`; alone, each call is a transaction of its own. `prune` removes at most `limit` entries.
- * Errors: those of SQLite.
+ * Behaviour: a claim holds for `ttlMs` from the moment it was made, including that moment and excluding the end; a
+ *            duplicate does not extend it. When the clock was set back, a claim holds for at most its `ttlMs` from then
+ *            on. Each call is a transaction of its own, or part of the caller's: what is rolled back was never claimed.
+ * Errors:    those of SQLite.
  */
 export function sqliteDedup(db: DatabaseSync, nowMs: () => number): SqliteDedup {
   const statements = prepare(db);
@@ -82,7 +99,7 @@ type Entry = {
 
 function claim(statements: Statements, key: string, ttlMs: number, now: number): Claim {
   for (;;) {
-    // Looked for first: in a storm nearly every claim is a duplicate, and a look writes nothing.
+    // Read first: in a storm nearly every claim is a duplicate, and reading writes nothing.
     const entry = statements.find.get(key) as Entry | undefined;
     if (entry !== undefined && entry.expires_at_ms > now) {
       const latestEndMs = now + entry.ttl_ms;
@@ -93,6 +110,6 @@ function claim(statements: Statements, key: string, ttlMs: number, now: number):
     const token = randomUUID();
     const { changes } = statements.take.run(key, token, now, now + ttlMs, ttlMs);
     if (changes > 0) return { status: "first", token, claimedAtMs: now };
-    // Outside a transaction another process may have taken it in between.
+    // Outside a transaction another process may have claimed it in between.
   }
 }

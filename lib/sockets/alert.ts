@@ -1,4 +1,4 @@
-import type { Claim, Dedup } from "../dedup/dedup.ts";
+import type { Claim, SqliteDedup } from "../dedup/sqlite.ts";
 import { OpsError } from "../platform/errors.ts";
 
 /** What became of the alert: `suppressed` when one went out less than 30 minutes ago. */
@@ -11,7 +11,7 @@ export type MonitorProblem = { code: string; message: string };
 export type SendAlert = () => Promise<MonitorProblem | null>;
 
 /** Opens the dedup that the host's processes share. */
-export type OpenDedup = () => Promise<{ dedup: Dedup; close(): void }>;
+export type OpenDedup = () => Promise<{ dedup: SqliteDedup; close(): void }>;
 
 const KEY = "socket-monitor:total";
 
@@ -47,32 +47,28 @@ export async function alertOnce(
 
 /** Ends the episode, so that the next crossing alerts at once; a run in between that still sends is left alone. */
 export async function endEpisode(openDedup: OpenDedup): Promise<MonitorProblem[]> {
-  const ended = await withDedup(openDedup, async (dedup) => {
-    const claim = await dedup.claim(KEY, PROVISIONAL_MS);
+  const ended = await withDedup(openDedup, (dedup) => {
+    const claim = dedup.claim(KEY, PROVISIONAL_MS);
     const token = claim.status === "first" ? claim.token : claim.value;
-    if (token !== null) await dedup.release(KEY, token);
+    if (token !== null) dedup.release(KEY, token);
   });
   return "problem" in ended ? [ended.problem] : [];
 }
 
-async function settle(
-  dedup: Dedup,
-  { token }: Extract<Claim, { status: "first" }>,
-  isSent: boolean,
-): Promise<void> {
-  if (isSent) await dedup.confirm(KEY, token, { ttlMs: REPEAT_MS, value: token });
-  else await dedup.release(KEY, token);
+function settle(dedup: SqliteDedup, { token }: Extract<Claim, { status: "first" }>, isSent: boolean): void {
+  if (isSent) dedup.confirm(KEY, token, { ttlMs: REPEAT_MS, value: token });
+  else dedup.release(KEY, token);
 }
 
 // Opened anew each time: the file is not kept open, and nothing of it in use, while the gateway takes its time.
 async function withDedup<T>(
   openDedup: OpenDedup,
-  use: (dedup: Dedup) => T | Promise<T>,
+  use: (dedup: SqliteDedup) => T,
 ): Promise<{ value: T } | { problem: MonitorProblem }> {
   try {
     const { dedup, close } = await openDedup();
     try {
-      return { value: await use(dedup) };
+      return { value: use(dedup) };
     } finally {
       close();
     }

@@ -1,12 +1,12 @@
 import type { Alert } from "../alert/alert.ts";
 
-/** What the outbox delivers: a WhatsApp message of every alert, an issue of each new firing one. */
+/** What the outbox delivers: a WhatsApp message for every alert, an issue for each new firing one. */
 export type OutboxKind = "message" | "issue";
 
-/** How long a firing alert's fingerprint keeps further issues away. */
+/** How long no second issue is created for a fingerprint. */
 export const ISSUE_TTL_MS = 30 * 60_000;
 
-/** How long an undelivered row is tried before it is dead. */
+/** How long a row is tried before it is given up. */
 export const GIVE_UP_MS = 24 * 60 * 60_000;
 
 /** How long delivered rows are kept. */
@@ -18,7 +18,7 @@ export type OutboxLimits = { rows: number; bytes: number };
 /** The limits of an outbox whose operator set none. */
 export const OUTBOX_LIMITS: OutboxLimits = { rows: 100_000, bytes: 1_073_741_824 };
 
-/** An alert that is on disk: the row of its message, and what the dedup says of its issue. */
+/** An alert that is on disk: the row of its message, and what the dedup said of its issue. */
 export type AcceptedAlert = {
   alert: Alert;
   messageRow: number;
@@ -28,11 +28,11 @@ export type AcceptedAlert = {
     | { status: "first"; row: number; claimedAtMs: number };
 };
 
-/** What became of one request; a refused one has left nothing behind. */
+/** What became of one request; of a refused one nothing was kept. */
 export type AcceptOutcome = { accepted: AcceptedAlert[] } | { refused: "outbox_full" | "state_unavailable" };
 
 /**
- * A row whose turn it is.
+ * A row that may be tried now.
  *
  * Shape: `claimedAtMs` is set for an issue; `issueUrl` is the link of the issue that the fingerprint has, when known.
  */
@@ -46,13 +46,29 @@ export type DueRow = {
   issueUrl: string | null;
 };
 
-/** How an attempt ended; an issue that is dead gives its dedup claim back, a delivered one confirms it with its link. */
+/** A row that was delivered: the peer's id of it, and an issue's link. */
+export type Delivered = { status: "delivered"; reference: string | null; url: string | null };
+
+/**
+ * What is recorded of a row after an attempt.
+ *
+ * Behaviour: a delivered issue confirms its dedup claim and leaves its link with it, a dead one releases the claim.
+ */
 export type Settlement =
-  | { status: "delivered"; reference: string | null; url: string | null }
+  | Delivered
   | { status: "retry"; delayMs: number; code: string }
   | { status: "dead"; code: string };
 
-/** A row that was given up; without its alert's text. */
+/** The newest row of a fingerprint and kind, as it is recorded now. */
+export type LatestRow = {
+  status: "queued" | "delivered" | "dead";
+  attempts: number;
+  code: string | null;
+  reference: string | null;
+  url: string | null;
+};
+
+/** A row that was given up, without its alert's text. */
 export type DeadRow = {
   id: number;
   kind: OutboxKind;
@@ -65,7 +81,7 @@ export type DeadRow = {
   diedAt: string;
 };
 
-/** How much of one kind there is. */
+/** How many rows of one kind wait, and how many were given up. */
 export type KindStats = { queued: number; dead: number; oldestQueuedAgeMs: number | null };
 
 /** What waits and what was given up. */
@@ -81,13 +97,13 @@ export type DueQuery = {
 };
 
 /**
- * The webhook's memory: the outbox and the dedup of issues, in one place so that one transaction covers both.
+ * The webhook's memory: the outbox and the dedup of issues, together so that one transaction covers both.
  *
- * Shape:  every write is on disk when its promise resolves. `accept` takes the requests that wait together and commits
- *         them together; each is all or nothing. `due` answers rows that may be tried now, critical first, then in order
- *         of arrival; of one fingerprint and kind only the oldest undelivered row. Times are those of the state's own
- *         clock. A settled alert's text is not kept.
- * Errors: `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was changed.
+ * Behaviour: every write is on disk when its promise resolves. `accept` commits the requests it is given together; each
+ *            is kept whole or not at all. `due` returns rows that may be tried now, critical ones first, then in order of
+ *            arrival; of one fingerprint and kind only the oldest undelivered row. Times are those of the state's own
+ *            clock. The alert of a delivered row is not kept.
+ * Errors:    `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was changed.
  */
 export type State = {
   accept(requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]>;
@@ -95,29 +111,21 @@ export type State = {
   settle(row: number, settlement: Settlement): Promise<void>;
   stats(): Promise<OutboxStats>;
   listDead(): Promise<DeadRow[]>;
-  /** Makes dead rows due again, or removes them; null means all. Answers how many there were. */
+  /** Makes dead rows due again; null means all of them. Returns how many. */
   retryDead(rows: readonly number[] | null): Promise<number>;
+  /** Removes dead rows; null means all of them. Returns how many. */
   dropDead(rows: readonly number[] | null): Promise<number>;
   /** How many rows of a kind were delivered within the last `ms`. */
   deliveredWithin(kind: OutboxKind, ms: number): Promise<number>;
-  /** What became of the newest rows of a fingerprint, one per kind. */
+  /** The newest rows of a fingerprint, one per kind. */
   latest(fingerprint: string): Promise<Partial<Record<OutboxKind, LatestRow>>>;
-  /** Removes delivered rows and claims that have had their time. */
+  /** Removes delivered rows older than `KEEP_DELIVERED_MS`, and expired claims. */
   prune(): Promise<void>;
-  /** Whether this process is the one that delivers; asks for the role when nobody has it, and keeps it when it has. */
+  /** Whether this process is the one that delivers; takes that role when no process has it. */
   lead(): Promise<boolean>;
-  /** Writes and removes nothing, but needs the disk: throws when nothing could be accepted now. */
+  /** Throws when nothing could be accepted now: needs the disk as an alert does, and changes nothing. */
   check(): Promise<void>;
-  /** Where a file that could not be read was moved at the start, or null. */
+  /** Where a file that could not be read was moved to, or null. */
   movedAside: string | null;
   close(): Promise<void>;
-};
-
-/** The state of one row, for whoever asks about it. */
-export type LatestRow = {
-  state: "queued" | "delivered" | "dead";
-  attempts: number;
-  code: string | null;
-  reference: string | null;
-  url: string | null;
 };

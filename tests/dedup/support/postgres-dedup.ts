@@ -1,22 +1,22 @@
 import type postgres from "postgres";
-import type { Claim, Dedup } from "../../../lib/dedup/dedup.ts";
+import type { Claim } from "../../../lib/dedup/sqlite.ts";
 import { restoredText, storedKey, storedText } from "../../../lib/webhook/state/postgres/stored-text.ts";
+import type { AnyDedup } from "./suite.ts";
 
 /**
- * A dedup in the schema `opsctl_state`, which must be there, on a pool or inside the caller's transaction.
+ * The dedup functions of the schema `opsctl_state`, through which the outbox claims, confirms and releases; on a pool or
+ * inside the caller's transaction.
  *
- * Shape:  see `Dedup`; the clock is the database's, `opsctl_state.now_ms()`. Two who claim one key at once wait for
- *         each other, and one is first.
- * Errors: the driver's own; `classifyDatabaseError` tells a lost connection from a refusal.
+ * Shape: as `sqliteDedup`; the clock is the database's, `opsctl_state.now_ms()`.
  */
-export function postgresDedup(sql: postgres.ISql): Dedup {
+export function postgresDedup(sql: postgres.ISql): AnyDedup {
   return {
     async claim(key, ttlMs): Promise<Claim> {
       const [row] = await sql`
         select outcome, token, claimed_at, value
         from opsctl_state.claim(${storedKey(key)}::text, ${ttlMs}::bigint)`;
-      if (!row) throw new Error("opsctl_state.claim answered no row");
-      // The driver answers bigint as text.
+      if (!row) throw new Error("opsctl_state.claim returned no row");
+      // The driver returns bigint as text.
       const claimedAtMs = Number(row.claimed_at);
       if (row.outcome === "first") return { status: "first", token: row.token, claimedAtMs };
       return {

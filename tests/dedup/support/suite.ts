@@ -1,24 +1,32 @@
-/** What every dedup must do, whatever keeps it; a test file registers it for its store. */
+/** What a dedup must do on every store; a test file registers it for its store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Claim, Dedup } from "../../../lib/dedup/dedup.ts";
+import type { Claim, Confirmation } from "../../../lib/dedup/sqlite.ts";
+
+/** A dedup of any store, which may answer later. */
+export type AnyDedup = {
+  claim(key: string, ttlMs: number): Claim | Promise<Claim>;
+  confirm(key: string, token: string, confirmation?: Confirmation): boolean | Promise<boolean>;
+  release(key: string, token: string): boolean | Promise<boolean>;
+  prune(): number | Promise<number>;
+};
 
 /** A dedup on an empty store of its own, with the clock at `START_MS`. */
 export type DedupFixture = {
-  dedup: Dedup;
+  dedup: AnyDedup;
   setClock(ms: number): void | Promise<void>;
-  /** One more dedup on the same store, as another process would have it. */
-  another(): Promise<Dedup>;
-  /** Closes what is open and answers a dedup on the same store. */
-  reopen(): Promise<Dedup>;
+  /** One more dedup on the same store, as another process has it. */
+  another(): Promise<AnyDedup>;
+  /** Closes what is open and returns a dedup on the same store. */
+  reopen(): Promise<AnyDedup>;
   /** Runs `work` with a dedup inside a transaction that is then rolled back. */
-  rolledBack(work: (dedup: Dedup) => Promise<void>): Promise<void>;
+  rolledBack(work: (dedup: AnyDedup) => Promise<void>): Promise<void>;
   /** How many entries the store holds, expired ones included. */
   countEntries(): number | Promise<number>;
   close(): Promise<void>;
 };
 
-/** Where the clock of a new world stands: within a second, because boundaries are exact to the millisecond. */
+/** Where the clock of a new fixture stands: within a second, because boundaries are exact to the millisecond. */
 export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
 
 const MINUTE_MS = 60_000;
@@ -43,7 +51,7 @@ export function dedupSuite(name: string, open: () => Promise<DedupFixture>): voi
   });
 }
 
-async function claimFirst(dedup: Dedup, key: string, ttlMs = TTL_MS): Promise<string> {
+async function claimFirst(dedup: AnyDedup, key: string, ttlMs = TTL_MS): Promise<string> {
   const claim = await dedup.claim(key, ttlMs);
   if (claim.status !== "first") throw new Error(`${key} is claimed already`);
   return claim.token;

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { restoredText, storedKey, storedText } from "./stored-text.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
+import { RefusalLog } from "../refusal-log.ts";
 import {
   type AcceptedAlert,
   type AcceptOutcome,
@@ -10,41 +10,35 @@ import {
   type OutboxLimits,
   type State,
 } from "../state.ts";
+import { issueKey, priorityOf } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
+import { restoredText, storedKey, storedText } from "./stored-text.ts";
 
-/** What one call carries at most, unless a single request is larger: it is in memory several times on both sides. */
+/** The largest call, unless a single request is larger: both sides have it in memory several times. */
 const CALL_BYTES = 8_388_608;
 const CALL_ALERTS = 1_000;
-/** What an alert may cost the database: one request can hold twenty thousand, and must not be refused for ever. */
+/** Time added to the limit for each alert: one request can have twenty thousand, and must not be refused for ever. */
 const ALERT_MS = 2;
-
-/** The key under which the dedup knows a fingerprint's issue. */
-export function issueKey(fingerprint: string): string {
-  return storedKey(`issue:${fingerprint}`);
-}
 
 /**
  * Accepts requests, in one statement and one commit as long as they fit into it.
  *
- * Shape: the statement carries an id by which the database recognises it: asked again after a lost answer, it does
- *        nothing and says what it did. When the limit passes first, it may have been done, and is refused all the same.
+ * Behaviour: the statement carries an id by which the database recognises it: asked again after a lost answer, it changes
+ *            nothing and returns the first answer. Requests whose answer does not come within the limit are refused,
+ *            although they may have been kept.
  */
 export function acceptor(
   link: StateLink,
   { limits, log }: { limits: OutboxLimits; log: Log },
 ): State["accept"] {
-  let isRefusing = false;
+  const refusals = new RefusalLog(log, "Alerts are refused: the state's database does not take them");
   const answersTo = async (call: readonly Encoded[]): Promise<Answer[] | null> => {
     try {
       const answers = await accept(link, call, limits);
-      if (isRefusing) log.info("Alerts are accepted again");
-      isRefusing = false;
+      refusals.accepted();
       return answers;
     } catch (error) {
-      // Once, not for each of the thousand requests that follow.
-      if (!isRefusing)
-        log.error("Alerts are refused: the state's database does not take them", { cause: error });
-      isRefusing = true;
+      refusals.refused(error);
       return null;
     }
   };
@@ -52,7 +46,7 @@ export function acceptor(
     const outcomes: AcceptOutcome[] = [];
     let isAway = false;
     for (const call of callsOf(requests)) {
-      // What one call has waited for in vain, the next need not wait for again.
+      // After one call got no answer, the next ones do not wait for it again.
       const answers: Answer[] | null = isAway ? null : await answersTo(call);
       isAway = answers === null;
       for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
@@ -91,8 +85,8 @@ function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
 function encode(alert: Alert) {
   const json = JSON.stringify(alert);
   return {
-    priority: alert.severity === "critical" ? 0 : 1,
-    issue_key: issueKey(alert.fingerprint),
+    priority: priorityOf(alert),
+    issue_key: storedKey(issueKey(alert.fingerprint)),
     fingerprint: storedText(alert.fingerprint),
     squad: alert.squad,
     alertname: alert.name === null ? null : storedText(alert.name),

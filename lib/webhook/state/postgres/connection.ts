@@ -4,22 +4,22 @@ import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
 
-/** How one call is made; `moreMs` is for its size, and `repeats` when what was asked for twice is done once. */
+/** How a call is made; `moreMs` is added for its size; `repeats`: asked for twice, it is done once. */
 export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
 
 const PAUSE_MS = 100;
 
-/** The statement was undone: a deadlock, or another transaction's change. */
+/** The statement was rolled back: a deadlock, or another transaction's change. */
 const UNDONE = new Set(["40001", "40P01"]);
-/** A server that has become a copy of another: the address may lead to the other one by now. */
+/** The server has become a replica: the address may lead to its primary by now. */
 const READ_ONLY = "25006";
 
 /**
- * The way to the state's database, on which no call waits without end.
+ * The connections to the state's database, with a time limit for every call.
  *
- * Shape:  when an answer does not come within its limit, the connections are given up and later calls get new ones: a
- *         network that swallows everything ends no connection by itself. What was asked may have been done all the same.
- * Errors: `OpsError` with the codes of `databaseError`; DATABASE_TIMEOUT when the limit has passed.
+ * Behaviour: when an answer does not come within its limit, the connections are given up and later calls get new ones: in
+ *            a network that drops every packet no connection ends by itself. What was asked may have been done.
+ * Errors:    `OpsError` with the codes of `databaseError`; DATABASE_TIMEOUT when the limit has passed.
  */
 export class StateLink {
   readonly #open: () => Promise<Database>;
@@ -33,7 +33,7 @@ export class StateLink {
     this.#limitMs = limitMs;
   }
 
-  /** What `work` answers, for an attempt such as "read the outbox". */
+  /** The result of `work`; `attempt` says what it does, such as "read the outbox". */
   async ask<T>(
     attempt: string,
     work: (sql: postgres.Sql) => Promise<T>,

@@ -1,10 +1,9 @@
 import type postgres from "postgres";
-import { restoredText } from "./stored-text.ts";
 import type { DeadRow, DueQuery, DueRow, LatestRow, OutboxKind, OutboxStats } from "../state.ts";
-import { storedAlert } from "../stored.ts";
-import { issueKey } from "./accept.ts";
+import { issueKey, storedAlert } from "../stored.ts";
+import { restoredText, storedKey } from "./stored-text.ts";
 
-/** The rows whose turn it is, and the ids of those that keep no alert. */
+/** The rows that may be tried now, and the ids of those whose alert cannot be read. */
 export async function due(
   sql: postgres.Sql,
   kind: OutboxKind,
@@ -45,7 +44,7 @@ export async function deliveredWithin(sql: postgres.Sql, kind: OutboxKind, ms: n
   return row!.count;
 }
 
-/** How much waits and how much was given up. */
+/** How many rows wait, and how many were given up. */
 export async function stats(sql: postgres.Sql): Promise<OutboxStats> {
   const [row] = await sql`select * from opsctl_state.stats()`;
   const kind = (name: OutboxKind) => ({
@@ -56,7 +55,7 @@ export async function stats(sql: postgres.Sql): Promise<OutboxStats> {
   return { message: kind("message"), issue: kind("issue"), queuedBytes: Number(row!.queued_bytes) };
 }
 
-/** What was given up, in order of arrival. */
+/** The rows that were given up, in order of arrival. */
 export async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
   const rows = await sql`
     select id, kind, alertname, fingerprint, squad, attempts, code, accepted_at, settled_at
@@ -74,18 +73,18 @@ export async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
   }));
 }
 
-/** What became of the newest rows of a fingerprint. */
+/** The newest rows of a fingerprint, one per kind. */
 export async function latest(
   sql: postgres.Sql,
   fingerprint: string,
 ): Promise<Partial<Record<OutboxKind, LatestRow>>> {
   const rows = await sql`
     select kind, state, attempts, code, reference, url
-    from opsctl_state.latest(${issueKey(fingerprint)}::text)`;
+    from opsctl_state.latest(${storedKey(issueKey(fingerprint))}::text)`;
   const found: Partial<Record<OutboxKind, LatestRow>> = {};
   for (const row of rows)
     found[row.kind as OutboxKind] = {
-      state: row.state,
+      status: row.state,
       attempts: row.attempts,
       code: restored(row.code),
       reference: restored(row.reference),

@@ -11,15 +11,15 @@ import { OpsError } from "../../../platform/errors.ts";
 /** The files of the schema, in order; a released file is never edited, a change is a new file. */
 const FILES: readonly string[] = [tables, dedup, accept, deliver, closed, searchPath];
 
-// Released with the transaction, so a pooler may stand in between.
+// A lock of the transaction, which a pooler may carry.
 const LOCK_KEY = 7_317_120_432;
 
 /**
- * Makes the schema `opsctl_state`, or brings it up to what this opsctl knows; answers whether anything changed.
+ * Makes the schema `opsctl_state`, or upgrades it to this opsctl's version; returns whether anything changed.
  *
- * Shape:  two hosts may do so at once. A login that may create nothing can use a schema that is there and its own.
- * Errors: STATE_SCHEMA_FORBIDDEN when it is missing or old and the login may not change that, or when it is another's;
- *         STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
+ * Behaviour: two hosts may do so at once. A login that may create nothing can use an existing schema that it owns.
+ * Errors:    STATE_SCHEMA_FORBIDDEN when the schema is missing or old and the login may not change that, or when another
+ *            login owns it; STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
  */
 export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
   try {
@@ -27,7 +27,7 @@ export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
     return await sql.begin(async (tx) => {
       await tx.unsafe("set local lock_timeout = '15s'").simple();
       await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
-      // Looked at again under the lock: another host may have made it meanwhile.
+      // Read again under the lock: another host may have made it meanwhile.
       const version = await versionOf(tx);
       for (const [index, file] of FILES.entries()) {
         if (index < version) continue;
@@ -42,7 +42,7 @@ export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
 }
 
 async function versionOf(sql: postgres.ISql): Promise<number> {
-  // By the catalog, because the name of a table in a schema that is closed to us would be an error.
+  // From the catalog, because naming a table of a schema that is closed to us is an error.
   const [found] = await sql`
     select pg_has_role(c.relowner, 'USAGE') as ours
     from pg_class as c join pg_namespace as n on n.oid = c.relnamespace

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { postgresDedup } from "../../../../tests/dedup/support/postgres-dedup.ts";
-import { storedText } from "./stored-text.ts";
 import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
 import { databaseError, openDatabase } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -18,8 +16,9 @@ import { acceptor } from "./accept.ts";
 import { StateLink } from "./connection.ts";
 import { deliveredWithin, due, latest, listDead, stats } from "./reads.ts";
 import { ensureStateSchema } from "./schema.ts";
+import { storedText } from "./stored-text.ts";
 
-/** Where the state is; `answerLimitMs` is how long one call waits for the database, which only tests change. */
+/** Where the state is; `answerLimitMs` is how long one call waits for the database; only tests set it. */
 export type PostgresStateOptions = {
   url: Secret;
   limits?: OutboxLimits;
@@ -30,20 +29,21 @@ export type PostgresStateOptions = {
 
 const CONNECTIONS = 4;
 const ANSWER_LIMIT_MS = 4_000;
-/** For what an operator waits for. */
+/** For the calls that an operator waits for. */
 const PATIENT_LIMIT_MS = 60_000;
 const LEASE_MS = 15_000;
-/** Longer than any host would ask again for what became of a batch. */
+/** Longer than any host asks again about a batch. */
 const KEEP_BATCHES_MS = 10 * 60_000;
 const PRUNE_SHARE = 5_000;
 
 /**
  * The webhook's state in the schema `opsctl_state` of a PostgreSQL, which several hosts may share.
  *
- * Shape:  see `State`; the clock is the database's. Works behind a transaction pooler. Each call ends within seconds,
- *         whatever the network does; `accept` and `settle` outlive a lost connection when the database is soon back.
- *         The role of delivering lasts 15 seconds from the last `lead`, and is given up by `close`.
- * Errors: at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`.
+ * Shape:     see `State`; the clock is the database's.
+ * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does; `accept` and
+ *            `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from the last `lead`,
+ *            and is given up by `close`.
+ * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`.
  */
 export async function openPostgresState(options: PostgresStateOptions): Promise<State> {
   const { url, limits = OUTBOX_LIMITS, log, applicationName, answerLimitMs = ANSWER_LIMIT_MS } = options;
@@ -121,10 +121,10 @@ async function changeDead(
   return Number(row!.count);
 }
 
-/** In steps, each of which ends soon: whoever prunes has other things to do as well. */
+/** In short steps: between them the same connections do other work. */
 async function prune(link: StateLink): Promise<void> {
   const attempt = "remove old rows";
-  await link.ask(attempt, async (sql) => await postgresDedup(sql).prune());
+  await link.ask(attempt, async (sql) => await sql`select opsctl_state.prune_dedup()`);
   while (await link.ask(attempt, pruneShare));
 }
 

@@ -3,8 +3,8 @@ import { OpsError } from "../../../platform/errors.ts";
 import { isDamaged } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../state.ts";
-import { openStateFile, type StateFile } from "./file/open.ts";
 import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
+import { openStateFile, type StateFile } from "./file/open.ts";
 import { type Outbox, outboxOn } from "./outbox/outbox.ts";
 
 const MEND_AT_START_MS = 2_000;
@@ -13,12 +13,13 @@ const MEND_AGAIN_MS = 5_000;
 type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; log: Log };
 
 /**
- * The outbox in its file: opened at once, and again after the file has turned out to be damaged, or is no longer the
- * one in its place: what was accepted into a removed file would be gone with this process.
+ * The outbox in its file.
  *
- * Errors: `use` throws what its work throws, and STATE_UNAVAILABLE while a damaged file cannot be mended.
+ * Behaviour: opened at once, and again after the file was found damaged, removed or replaced: what is accepted into a
+ *            removed file is lost when this process ends.
+ * Errors:    `use` throws what its work throws, and STATE_UNAVAILABLE while a damaged file cannot be mended.
  */
-export class OpenOutbox {
+export class OutboxFile {
   readonly #options: Options;
   #file: StateFile | null;
   #outbox: Outbox | null;
@@ -41,7 +42,7 @@ export class OpenOutbox {
     try {
       return work(outbox);
     } catch (error) {
-      this.#heed(error, outbox);
+      this.#dropIfDamaged(error, outbox);
       throw error;
     }
   }
@@ -51,7 +52,7 @@ export class OpenOutbox {
     try {
       return await work(outbox);
     } catch (error) {
-      this.#heed(error, outbox);
+      this.#dropIfDamaged(error, outbox);
       throw error;
     }
   }
@@ -62,19 +63,15 @@ export class OpenOutbox {
   }
 
   #current(): Outbox {
-    if (this.#file !== null) this.#keepWatch(this.#file);
+    if (this.#file !== null) this.#checkFile(this.#file);
     return this.#outbox ?? this.#openAgain();
   }
 
-  #keepWatch({ db }: StateFile): void {
+  #checkFile({ db }: StateFile): void {
     const found = this.#watch();
     if (found === "kept") return;
-    this.#options.log.error(
-      "The state file was taken away while it was in use: it is put back, or opened anew",
-      {
-        found,
-      },
-    );
+    const problem = "The state file was taken away while it was in use: it is put back, or opened anew";
+    this.#options.log.error(problem, { found });
     try {
       if (found === "missing") putBack(db, this.#path);
     } catch (error) {
@@ -115,8 +112,8 @@ export class OpenOutbox {
     return outbox;
   }
 
-  #heed(error: unknown, outbox: Outbox): void {
-    // An answer that comes late says nothing about the file that is open by now.
+  #dropIfDamaged(error: unknown, outbox: Outbox): void {
+    // The error may be of a file that was closed meanwhile.
     if (!isDamaged(error) || outbox !== this.#outbox) return;
     this.#options.log.error("The state file is damaged: it will be mended before it is used again");
     this.#drop();

@@ -1,34 +1,50 @@
-import type { Settlement } from "../state.ts";
+import type { Alert } from "../../alert/alert.ts";
+import type { AcceptOutcome, Settlement } from "../state.ts";
 import type { Settled } from "./outbox/settle.ts";
+import type { OutboxFile } from "./outbox-file.ts";
 
-/** A settlement that waits for its commit. */
-export type WaitingSettlement = Settled & { resolve: () => void; reject: (error: unknown) => void };
+type WaitingSettlement = Settled & { resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * Settlements that wait for a commit: the next one takes all of them along, at the latest at the end of this turn of the
- * event loop.
+ * Commits settlements together with the requests that are accepted next.
+ *
+ * Behaviour: a settlement waits for the next `accept`, at the latest until the end of this turn of the event loop, and
+ *            resolves or rejects with its commit.
  */
-export class Settlements {
-  readonly #commit: () => void;
+export class SharedCommit {
+  readonly #file: OutboxFile;
   #waiting: WaitingSettlement[] = [];
 
-  /** `commit` is called when nobody has taken them until then. */
-  constructor(commit: () => void) {
-    this.#commit = commit;
+  constructor(file: OutboxFile) {
+    this.#file = file;
   }
 
-  add(row: number, settlement: Settlement): Promise<void> {
+  /** Errors: those of SQLite and of the file; then nothing was accepted and nothing settled. */
+  accept(requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
+    const settled = this.#waiting.splice(0);
+    try {
+      const outcomes = this.#file.use((outbox) => outbox.write(settled, requests));
+      for (const { resolve } of settled) resolve();
+      return outcomes;
+    } catch (error) {
+      for (const { reject } of settled) reject(error);
+      throw error;
+    }
+  }
+
+  settle(row: number, settlement: Settlement): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ row, settlement, resolve, reject });
-      if (this.#waiting.length > 1) return;
-      setImmediate(() => {
-        if (this.#waiting.length > 0) this.#commit();
-      });
+      if (this.#waiting.length === 1) setImmediate(() => this.#commitWaiting());
     });
   }
 
-  /** Those that wait; whoever takes them has to end them. */
-  take(): WaitingSettlement[] {
-    return this.#waiting.splice(0);
+  #commitWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    try {
+      this.accept([]);
+    } catch {
+      // Each settlement has been rejected with it.
+    }
   }
 }

@@ -1,13 +1,15 @@
 import { type SqliteDedup, sqliteDedup } from "../../../dedup/sqlite.ts";
 import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { Alert } from "../../alert/alert.ts";
-import { type AcceptOutcome, type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../state.ts";
+import { RefusalLog } from "../refusal-log.ts";
+import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../state.ts";
 import { dispatcherLockPath, openStateFile } from "./file/open.ts";
-import { OpenOutbox } from "./outbox-file.ts";
-import { Settlements } from "./shared-commit.ts";
+import type { UnreadableRow } from "./outbox/due.ts";
+import type { Outbox } from "./outbox/outbox.ts";
+import { OutboxFile } from "./outbox-file.ts";
+import { SharedCommit } from "./shared-commit.ts";
 
-/** Where the state is, whose clock it has, and how much may wait in it. */
+/** Where the state is, its clock, and how much may wait in it. */
 export type SqliteStateOptions = {
   directory: string;
   nowMs: () => number;
@@ -18,66 +20,27 @@ export type SqliteStateOptions = {
 /**
  * The state in `state.db` of a directory, for several processes at once.
  *
- * Shape:  see `State`. A damaged file is mended before anything else happens; one that turns out to be damaged later
- *         is closed, everything is refused, and the next call opens it again, which mends it.
- * Errors: STATE_UNAVAILABLE when it cannot be opened.
+ * Shape:     see `State`.
+ * Behaviour: a damaged file is mended before anything else happens; one that is found damaged later is closed, and a later
+ *            call opens it again, which mends it.
+ * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteState(options: SqliteStateOptions): Promise<State> {
   const { directory, log, limits = OUTBOX_LIMITS } = options;
-  const file = new OpenOutbox({ ...options, limits });
+  const file = new OutboxFile({ ...options, limits });
+  const commit = new SharedCommit(file);
   let lock: FileLock | null = null;
-  let isRefusing = false;
-  const settlements = new Settlements(() => {
-    try {
-      write([]);
-    } catch {
-      // Told to those who wait for it.
-    }
-  });
-  const write = (requests: readonly (readonly Alert[])[]): AcceptOutcome[] => {
-    const riding = settlements.take();
-    try {
-      const outcomes = file.use((outbox) => outbox.write(riding, requests));
-      for (const { resolve } of riding) resolve();
-      return outcomes;
-    } catch (error) {
-      for (const { reject } of riding) reject(error);
-      throw error;
-    }
-  };
   return {
-    async accept(requests) {
-      try {
-        const outcomes = write(requests);
-        if (isRefusing) log.info("Alerts are accepted again");
-        isRefusing = false;
-        return outcomes;
-      } catch (error) {
-        // Once, not for each of the thousand requests that follow.
-        if (!isRefusing) log.error("Alerts are refused: the state cannot be written", { cause: error });
-        isRefusing = true;
-        return requests.map(() => ({ refused: "state_unavailable" }));
-      }
-    },
+    accept: acceptor(commit, log),
     due: async (kind, query) =>
-      file.use((outbox) =>
-        outbox.due(kind, query).filter((row): row is DueRow => {
-          if (!("unreadable" in row)) return true;
-          log.error("An alert in the state cannot be read", { row: row.unreadable });
-          outbox.write(
-            [{ row: row.unreadable, settlement: { status: "dead", code: "alert_unreadable" } }],
-            [],
-          );
-          return false;
-        }),
-      ),
-    settle: (row, settlement) => settlements.add(row, settlement),
-    stats: async () => file.use((outbox) => outbox.watch.stats()),
+      file.use((outbox) => withoutUnreadable(outbox.due(kind, query), { outbox, log })),
+    settle: (row, settlement) => commit.settle(row, settlement),
+    stats: async () => file.use((outbox) => outbox.reads.stats()),
     listDead: async () => file.use((outbox) => outbox.dead.list()),
     retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),
     dropDead: (rows) => file.useAsync((outbox) => outbox.dead.drop(rows)),
-    deliveredWithin: async (kind, ms) => file.use((outbox) => outbox.watch.deliveredWithin(kind, ms)),
-    latest: async (fingerprint) => file.use((outbox) => outbox.watch.latest(fingerprint)),
+    deliveredWithin: async (kind, ms) => file.use((outbox) => outbox.reads.deliveredWithin(kind, ms)),
+    latest: async (fingerprint) => file.use((outbox) => outbox.reads.latest(fingerprint)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
     async lead() {
       lock ??= tryFileLock(dispatcherLockPath(directory));
@@ -95,8 +58,35 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
   };
 }
 
+function acceptor(commit: SharedCommit, log: Log): State["accept"] {
+  const refusals = new RefusalLog(log, "Alerts are refused: the state cannot be written");
+  return async (requests) => {
+    try {
+      const outcomes = commit.accept(requests);
+      refusals.accepted();
+      return outcomes;
+    } catch (error) {
+      refusals.refused(error);
+      return requests.map(() => ({ refused: "state_unavailable" }));
+    }
+  };
+}
+
+/** The rows that can be read; the others are given up. */
+function withoutUnreadable(
+  rows: readonly (DueRow | UnreadableRow)[],
+  { outbox, log }: { outbox: Outbox; log: Log },
+): DueRow[] {
+  return rows.filter((row): row is DueRow => {
+    if (!("unreadable" in row)) return true;
+    log.error("An alert in the state cannot be read", { row: row.unreadable });
+    outbox.write([{ row: row.unreadable, settlement: { status: "dead", code: "alert_unreadable" } }], []);
+    return false;
+  });
+}
+
 /**
- * The dedup of the same file, for a process that needs nothing else of it.
+ * The dedup of the same file, without the outbox.
  *
  * Errors: STATE_UNAVAILABLE when it cannot be opened.
  */

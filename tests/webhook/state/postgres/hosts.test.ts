@@ -96,7 +96,7 @@ for (const major of MAJORS) {
         await host.settle(accepted!.messageRow, { status: "dead", code: "refused" });
         const [dead] = await host.listDead();
         expect(dead).toMatchObject({ fingerprint, alertname: fingerprint });
-        expect((await host.latest(fingerprint)).message).toMatchObject({ state: "dead", code: "refused" });
+        expect((await host.latest(fingerprint)).message).toMatchObject({ status: "dead", code: "refused" });
         expect(await host.dropDead(null)).toBe(1);
       }
     });

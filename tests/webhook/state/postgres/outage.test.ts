@@ -121,7 +121,7 @@ describe("a state whose connections are cut", () => {
     const [accepted] = await acceptAll(state, resolvedAlert());
     proxy.loseAnswerTo("opsctl_state.settle");
     await state.settle(accepted!.messageRow, DELIVERED);
-    expect(await state.latest("f1")).toMatchObject({ message: { state: "delivered", attempts: 1 } });
+    expect(await state.latest("f1")).toMatchObject({ message: { status: "delivered", attempts: 1 } });
   });
 
   test("accepts what comes while the database is away for a moment", async () => {

@@ -115,7 +115,7 @@ describe("openSqliteState() on a damaged file", () => {
     // A page holds three rows of this size or so.
     expect(message.queued + issue.queued).toBeGreaterThan(2 * ALERTS - 20);
     expect(message.queued + issue.queued).toBeLessThan(2 * ALERTS);
-    expect((await state.latest("f0")).message?.state).toBe("delivered");
+    expect((await state.latest("f0")).message?.status).toBe("delivered");
     const due = await state.due("message", { limit: 3, except: [], issueGraceMs: 0 });
     expect(due.map(({ alert }) => alert.fingerprint)).toEqual(["f1", "f2", "f3"]);
     expect((await acceptAll(state, sampleAlert({ fingerprint: "f5" })))[0]?.issue.status).toBe("duplicate");
@@ -137,7 +137,7 @@ describe("openSqliteState() on a damaged file", () => {
     breakCommand();
     const mended = await open();
     await expectMended(mended);
-    expect((await mended.latest("in the log")).message?.state).toBe("queued");
+    expect((await mended.latest("in the log")).message?.status).toBe("queued");
     await mended.close();
   });
 
@@ -167,7 +167,7 @@ describe("openSqliteState() on a damaged file", () => {
     expect(state.movedAside).toBeNull();
     expect(await acceptAll(state, ...alerts)).toMatchObject([{ issue: { status: "first" } }]);
     await expectMended(state);
-    expect((await state.latest("f1")).message?.state).toBe("queued");
+    expect((await state.latest("f1")).message?.status).toBe("queued");
     await state.close();
   });
 

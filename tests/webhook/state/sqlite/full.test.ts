@@ -92,7 +92,7 @@ describe("openSqliteState()", () => {
     expect(await state.accept(requests)).toMatchObject([{ accepted: [{}] }, refused, refused, refused]);
     await settled;
     expect((await state.latest("first")).message?.attempts).toBe(1);
-    expect((await state.latest("a")).message?.state).toBe("queued");
+    expect((await state.latest("a")).message?.status).toBe("queued");
     expect(await state.latest("b")).toEqual({});
     await state.close();
   });

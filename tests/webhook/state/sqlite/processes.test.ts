@@ -41,7 +41,7 @@ describe.each(runtimes)("a process on %s", (runtime) => {
     expect((await dueIds(state, "message", { limit: 10_000 })).length).toBeGreaterThanOrEqual(ACKNOWLEDGED);
     for (let at = 0; at < ACKNOWLEDGED; at += 1) {
       const { message, issue } = await state.latest(`f${at}`);
-      expect([message?.state, issue?.state]).toEqual(["queued", "queued"]);
+      expect([message?.status, issue?.status]).toEqual(["queued", "queued"]);
     }
     expect(await state.lead()).toBe(true);
     await state.close();

@@ -2,7 +2,7 @@ import { rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { createPrivately } from "../../../../platform/files/own-file.ts";
 
-/** Whether the file that was opened at a path is still the one there; `missing` and `replaced` when it is not. */
+/** Says whether the file that was at a path is still there, is gone, or is another one now. */
 export type FileWatch = () => "kept" | "missing" | "replaced";
 
 /** Remembers which file is at `path` now. */
@@ -16,9 +16,9 @@ export function watchFile(path: string): FileWatch {
 }
 
 /**
- * Writes everything that `db` holds to `path`, where its own file was removed from under it.
+ * Writes everything in `db` to `path`, from where its file was removed while it was open.
  *
- * Errors: those of SQLite; nothing is left at `path` then, so that it can be tried again.
+ * Errors: those of SQLite; then nothing is left at `path`, so that it can be tried again.
  */
 export function putBack(db: DatabaseSync, path: string): void {
   createPrivately(path);

@@ -18,7 +18,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { readableClaims, readableRows } from "./salvage.ts";
 import { ensureSchema, OUTBOX_COLUMNS } from "./schema.ts";
 
-/** Where the mended file waits for its place; while it is there, the file in its place is the damaged one. */
+/** The mended file before it is renamed; while it exists, the file at `path` is the damaged one. */
 export function mendedPath(path: string): string {
   return `${path}.mended`;
 }
@@ -26,16 +26,16 @@ export function mendedPath(path: string): string {
 /**
  * Moves a damaged file aside and puts a new one in its place, with every row that can still be read.
  *
- * Shape:  answers where the damaged file went, with its `-wal` and `-shm`. Killed at any point and called again, it
- *         goes on. The caller keeps every other process away.
- * Errors: those of the file system and of SQLite: a full disk is one.
+ * Behaviour: returns where the damaged file is now, with its `-wal` and `-shm`. Killed at any point and called again, it
+ *            goes on. The caller keeps every other process away.
+ * Errors:    those of the file system and of SQLite, such as a full disk.
  */
 export function mend(path: string, { nowMs, log }: { nowMs: number; log: Log }): string {
   const mended = mendedPath(path);
   const kept = existsSync(mended) ? null : build(path, `${path}.mending`);
   if (kept !== null) renameSync(`${path}.mending`, mended);
   const aside = freeName(`${path}.damaged-${new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, "")}`);
-  // The file itself last: until it is gone, whoever comes after a kill still sees what is left to do.
+  // The file itself last: after a kill the next process finds it, and so what is left to do.
   for (const suffix of ["-wal", "-shm", ""])
     if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   renameSync(mended, path);
@@ -49,7 +49,7 @@ export function mend(path: string, { nowMs, log }: { nowMs: number; log: Log }):
 
 type Kept = { rowsKept: number; rowsUnreadable: number; claimsKept: number };
 
-/** Builds a sound file from the damaged one, and closes it whole. */
+/** Builds a sound file from the damaged one, and closes it. */
 function build(path: string, target: string): Kept {
   for (const suffix of ["-wal", "-shm", ""]) rmSync(target + suffix, { force: true });
   const fresh = openSqlite(target);
@@ -75,7 +75,7 @@ function openDamaged(path: string): DatabaseSync | null {
   }
 }
 
-// SQLite reads nothing at all of a file that is shorter than its header says.
+// SQLite reads nothing of a file that is shorter than its header says.
 function padToSize(path: string): void {
   const header = Buffer.alloc(32);
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
@@ -90,7 +90,7 @@ function padToSize(path: string): void {
   }
 }
 
-// More than limits allow; a header that says more is damaged itself.
+// More than the limits allow; a header that says more is damaged.
 const LARGEST_FILE = 2 ** 36;
 
 function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
@@ -104,7 +104,7 @@ function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
     else kept.rowsUnreadable += 1;
   }
   for (const claim of readableClaims(damaged, CLAIM_COLUMNS)) if (dedup(claim)) kept.claimsKept += 1;
-  // A row's number must not come again while this process may still be settling the one that had it.
+  // A row's number must not be used again while a process may still settle the row that had it.
   fresh.exec(`
     update outbox set is_head =
       id in (select min(id) from outbox where state = 'queued' group by kind, fingerprint);
@@ -117,7 +117,7 @@ function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
 
 const CLAIM_COLUMNS = ["key", "token", "claimed_at_ms", "expires_at_ms", "ttl_ms", "value"] as const;
 
-/** Inserts a row that was read; false when its values cannot be those of such a row. */
+/** Inserts a row that was read; false when the table does not take its values. */
 function insertInto(db: DatabaseSync, table: string, columns: readonly string[]) {
   const marks = columns.map(() => "?").join(", ");
   const insert = db.prepare(`insert into ${table} (${columns.join(", ")}) values (${marks})`);
@@ -155,7 +155,7 @@ function syncDirectory(path: string): void {
   try {
     fsyncSync(directory);
   } catch {
-    // Some file systems cannot sync a directory; the renames are done and visible all the same.
+    // Some file systems cannot sync a directory; the renames are done and visible.
   } finally {
     closeSync(directory);
   }

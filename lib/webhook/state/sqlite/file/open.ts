@@ -14,27 +14,27 @@ export type StateFileOptions = {
   directory: string;
   nowMs: () => number;
   log: Log;
-  /** Whether every page is looked at first; a short visit leaves that to the service. */
+  /** Whether every page is checked first; short commands leave that to the service. */
   isChecked: boolean;
   /** How long to wait for the other processes when the file has to be mended. */
   mendWaitMs: number;
 };
 
-/** The open file; `movedAside` is where a damaged one went, if this opening found one. */
+/** The open file; `movedAside` is where a damaged one was moved to, or null. */
 export type StateFile = { db: DatabaseSync; movedAside: string | null; close(): void };
 
 const USERS_WAIT_MS = 5_000;
-/** How long to wait before the file is looked at again: whoever has mended it keeps it open from then on. */
+/** How long to wait before the file is looked at again: a process that has mended it keeps it open. */
 const ALONE_WAIT_MS = 50;
 const MENDINGS = 2;
 
 /**
  * Opens `state.db` in the directory, and mends it first when it is damaged.
  *
- * Shape:  whoever has the file open holds `state.lock` shared; it is mended by a process that holds it alone, so that
- *         nobody writes to a file that has been moved away. Neither is opened where another account could have put a
- *         file or a link in its place.
- * Errors: STATE_UNAVAILABLE.
+ * Behaviour: every process that has the file open holds `state.lock` shared; the process that mends it holds the lock
+ *            alone, so that nobody writes to a file that was moved away. Neither file is opened where another account
+ *            could have put a file or a link.
+ * Errors:    STATE_UNAVAILABLE.
  */
 export function openStateFile(options: StateFileOptions): StateFile {
   const { directory } = options;

@@ -1,15 +1,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-/** A row as it was read. */
+/** A row as it is in the file. */
 export type RawRow = Record<string, SQLInputValue>;
 
-/** Damage over more rows than this costs the rows behind it too, so that the service starts within seconds. */
+/** After so many unreadable rows the rest is given up, so that the service starts within seconds. */
 const MOST_UNREADABLE = 200_000;
 
 /**
- * Every row of a damaged outbox that can be read, in order; null for each number whose row cannot.
+ * Every row of a damaged outbox that can be read, in order; null for each number whose row cannot be read.
  *
- * Shape: a number that has no row of its own counts as unreadable where it lies in a damaged page.
+ * Behaviour: in a damaged page a number without a row counts as unreadable, too.
  */
 export function* readableRows(db: DatabaseSync, columns: readonly string[]): Generator<RawRow | null> {
   const next = prepare(db, `select ${columns.join(", ")} from outbox where id >= ? order by id limit 1`);
@@ -25,7 +25,7 @@ export function* readableRows(db: DatabaseSync, columns: readonly string[]): Gen
   }
 }
 
-/** The claims of a damaged file that can be read: those before the damage, then those behind it. */
+/** The claims of a damaged file that can be read: those before the damage, then those after it, backwards. */
 export function* readableClaims(db: DatabaseSync, columns: readonly string[]): Generator<RawRow> {
   const list = columns.join(", ");
   const forward = prepare(db, `select ${list} from dedup where key > ? order by key limit 1`);

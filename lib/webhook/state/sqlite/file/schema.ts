@@ -6,8 +6,8 @@ const VERSION = 2;
 
 // A head is the oldest queued row of its fingerprint and kind: with the mark in the row, finding what is due costs the
 // same however many rows of one fingerprint wait behind it. A row that was never tried has 0 as its next attempt, so
-// that fresh rows come out of the index in order. `age_from_ms` is when the 24 hours of a row began: its acceptance, or
-// its revival. `room` is where `check` writes.
+// that fresh rows come out of the index in order. `age_from_ms` is when the 24 hours of a row began: when it was accepted
+// or revived. `check` writes to `room`.
 const TABLES = `
   create table outbox (
     id integer primary key autoincrement,
@@ -34,7 +34,7 @@ const TABLES = `
 `;
 
 // Rows are added at the end of `outbox_queued`: an index of all of them in order of fingerprint would cost a commit one
-// page for each fingerprint in it. So whoever needs the next row of a fingerprint walks along it, which is seldom.
+// page for each fingerprint in it. The next row of a fingerprint, seldom needed, is found by walking along it.
 const INDEXES = `
   create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
     where state = 'queued' and is_head = 1;
@@ -44,13 +44,13 @@ const INDEXES = `
   create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
 `;
 
-/** What makes the file of this version from one of an older, by its version; 0 is an empty file. */
+/** What upgrades a file to this version, by the file's version; 0 is an empty file. */
 const UPGRADES: Readonly<Record<number, string>> = {
   0: `${TABLES} ${INDEXES} ${SQLITE_DEDUP_TABLE}`,
   1: `drop index outbox_due; drop index outbox_queued; drop index outbox_dead; drop index outbox_delivered; ${INDEXES}`,
 };
 
-/** The columns of the outbox that a damaged file is asked for. */
+/** The columns of the outbox that are read from a damaged file. */
 export const OUTBOX_COLUMNS = [
   ...["id", "kind", "state", "fingerprint", "priority", "is_head", "attempts", "next_attempt_at_ms"],
   ...["accepted_at_ms", "age_from_ms", "ended_at_ms", "message_row", "claim_token", "claimed_at_ms"],
@@ -58,8 +58,7 @@ export const OUTBOX_COLUMNS = [
 ] as const;
 
 /**
- * Makes the tables of the state, or those of an older version the present ones; proves at the same time that the file
- * may be written to.
+ * Makes the tables of the state, or upgrades those of an older version; either needs a file that may be written to.
  *
  * Errors: STATE_UNAVAILABLE when a newer opsctl made the file; those of SQLite.
  */

@@ -2,15 +2,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../../state.ts";
+import { issueKey, priorityOf } from "../../stored.ts";
 import type { Load } from "./load.ts";
 
 /** What accepting works with. */
 export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load };
-
-/** The dedup's key of a fingerprint's issue. */
-export function issueKey(fingerprint: string): string {
-  return `issue:${fingerprint}`;
-}
 
 /**
  * Accepts one request in the caller's transaction.
@@ -25,7 +21,7 @@ export function acceptor(
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const sizes = texts.map((text) => Buffer.byteLength(text));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!dependencies.load.hasRoomFor(alerts.length, bytes)) return { refused: "outbox_full" };
+    if (!dependencies.load.takes(alerts.length, bytes)) return { refused: "outbox_full" };
     const accepted = alerts.map((alert, at) =>
       acceptAlert(dependencies, insert, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
     );
@@ -48,7 +44,7 @@ function acceptAlert(
   { text, bytes, now }: { text: string; bytes: number; now: number },
 ): AcceptedAlert {
   const { fingerprint } = alert;
-  const priority = alert.severity === "critical" ? 0 : 1;
+  const priority = priorityOf(alert);
   const message = insert.run("message", fingerprint, priority, now, bytes, text, null, null, null);
   const messageRow = Number(message.lastInsertRowid);
   load.add(1, bytes);

@@ -2,15 +2,15 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import { type DeadRow, ISSUE_TTL_MS, type OutboxKind } from "../../state.ts";
-import { issueKey } from "./accept.ts";
+import { issueKey } from "../../stored.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Rows changed in one transaction: while it runs, the service cannot accept. */
 const ROWS_AT_ONCE = 1_000;
-/** Longer than the longest pause between two looks of a process that waits for the file. */
+/** Longer than the longest pause between two tries of a process that waits for the file. */
 const PAUSE_MS = 120;
 
-/** What an operator can do with dead rows. */
+/** What an operator can do with dead rows; null means all of them. */
 export type DeadRows = {
   list(): DeadRow[];
   retry(rows: readonly number[] | null): Promise<number>;
@@ -20,9 +20,9 @@ export type DeadRows = {
 /**
  * The dead rows of an outbox.
  *
- * Shape:  a dead issue is revived with a claim of its own; while its fingerprint has another one it stays dead. Many
- *         rows are changed a thousand at a time.
- * Errors: those of SQLite; the rows of earlier thousands are changed then.
+ * Behaviour: a dead issue is revived with a new claim; while its fingerprint has another claim it stays dead. Rows are
+ *            changed a thousand at a time.
+ * Errors:    those of SQLite; then the rows of earlier thousands are changed.
  */
 export function deadRows(dependencies: {
   db: DatabaseSync;
@@ -94,7 +94,7 @@ function revive({ statements, dedup, now }: ReviveDependencies, id: number): boo
     const claim = dedup.claim(key, ISSUE_TTL_MS);
     if (claim.status === "duplicate") return false;
     token = claim.token;
-    // The issue's id is made of its first claim, and an earlier attempt may have reached the tracker under it.
+    // The issue's id is made of its first claim's time, and an earlier attempt may have created it under that id.
     statements.backdate.run(row.claimed_at_ms, key, token);
   }
   const head = statements.head.get(row.kind, row.fingerprint) as { id: number } | undefined;

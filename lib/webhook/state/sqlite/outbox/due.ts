@@ -2,16 +2,16 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DueQuery, DueRow, OutboxKind } from "../../state.ts";
 import { storedAlert } from "../../stored.ts";
 
-/** The longest that a row waits for its next attempt, whatever was asked for and wherever the clock was set. */
+/** The longest that a row waits for its next attempt, also when the clock was set back. */
 export const LONGEST_DELAY_MS = 60 * 60_000;
 
-/** How many rows beyond those asked for are looked at while issues wait for their messages. */
+/** How many more rows are looked at while issues wait for their messages. */
 const WAITING_ISSUES_SEEN = 64;
 
-/** A row that is due and cannot be read: its alert is not the JSON that was written. */
+/** The id of a row that is due and whose alert cannot be read. */
 export type UnreadableRow = { unreadable: number };
 
-/** Finds the rows whose turn it is; those that cannot be read are named, so that they do not block the others. */
+/** Finds the rows that may be tried now, and among them those that cannot be read, which must not block the others. */
 export function dueFinder(
   db: DatabaseSync,
   nowMs: () => number,
@@ -21,7 +21,7 @@ export function dueFinder(
     const now = nowMs();
     const found: (DueRow | UnreadableRow)[] = [];
     for (const priority of [0, 1]) {
-      for (const id of candidates(statements, kind, priority, query, now)) {
+      for (const id of candidates(statements, { kind, priority, now, ...query })) {
         if (found.length >= query.limit) return found;
         if (query.except.includes(id)) continue;
         if (kind === "issue" && statements.waits.get(id, now, query.issueGraceMs) !== undefined) continue;
@@ -43,7 +43,7 @@ type Row = {
   issue_url: string | null;
 };
 
-// Fresh rows come out of the index in order; those that were tried have to be sorted, from the index alone.
+// Fresh rows come out of the index in order; those that were tried have to be sorted, but need only the index.
 function prepare(db: DatabaseSync): Statements {
   const heads = "from outbox where state = 'queued' and is_head = 1 and kind = ? and priority = ?";
   return {
@@ -64,17 +64,15 @@ function prepare(db: DatabaseSync): Statements {
 
 function candidates(
   { fresh, tried }: Statements,
-  kind: OutboxKind,
-  priority: number,
-  { limit, except, issueGraceMs }: DueQuery,
-  now: number,
+  query: DueQuery & { kind: OutboxKind; priority: number; now: number },
 ): number[] {
+  const { kind, priority, now, limit, except, issueGraceMs } = query;
   const waiting = kind === "issue" && issueGraceMs > 0 ? WAITING_ISSUES_SEEN : 0;
   const most = limit + except.length + waiting;
   const rows = [
     ...fresh.all(kind, priority, most),
     ...tried.all(kind, priority, 0, now, most),
-    // So far ahead only where the clock was set back.
+    // Rows so far ahead are there only when the clock was set back.
     ...tried.all(kind, priority, now + LONGEST_DELAY_MS, Number.MAX_SAFE_INTEGER, most),
   ] as { id: number }[];
   return rows

@@ -4,8 +4,9 @@ import type { OutboxLimits } from "../../state.ts";
 const REFRESH_MS = 5_000;
 
 /**
- * How much waits in the outbox, counted along in memory and read from the file every few seconds, because other
- * processes write to it too.
+ * How many rows and bytes wait in the outbox.
+ *
+ * Behaviour: counted in memory, and read from the file every few seconds, because other processes write to it too.
  */
 export class Load {
   readonly #limits: OutboxLimits;
@@ -21,7 +22,7 @@ export class Load {
     );
   }
 
-  /** Reads the file again when it is time, or when the clock was set back. */
+  /** Reads the file when the numbers are older than five seconds, or the clock was set back. */
   refresh(nowMs: number): void {
     if (Math.abs(nowMs - this.#readAtMs) < REFRESH_MS) return;
     const { n, bytes } = this.#count.get() as { n: number; bytes: number };
@@ -35,7 +36,8 @@ export class Load {
     this.#readAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  hasRoomFor(rows: number, bytes: number): boolean {
+  /** Whether so many more rows and bytes keep within the limits. */
+  takes(rows: number, bytes: number): boolean {
     return this.#rows + rows <= this.#limits.rows && this.#bytes + bytes <= this.#limits.bytes;
   }
 

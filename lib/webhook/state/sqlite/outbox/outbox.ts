@@ -4,16 +4,16 @@ import type { OutboxLimits } from "../../state.ts";
 import { deadRows } from "./dead.ts";
 import { dueFinder } from "./due.ts";
 import { Load } from "./load.ts";
+import { outboxReads } from "./reads.ts";
 import { transactionsOn } from "./transaction.ts";
 import { upkeep } from "./upkeep.ts";
-import { outboxWatch } from "./reads.ts";
 import { writer } from "./write.ts";
 
-/** The outbox and the dedup of one open file, every statement prepared. */
+/** The outbox and the dedup of one open file, with every statement prepared. */
 export type Outbox = ReturnType<typeof outboxOn>;
 
 /**
- * Everything that the state does with an open file.
+ * Prepares everything that the state does with an open file.
  *
  * Errors: those of SQLite, here and in each of its parts.
  */
@@ -25,7 +25,7 @@ export function outboxOn(db: DatabaseSync, options: { nowMs: () => number; limit
     write: writer(dependencies),
     due: dueFinder(db, nowMs),
     dead: deadRows(dependencies),
-    watch: outboxWatch(db, nowMs),
+    reads: outboxReads(db, nowMs),
     upkeep: upkeep(dependencies),
   };
 }

@@ -1,30 +1,19 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../../state.ts";
 
-/** What can be asked about the outbox without changing it. */
-export type OutboxWatch = {
+/** What can be read of the outbox. */
+export type OutboxReads = {
   stats(): OutboxStats;
   deliveredWithin(kind: OutboxKind, ms: number): number;
   latest(fingerprint: string): Partial<Record<OutboxKind, LatestRow>>;
 };
 
-/** Among how many of the newest rows those of one fingerprint are looked for. */
+/** How many of the newest rows are searched for those of a fingerprint. */
 const NEWEST_ROWS = 50_000;
 
-/** Answers questions about the outbox from its indexes. */
-export function outboxWatch(db: DatabaseSync, nowMs: () => number): OutboxWatch {
-  const queued = db.prepare(`
-    select kind, count(*) as n, sum(bytes) as bytes, min(age_from_ms) as oldest
-    from outbox where state = 'queued' group by kind`);
-  const dead = db.prepare("select kind, count(*) as n from outbox where state = 'dead' group by kind");
-  // Asked now and then by a person: an index for it would cost every alert.
-  const latest = db.prepare(`
-    select state, attempts, code, reference, url
-    from (select * from outbox order by id desc limit ${NEWEST_ROWS})
-    where fingerprint = ? and kind = ? limit 1`);
-  const delivered = db.prepare(
-    "select count(*) as n from outbox where state = 'delivered' and ended_at_ms > ? and kind = ?",
-  );
+/** Reads the outbox through its indexes. */
+export function outboxReads(db: DatabaseSync, nowMs: () => number): OutboxReads {
+  const { queued, dead, delivered, latest } = prepare(db);
   return {
     deliveredWithin: (kind, ms) => Number(delivered.get(nowMs() - ms, kind)?.n ?? 0),
     stats() {
@@ -50,5 +39,22 @@ export function outboxWatch(db: DatabaseSync, nowMs: () => number): OutboxWatch 
       }
       return found;
     },
+  };
+}
+
+function prepare(db: DatabaseSync): Record<"queued" | "dead" | "delivered" | "latest", StatementSync> {
+  return {
+    queued: db.prepare(`
+      select kind, count(*) as n, sum(bytes) as bytes, min(age_from_ms) as oldest
+      from outbox where state = 'queued' group by kind`),
+    dead: db.prepare("select kind, count(*) as n from outbox where state = 'dead' group by kind"),
+    delivered: db.prepare(
+      "select count(*) as n from outbox where state = 'delivered' and ended_at_ms > ? and kind = ?",
+    ),
+    // Read now and then, for a person: an index for it would cost every alert.
+    latest: db.prepare(`
+      select state as status, attempts, code, reference, url
+      from (select * from outbox order by id desc limit ${NEWEST_ROWS})
+      where fingerprint = ? and kind = ? limit 1`),
   };
 }

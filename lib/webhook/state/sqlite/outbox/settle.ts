@@ -1,17 +1,17 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { OutboxKind, Settlement } from "../../state.ts";
-import { issueKey } from "./accept.ts";
+import { issueKey } from "../../stored.ts";
 import { LONGEST_DELAY_MS } from "./due.ts";
 import type { Load } from "./load.ts";
 
 /** What settling works with. */
 export type SettleDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load; nowMs: () => number };
 
-/** How the attempt of one row ended. */
+/** A row and what is recorded of it. */
 export type Settled = { row: number; settlement: Settlement };
 
-/** Records how an attempt ended, in the caller's transaction; a row that is not queued any more is left alone. */
+/** Settles a row in the caller's transaction; a row that is not queued is left as it is. */
 export function settler(dependencies: SettleDependencies): (settled: Settled) => void {
   const { db, nowMs } = dependencies;
   const statements = prepare(db);
@@ -22,7 +22,7 @@ export function settler(dependencies: SettleDependencies): (settled: Settled) =>
     if (settlement.status === "retry") {
       const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
       statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
-    } else end(dependencies, statements, { ...row, id }, settlement, now);
+    } else end({ ...dependencies, statements, now }, { ...row, id }, settlement);
   };
 }
 
@@ -59,11 +59,9 @@ function prepare(db: DatabaseSync): Statements {
 }
 
 function end(
-  { dedup, load }: SettleDependencies,
-  statements: Statements,
+  { dedup, load, statements, now }: SettleDependencies & { statements: Statements; now: number },
   row: Row & { id: number },
   settlement: Exclude<Settlement, { status: "retry" }>,
-  now: number,
 ): void {
   const key = issueKey(row.fingerprint);
   if (settlement.status === "delivered") {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Runs work in a transaction that has the right to write from its start; what throws leaves nothing behind. */
+/** Runs work in a transaction that may write from its start; when it throws, nothing is changed. */
 export type Transaction = <T>(work: () => T) => T;
 
 /**

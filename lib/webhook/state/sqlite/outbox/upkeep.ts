@@ -4,26 +4,30 @@ import { KEEP_DELIVERED_MS } from "../../state.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ROWS_AT_ONCE = 500;
-/** More than one full page of every table: what a small batch of alerts needs. */
-const ROOM_BYTES = 32_768;
+/** More than a full page of every table: what a small batch of alerts needs. */
+const FILLING_BYTES = 32_768;
 
-/** What keeps the file small, and proves that it can grow. */
+/** Keeps the file small, and checks that it can grow. */
 export type Upkeep = { prune(): Promise<void>; check(): void };
 
 /**
- * Removes what has had its time, a few rows at a time with everything else in between; and writes for proof.
+ * Removes old rows, and checks that new ones could be written.
  *
- * Shape:  `check` commits a row of 32 KiB before it removes the last one: pages that are free and a disk that takes
- *         them, as an accepted alert needs them.
- * Errors: those of SQLite.
+ * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between. `check` commits a row of
+ *            32 KiB, then removes the one before: it needs free pages and a disk that takes them, as an alert does.
+ * Errors:    those of SQLite.
  */
-export function upkeep(dependencies: {
+export function upkeep({
+  db,
+  dedup,
+  transaction,
+  nowMs,
+}: {
   db: DatabaseSync;
   dedup: SqliteDedup;
   transaction: Transaction;
   nowMs: () => number;
 }): Upkeep {
-  const { db, dedup, transaction, nowMs } = dependencies;
   const forget = db.prepare(`
     delete from outbox where id in
       (select id from outbox where state = 'delivered' and ended_at_ms <= ? limit ?)`);
@@ -36,7 +40,7 @@ export function upkeep(dependencies: {
       while (dedup.prune(ROWS_AT_ONCE) === ROWS_AT_ONCE) await nextTurn();
     },
     check: () => {
-      transaction(() => empty.run(fill.run(ROOM_BYTES).lastInsertRowid));
+      transaction(() => empty.run(fill.run(FILLING_BYTES).lastInsertRowid));
     },
   };
 }

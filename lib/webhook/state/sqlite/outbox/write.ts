@@ -5,16 +5,16 @@ import { type AcceptDependencies, acceptor } from "./accept.ts";
 import { type SettleDependencies, type Settled, settler } from "./settle.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Records what has ended and accepts what has come, all in one commit. */
+/** Settles rows and accepts requests, all in one commit. */
 export type Write = (settled: readonly Settled[], requests: readonly (readonly Alert[])[]) => AcceptOutcome[];
 
 /**
- * The one way in which alerts get into the outbox and out of it.
+ * Makes the function through which alerts get into the outbox and out of it.
  *
- * Shape:  requests that wait together are one transaction. Where SQLite refuses a row in it, each request gets a
- *         transaction of its own, so that the one with that row costs itself only; after a failure of more than a row
- *         the rest of them are refused untried.
- * Errors: those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
+ * Behaviour: writes everything it is given in one transaction. When SQLite refuses a row in it, each request gets a
+ *            transaction of its own, so that only the request with that row is refused; after any other failure the
+ *            remaining requests are refused untried.
+ * Errors:    those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
  */
 export function writer(
   dependencies: AcceptDependencies & SettleDependencies & { transaction: Transaction },
@@ -46,7 +46,7 @@ export function writer(
   };
 }
 
-/** What has been committed before a failure stays told as it is. */
+/** Each request by itself; those committed before a failure stay accepted. */
 function writeEach(write: Write, requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
   let isFailing = false;
   return requests.map((request) => {
