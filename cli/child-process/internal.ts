@@ -59,8 +59,8 @@ async function writeMetrics(path: string): Promise<void> {
 
 async function countOutbox(path: string): Promise<void> {
   const { readStateFile } = await import("../../lib/doctor/facts/outbox.ts");
-  const { outboxWatch } = await import("../../lib/webhook/state/sqlite/outbox/reads.ts");
-  const reading = await readStateFile(path, (db) => outboxWatch(db, Date.now).stats());
+  const { outboxReads } = await import("../../lib/webhook/state/sqlite/outbox/reads.ts");
+  const reading = await readStateFile(path, (db) => outboxReads(db, Date.now).stats());
   writeOut(`${JSON.stringify(reading)}\n`);
 }
 

@@ -11,7 +11,7 @@ import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
 import { linearTracker } from "../../lib/providers/linear/client.ts";
 import type { WebhookConfig } from "../../lib/webhook/config.ts";
 import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
-import { createWebhookMetrics } from "../../lib/webhook/metrics/webhook-metrics.ts";
+import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
 import type { ServeDependencies } from "../../lib/webhook/serve.ts";
 import type { OutboxLimits } from "../../lib/webhook/state/state.ts";
 import type { CommandContext } from "../framework/command.ts";

@@ -28,9 +28,9 @@ export type ServeDependencies = {
   attempts: { message: Attempt; issue: Attempt };
   metrics: WebhookMetrics;
   log: Log;
-  /** Listening sockets that were handed over, by name. */
+  /** Listening sockets that systemd handed over, by name. */
   sockets: ReadonlyMap<string, number>;
-  /** Told when everything listens. */
+  /** Called when every port is open. */
   onReady: (ports: { port: number; adminPort: number | null }) => void;
   interrupt: AbortSignal;
   monotonicMs: () => number;
@@ -39,20 +39,20 @@ export type ServeDependencies = {
 };
 
 const ADMIN_HOST = "127.0.0.1";
-/** They come from this host alone; those of the alerts leave that many descriptors free. */
+/** All from this host; the limit of the alerts' connections leaves this many descriptors free. */
 const ADMIN_CONNECTIONS = 64;
-const MESSAGE_PLACES = 4;
+const MESSAGES_AT_ONCE = 4;
 const MESSAGE_BURST = 10;
-const ISSUE_PLACES = 4;
-/** After a signal: what is in flight may take this long, answers and sends together; all ends within ten seconds. */
+const ISSUES_AT_ONCE = 4;
+/** How long answers and sends may take after a signal, so that the service ends within ten seconds. */
 const STOP_MS = 8_500;
 
 /**
  * Serves the alert webhook until a signal ends it.
  *
- * Shape:  resolves when everything has stopped; what was accepted and not delivered stays in the outbox.
- * Errors: LISTEN_FAILED.
- * Source: monitoring document, Alert webhook.
+ * Behaviour: resolves when everything has stopped; what was accepted and not delivered stays in the outbox.
+ * Errors:    LISTEN_FAILED.
+ * Source:    monitoring document, Alert webhook.
  */
 export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
   const { state, metrics, log, interrupt, sleep } = dependencies;
@@ -69,7 +69,7 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
       await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");
   } finally {
-    // Sends end first: the answers in flight wait for them.
+    // The dispatcher first: the answers in flight wait for its sends.
     const stops = [dispatcher.stop(STOP_MS), ...listeners.map((listener) => listener.stop(STOP_MS))];
     await Promise.all(stops);
     await intake.stop();
@@ -78,19 +78,25 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 
 function dispatcherOf(dependencies: ServeDependencies, { messagesPerMinute }: ServeOptions): Dispatcher {
   const { state, attempts, metrics, log, monotonicMs, random, sleep } = dependencies;
-  const sender = (rest: Pick<SenderDependencies, "kind" | "attempt" | "places" | "onFree" | "bucket">) =>
+  const sender = (rest: Pick<SenderDependencies, "kind" | "attempt" | "concurrency" | "onFree" | "bucket">) =>
     new Sender({ state, metrics, log, monotonicMs, random, sleep, ...rest });
   const bucket = new TokenBucket({ perMinute: messagesPerMinute, burst: MESSAGE_BURST }, monotonicMs());
   return new Dispatcher(
     (onFree) => ({
-      message: sender({ kind: "message", attempt: attempts.message, places: MESSAGE_PLACES, bucket, onFree }),
-      issue: sender({ kind: "issue", attempt: attempts.issue, places: ISSUE_PLACES, onFree }),
+      message: sender({
+        kind: "message",
+        attempt: attempts.message,
+        concurrency: MESSAGES_AT_ONCE,
+        bucket,
+        onFree,
+      }),
+      issue: sender({ kind: "issue", attempt: attempts.issue, concurrency: ISSUES_AT_ONCE, onFree }),
     }),
     { state, log, monotonicMs, sleep, onLead: () => recallPace(dependencies, bucket) },
   );
 }
 
-/** Whoever delivered before has used up the same number's patience: a restart is no new burst. */
+/** Counts what was delivered lately by any process: a restart must not allow a new burst to the same number. */
 async function recallPace(
   { state, log, monotonicMs }: ServeDependencies,
   bucket: TokenBucket,

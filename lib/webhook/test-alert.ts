@@ -6,17 +6,23 @@ import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { AlertAnswer } from "./http/alert-answer.ts";
 import type { LatestRow, OutboxKind, State } from "./state/state.ts";
 
-/** What became of a test alert: the service's answer, and later news of what was queued. */
+/**
+ * What became of a test alert: the service's answer, brought up to date with what was recorded later.
+ *
+ * Shape: the words of `AlertAnswer`, and `failed` for what was given up; `codes` has why something is not delivered yet.
+ */
 export type TestReport = {
   fingerprint: string;
-  whatsapp: "sent" | "queued" | "failed";
-  issue: "created" | "queued" | "refused" | "not_firing" | "failed";
+  whatsapp: AlertAnswer["whatsapp"] | "failed";
+  issue: Exclude<AlertAnswer["issue"], "duplicate"> | "failed";
   issueId: string | null;
-  /** Why something has not been delivered yet, where that is known. */
   codes: Partial<Record<OutboxKind, string>>;
 };
 
-/** What sending a test alert needs; `latest` is absent where the state cannot be looked into. */
+/** The part of the answer that the report begins with. */
+type FirstAnswer = Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">;
+
+/** What sending a test alert needs; `latest` is null where the state cannot be read. */
 export type TestAlertDependencies = {
   url: URL;
   secret: Secret;
@@ -42,9 +48,9 @@ const answerSchema = v.object({
 });
 
 /**
- * Posts one alert that says that it is a test, and follows it until it is delivered or `waitMs` is over.
+ * Posts an alert that says it is a test, and follows it until it is delivered or `waitMs` is over.
  *
- * Errors: WEBHOOK_UNREACHABLE, WEBHOOK_REFUSED; nothing was accepted then.
+ * Errors: WEBHOOK_UNREACHABLE, WEBHOOK_REFUSED; then nothing was accepted.
  */
 export async function sendTestAlert(
   dependencies: TestAlertDependencies,
@@ -64,7 +70,7 @@ export async function sendTestAlert(
 
 function testAlert({ fingerprint, nowIso }: TestAlertDependencies, withIssue: boolean): object {
   return {
-    // Whatever is not `firing` gets a message and no issue.
+    // Every status but `firing` gets a message and no issue.
     status: withIssue ? "firing" : "test",
     labels: { alertname: "Teste do opsctl", severity: "info" },
     annotations: {
@@ -76,24 +82,18 @@ function testAlert({ fingerprint, nowIso }: TestAlertDependencies, withIssue: bo
   };
 }
 
-async function post(
-  { url, secret }: TestAlertDependencies,
-  alert: object,
-): Promise<Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">> {
-  const headers = { "x-webhook-secret": secret.open() };
-  const definitive = () => true;
+async function post({ url, secret }: TestAlertDependencies, alert: object): Promise<FirstAnswer> {
   const result = await callPeer({
     peer: "webhook",
     method: "POST",
     url,
-    headers,
+    headers: { "x-webhook-secret": secret.open() },
     body: alert,
     timeoutMs: LIMIT_MS,
-    definitive,
+    definitive: () => true,
   });
   const parsed = v.safeParse(answerSchema, result.answer?.json);
-  if (result.status === "answered" && parsed.success)
-    return parsed.output.alerts[0] as Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">;
+  if (result.status === "answered" && parsed.success) return parsed.output.alerts[0] as FirstAnswer;
   if (result.answer === null)
     throw new OpsError({
       code: "WEBHOOK_UNREACHABLE",
@@ -110,26 +110,26 @@ async function post(
   });
 }
 
-/** Looks at the outbox until nothing of the alert is queued any more. */
+/** Looks at the outbox until no row of the alert is queued any more, or `waitMs` is over. */
 async function follow(dependencies: TestAlertDependencies, report: TestReport): Promise<void> {
   const { latest, fingerprint, monotonicMs, waitMs, sleep } = dependencies;
   const deadlineMs = monotonicMs() + waitMs;
   while (latest !== null && (report.whatsapp === "queued" || report.issue === "queued")) {
     const rows = await latest(fingerprint);
-    note(report, rows);
+    update(report, rows);
     if (monotonicMs() >= deadlineMs) return;
     if (report.whatsapp === "queued" || report.issue === "queued") await sleep(LOOK_MS);
   }
 }
 
-function note(report: TestReport, { message, issue }: Partial<Record<OutboxKind, LatestRow>>): void {
+function update(report: TestReport, { message, issue }: Partial<Record<OutboxKind, LatestRow>>): void {
   report.codes = {};
   if (message?.code) report.codes.message = message.code;
   if (issue?.code) report.codes.issue = issue.code;
-  if (message && message.state !== "queued")
-    report.whatsapp = message.state === "delivered" ? "sent" : "failed";
-  if (issue && issue.state !== "queued" && report.issue === "queued")
-    report.issue = issue.state === "delivered" ? "created" : "failed";
+  if (message && message.status !== "queued")
+    report.whatsapp = message.status === "delivered" ? "sent" : "failed";
+  if (issue && issue.status !== "queued" && report.issue === "queued")
+    report.issue = issue.status === "delivered" ? "created" : "failed";
 }
 
 /** The report for people. */
@@ -147,7 +147,7 @@ export function renderTestReport(report: TestReport): string {
   return `${[...lines, `Issue     ${issue}${because("issue")}`].join("\n")}\n`;
 }
 
-/** What to do about a message that waits; the state keeps the code alone, so `doctor` knows more. */
+/** What to do about a message that waits; the state keeps only the code, so `doctor` says more. */
 function mendOf(code: string | undefined): string[] {
   const advice = code === undefined ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
   if (advice === null) return [];

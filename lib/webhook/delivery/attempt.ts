@@ -1,28 +1,30 @@
-import type { DueRow } from "../state/state.ts";
+import type { Delivered, DueRow, OutboxKind } from "../state/state.ts";
 
 /**
  * How one attempt ended.
  *
- * Shape: `failed` is tried again: `retryAfterMs` when the peer said when, `peerDown` when nothing else would fare better
- *        now, `holds` when the peer takes nothing from us and everything waits until it does again, `cause` what is
- *        behind the code where that is another. `refused` is for good.
+ * Shape: `delivered`; `retry`, to be tried again; `refused`, for good.
  */
-export type AttemptResult =
-  | { status: "delivered"; reference: string | null; url: string | null }
-  | Failed
-  | { status: "refused"; code: string };
+export type AttemptResult = Delivered | Retry | { status: "refused"; code: string };
 
-type Failed = {
-  status: "failed";
+/**
+ * An attempt that is made again later.
+ *
+ * Shape: `cause` is what lies behind the code, where that is something else. `stopsChannel`: the peer takes nothing from
+ *        us, so every row waits until it does. `peerDown`: another row would fail now, too. `retryAfterMs`: how long
+ *        the peer asked us to wait, or null.
+ */
+export type Retry = {
+  status: "retry";
   code: string;
   cause?: string | undefined;
+  stopsChannel: boolean;
   peerDown: boolean;
-  holds: boolean;
   retryAfterMs: number | null;
 };
 
 /** Tries to deliver a row once; never throws. */
 export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResult>;
 
-/** How a row's attempt ended for those who wait for it; `unsettled` when the service stopped meanwhile. */
-export type Ending = "delivered" | "failed" | "dead" | "unsettled";
+/** Why each channel is stopped: the code of the peer's refusal, or null while the channel is open. */
+export type ChannelStops = Readonly<Record<OutboxKind, string | null>>;

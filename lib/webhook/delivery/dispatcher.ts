@@ -1,20 +1,19 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { Holds } from "../metrics/metrics.ts";
-import type { OutboxKind, State } from "../state/state.ts";
-import type { Ending } from "./attempt.ts";
+import type { OutboxKind, Settlement, State } from "../state/state.ts";
+import type { ChannelStops } from "./attempt.ts";
 import type { Sender } from "./sender.ts";
 
-/** How long an issue waits for the first attempt of its own message, when messages go out at all. */
+/** How long an issue waits for the first attempt of its own message, while messages can start. */
 const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
 
 /**
- * Delivers what the outbox holds: looks when told, and once a second by itself.
+ * Delivers the rows of the outbox: looks for them when told to, and once a second by itself.
  *
- * Shape: only the process that leads delivers. `look` resolves when everything that could start has started; `inFlight`
- *        is the end of a row that is on its way, or null. An issue waits a moment for its own message, and not at all
- *        when messages wait themselves.
+ * Shape:     `inFlight` as in `Sender`.
+ * Behaviour: only the process that leads delivers. `look` resolves when everything that could start has started. An issue
+ *            waits two seconds at most for its own message, and not at all while no message can start.
  */
 export class Dispatcher {
   readonly #senders: Record<OutboxKind, Sender>;
@@ -34,7 +33,7 @@ export class Dispatcher {
       log: Log;
       monotonicMs: () => number;
       sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-      /** Told before this process delivers anything, each time it has become the one that does. */
+      /** Called each time this process has begun to lead, before it delivers anything. */
       onLead: () => Promise<void>;
     },
   ) {
@@ -50,22 +49,22 @@ export class Dispatcher {
     return this.#isLeading;
   }
 
-  get holds(): Holds {
-    return { message: this.#senders.message.hold, issue: this.#senders.issue.hold };
+  get stops(): ChannelStops {
+    return { message: this.#senders.message.stoppedBy, issue: this.#senders.issue.stoppedBy };
   }
 
-  /** Begins to deliver, with what earlier processes left behind. */
+  /** Begins to deliver, first what earlier processes left. */
   async start(): Promise<void> {
     await this.#keepLeading();
     await this.look();
     void this.#keepLooking();
   }
 
-  inFlight(kind: OutboxKind, row: number): Promise<Ending> | null {
+  inFlight(kind: OutboxKind, row: number): Promise<Settlement | null> | null {
     return this.#senders[kind].inFlight(row);
   }
 
-  /** Starts whatever may start now; without `issues` only messages are looked for. */
+  /** Starts the rows that may start now; without `issues` only messages. */
   async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
     if (this.#stopped.signal.aborted || !this.#isLeading) return;
     try {
@@ -78,7 +77,7 @@ export class Dispatcher {
     }
   }
 
-  /** Delivers nothing more; what is on its way may take `graceMs`. */
+  /** Starts nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
     await Promise.all([this.#senders.message.stop(graceMs), this.#senders.issue.stop(graceMs)]);
@@ -89,7 +88,7 @@ export class Dispatcher {
     const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
     await issue.pump(
       { issueGraceMs },
-      (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isCarrying(row.alert.fingerprint),
+      (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint),
     );
   }
 

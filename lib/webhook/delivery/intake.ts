@@ -1,9 +1,8 @@
 import type { Alert } from "../alert/alert.ts";
 import { alertnameOf } from "../alert/name.ts";
-import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { AcceptedAlert, AcceptOutcome, State } from "../state/state.ts";
 import type { AlertAnswer } from "../http/alert-answer.ts";
-import type { Ending } from "./attempt.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../state/state.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { issueIdOf } from "./issue-id.ts";
 
@@ -15,20 +14,21 @@ export type IntakeDependencies = {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** How long an answer waits for what is on its way. */
+/** How long an answer waits for the rows on their way. */
 const ANSWER_WAIT_MS = 5_000;
-/** Requests committed together: more would make the first one wait for the last. */
+/** How many requests are committed together: with more, the first would wait for the last. */
 const LARGEST_BATCH = 256;
-/** Requests that may wait for the disk; the sender of one more is better told to come again. */
+/** How many requests may wait for the disk; the sender of one more is told to come again. */
 const MOST_WAITING = 10_000;
 
 type Waiting = { alerts: readonly Alert[]; resolve: (outcome: AcceptOutcome) => void };
 
 /**
- * Takes the alerts of requests: those that wait together are committed together, and only then is anything sent.
+ * Takes the alerts of requests: commits together those that wait together, and sends only what is committed.
  *
- * Shape:  `take` resolves when its alerts are on disk and what could start at once has ended, or five seconds later.
- * Errors: `take` answers null when nothing was kept: a full disk or outbox, too many waiting, a service that stops.
+ * Behaviour: `take` resolves when its alerts are on disk and what could start at once has ended, or five seconds later.
+ * Errors:    `take` returns null when nothing was kept: a full disk or outbox, too many requests waiting, a service
+ *            that is stopping.
  */
 export class Intake {
   readonly #dependencies: IntakeDependencies;
@@ -55,7 +55,7 @@ export class Intake {
     return await this.#answer(outcome.accepted);
   }
 
-  /** Takes nothing more, and resolves when what was taken is on disk. */
+  /** Takes nothing more; resolves when what was taken is on disk. */
   async stop(): Promise<void> {
     this.#isOpen = false;
     await this.#flushing;
@@ -68,11 +68,11 @@ export class Intake {
       const outcomes = await this.#dependencies.state.accept(batch.map(({ alerts }) => alerts));
       for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
     }
-    // In the same instant in which nobody waits any more: whoever comes next begins anew.
+    // Nothing is awaited between the last look and this line: the next request starts a new flush.
     this.#flushing = null;
   }
 
-  /** Whatever else arrives shares the commit: waits for as long as each turn of the event loop brings more. */
+  /** Waits for as long as each turn of the event loop brings more requests, so that they share the commit. */
   async #gather(): Promise<void> {
     for (let before = 0; before < this.#waiting.length && before < LARGEST_BATCH; ) {
       before = this.#waiting.length;
@@ -81,12 +81,11 @@ export class Intake {
   }
 
   async #answer(accepted: readonly AcceptedAlert[]): Promise<AlertAnswer[]> {
-    if (!accepted.some((alert) => this.#isOnItsWay(alert)))
-      return accepted.map((alert) => plainAnswer(alert));
+    if (!accepted.some((alert) => this.#isOnItsWay(alert))) return accepted.map((alert) => answerNow(alert));
     const over = new AbortController();
     const late = this.#dependencies.sleep(ANSWER_WAIT_MS, over.signal).then(
-      () => "late" as const,
-      () => "late" as const,
+      () => null,
+      () => null,
     );
     try {
       return await Promise.all(accepted.map((alert) => this.#answerFor(alert, late)));
@@ -101,24 +100,24 @@ export class Intake {
     return issue.status === "first" && dispatcher.inFlight("issue", issue.row) !== null;
   }
 
-  async #answerFor(accepted: AcceptedAlert, late: Promise<"late">): Promise<AlertAnswer> {
+  async #answerFor(accepted: AcceptedAlert, late: Promise<null>): Promise<AlertAnswer> {
     const { dispatcher } = this.#dependencies;
-    const answer = plainAnswer(accepted);
+    const answer = answerNow(accepted);
     const { messageRow, issue } = accepted;
-    const message = await ended(dispatcher.inFlight("message", messageRow), late);
-    if (message === "delivered") answer.whatsapp = "sent";
+    const message = await settled(dispatcher.inFlight("message", messageRow), late);
+    if (message?.status === "delivered") answer.whatsapp = "sent";
     if (issue.status !== "first") return answer;
-    // Its message has just ended: now it may start.
-    if (message !== null && message !== "late") await dispatcher.look();
-    const ending = await ended(dispatcher.inFlight("issue", issue.row), late);
-    if (ending === "dead") answer.issue = "refused";
-    if (ending !== "delivered") return answer;
+    // The issue waited for its message, which has just ended.
+    if (message !== null) await dispatcher.look();
+    const settlement = await settled(dispatcher.inFlight("issue", issue.row), late);
+    if (settlement?.status === "dead") answer.issue = "refused";
+    if (settlement?.status !== "delivered") return answer;
     return { ...answer, issue: "created", issueId: issueIdOf(answer.fingerprint, issue.claimedAtMs) };
   }
 }
 
 /** The answer while nothing has been delivered. */
-function plainAnswer({ alert, issue }: AcceptedAlert): AlertAnswer {
+function answerNow({ alert, issue }: AcceptedAlert): AlertAnswer {
   const { labels, status, squad, fingerprint } = alert;
   const plain = { alertname: alertnameOf(labels), status, squad, fingerprint, whatsapp: "queued" as const };
   if (issue.status !== "duplicate")
@@ -126,6 +125,10 @@ function plainAnswer({ alert, issue }: AcceptedAlert): AlertAnswer {
   return { ...plain, issue: "duplicate", issueId: issueIdOf(fingerprint, issue.claimedAtMs) };
 }
 
-async function ended(flight: Promise<Ending> | null, late: Promise<"late">): Promise<Ending | "late" | null> {
+/** How a row was settled; null when it is not on its way, or does not end before `late`. */
+async function settled(
+  flight: Promise<Settlement | null> | null,
+  late: Promise<null>,
+): Promise<Settlement | null> {
   return flight === null ? null : await Promise.race([flight, late]);
 }

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 
 /**
- * The id of the issue that a claim on a fingerprint stands for: the same on every attempt, another one for every claim.
+ * The id of the issue that a claim on a fingerprint creates: the same on every attempt, another one for every claim.
  *
- * Shape:  a UUID in lower case with the bits of version 4 set, since the tracker takes no other for certain; its other
- *         bits are the SHA-256 of both.
+ * Shape:  a UUID in lower case with the bits of version 4 set, the only one that the tracker is known to take; its other
+ *         bits are of the SHA-256 of fingerprint and time.
  * Units:  `claimedAtMs` is epoch milliseconds.
  * Source: issue tracker contract, The same id twice.
  */

@@ -3,7 +3,7 @@ import type { IssueTracker } from "../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue-body.ts";
 import { renderMessage } from "../texts/message-text.ts";
-import type { Attempt, AttemptResult } from "./attempt.ts";
+import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 /** Finds the gateway's instance that sends, or the code of why there is none; `forget` makes it look again. */
@@ -14,9 +14,10 @@ export type FindInstance = (
 /**
  * Sends the WhatsApp message of an alert, once.
  *
- * Shape: an ambiguous answer counts as a failure: a second message is better than a missing one. What no message could
- *        pass holds: a refusal of our key, licence or sending account, and an instance that the gateway itself calls
- *        not open. No refusal is for good, since the phone or the instance can be mended while it waits.
+ * Behaviour: an ambiguous answer counts as a failure: a second message is better than a missing one. A refusal that would
+ *            meet every message stops the channel: of our key, licence or sending account, and of an instance that the
+ *            gateway itself says is not open. No message is refused for good: the phone or the instance can be mended
+ *            while it waits.
  */
 export function messageAttempt(dependencies: {
   gateway: Pick<EvolutionClient, "sendText">;
@@ -26,17 +27,18 @@ export function messageAttempt(dependencies: {
   const { gateway, findInstance, phone } = dependencies;
   return async ({ alert, issueUrl }, signal) => {
     const instance = await findInstance(signal);
-    if ("code" in instance) return failed(instance.code, { peerDown: true, holds: instance.stopsChannel });
+    if ("code" in instance)
+      return retry(instance.code, { peerDown: true, stopsChannel: instance.stopsChannel });
     const text = renderMessage(alert, { issueUrl });
     const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
     const result = resultOf(outcome);
     // The instance may have been renamed or made anew since it was found.
-    if (result.status === "failed" && result.code === "sem_instancia_gateway") instance.forget?.();
+    if (result.status === "retry" && result.code === "sem_instancia_gateway") instance.forget?.();
     return result;
   };
 }
 
-/** Creates the issue of an alert; a repeated creation meets the first one, by its id. */
+/** Creates the issue of an alert; a repeated creation has the same id, by which the tracker knows it. */
 export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attempt {
   return async ({ alert, claimedAtMs }, signal) => {
     const issue = {
@@ -52,9 +54,9 @@ export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attemp
       case "refused":
         return { status: "refused", code: outcome.code };
       case "throttled":
-        return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+        return retry(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
       case "unknown":
-        return failed(outcome.code, { peerDown: true });
+        return retry(outcome.code, { peerDown: true });
     }
   };
 }
@@ -64,27 +66,22 @@ function resultOf(outcome: SendOutcome): AttemptResult {
     case "sent":
       return { status: "delivered", reference: outcome.providerMessageId, url: null };
     case "throttled":
-      return failed(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+      return retry(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
     case "failed":
-      return failed(outcome.code, {
-        holds: outcome.stopsChannel,
+      return retry(outcome.code, {
+        stopsChannel: outcome.stopsChannel,
         peerDown: outcome.code === "gateway_unreachable",
       });
     case "unknown":
       return outcome.channel
-        ? failed(outcome.channel.code, { peerDown: true, holds: true, cause: outcome.channel.cause })
-        : failed(outcome.code, { peerDown: true });
+        ? retry(outcome.channel.code, { peerDown: true, stopsChannel: true, cause: outcome.channel.cause })
+        : retry(outcome.code, { peerDown: true });
   }
 }
 
-function failed(
+function retry(
   code: string,
-  {
-    peerDown = false,
-    holds = false,
-    retryAfterMs = null as number | null,
-    cause = undefined as string | undefined,
-  },
-): AttemptResult {
-  return { status: "failed", code, cause, peerDown, holds, retryAfterMs };
+  { stopsChannel = false, peerDown = false, retryAfterMs = null, cause }: Partial<Omit<Retry, "code">>,
+): Retry {
+  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs };
 }

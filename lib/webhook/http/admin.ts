@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
-import type { Holds, WebhookMetrics } from "../metrics/metrics.ts";
+import type { ChannelStops } from "../delivery/attempt.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats, State } from "../state/state.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
 
@@ -9,22 +10,22 @@ export type AdminParts = {
   state: Pick<State, "stats" | "check" | "movedAside">;
   metrics: Pick<WebhookMetrics, "render">;
   log: Log;
-  dispatcher: { readonly isLeading: boolean; readonly holds: Holds };
+  dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
   isStopping: () => boolean;
 };
 
-/** Names of this host itself; a page in a browser that had another name point here would send that name. */
+/** Names of this host. A browser sends the name of the page's site, also when that name was made to lead here. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/i;
 
-/** A state that says nothing for so long counts as one that does not answer. */
+/** How long to wait for the state. */
 const STATE_LIMIT_MS = 5_000;
 
 /**
  * The second port, for the host itself: `/healthz`, `/readyz` and `/metrics`; another `Host` than loopback gets 421.
  *
- * Shape: healthy while the state answers, whatever the peers do: a restart would not mend those, so `holds` and queues
- *        are shown and change nothing. Ready when an alert could be accepted now. No answer holds a secret or a text
- *        of an alert.
+ * Behaviour: healthy while the state answers, whatever the peers do: a restart would not mend a peer, so stopped channels
+ *            and queues are shown and change nothing. Ready when an alert could be accepted now. No answer has a secret
+ *            or a text of an alert.
  */
 export function createAdminApp(parts: AdminParts): Hono {
   const { state, metrics, log, dispatcher } = parts;
@@ -36,9 +37,9 @@ export function createAdminApp(parts: AdminParts): Hono {
   app.get("/healthz", async () => jsonAnswer(200, await health(parts)));
   app.get("/readyz", async () => await readiness(parts));
   app.get("/metrics", async () => {
-    const { holds, isLeading } = dispatcher;
+    const { stops, isLeading } = dispatcher;
     const movedAside = state.movedAside !== null;
-    const text = metrics.render({ stats: await inTime(state.stats()), holds, isLeading, movedAside });
+    const text = metrics.render({ stats: await inTime(state.stats()), stops, isLeading, movedAside });
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   });
   for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => methodNotAllowed("GET, HEAD"));
@@ -57,12 +58,11 @@ function notThisHost(): Response {
 
 async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {
   const { message, issue, queuedBytes } = await inTime(state.stats());
-  const { isLeading, holds } = dispatcher;
   return {
     status: "ok",
     stopping: isStopping(),
-    leading: isLeading,
-    holds,
+    leading: dispatcher.isLeading,
+    holds: dispatcher.stops,
     message: shown(message),
     issue: shown(issue),
     queuedBytes,

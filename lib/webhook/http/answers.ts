@@ -1,4 +1,4 @@
-/** An answer whose body is JSON; nobody may keep it. */
+/** An answer whose body is JSON, and which no cache may keep. */
 export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(body), {
     status,
@@ -6,7 +6,7 @@ export function jsonAnswer(status: number, body: unknown, headers: Record<string
   });
 }
 
-/** What an error's answer says; `problems` may be the first of `problemsTotal`. */
+/** What an error's answer says; `problems` may be only the first ones of `problemsTotal`. */
 type AnsweredError = {
   code: string;
   message: string;

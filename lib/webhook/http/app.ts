@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { parseAlerts } from "../alert/parse.ts";
-import type { TakeAlerts } from "./alert-answer.ts";
+import type { Intake } from "../delivery/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
 import { authenticator } from "./authenticate.ts";
@@ -13,34 +13,34 @@ import { type BodyRead, MAX_BODY_BYTES, readBody } from "./read-body.ts";
 export type AppParts = {
   secret: Secret;
   parse: typeof parseAlerts;
-  take: TakeAlerts;
+  take: Intake["take"];
   metrics: Pick<WebhookMetrics, "request" | "rejected">;
   log: Log;
   isStopping: () => boolean;
   monotonicMs?: () => number;
 };
 
-/** Bodies that may be held at once, from their first byte to their answer. */
-const ROOM_BYTES = 8 * MAX_BODY_BYTES;
-/** What is not larger than this always has room: a small alert does not wait behind large ones. */
+/** How much all bodies together may hold, each from its first byte to its answer. */
+const BUDGET_BYTES = 8 * MAX_BODY_BYTES;
+/** A body up to this size needs no budget: a small alert does not wait behind large ones. */
 const SMALL_BYTES = 65_536;
-/** How long a body may wait for room; senders wait for half a minute. */
-const ROOM_WAIT_MS = 15_000;
+/** How long a body may wait for its share of the budget; senders wait for half a minute. */
+const BUDGET_WAIT_MS = 15_000;
 
 /**
  * The public port: `POST /webhook` and nothing else.
  *
- * Shape:  checked in this order, each before the next costs anything: path, method, secret, content type, size, JSON,
- *         alerts. A bad request is 4xx; whatever can heal is 503, for senders do not repeat after a 4xx.
- * Source: monitoring document, Alert webhook; its answers are in docs/webhook.md.
+ * Behaviour: checks in this order, the cheapest first: path, method, secret, content type, size, JSON, alerts. A bad
+ *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503.
+ * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;
   const isAuthentic = authenticator(parts.secret);
-  const budget = new BodyBudget(ROOM_BYTES);
+  const budget = new BodyBudget(BUDGET_BYTES);
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw } }) =>
-    isAuthentic(raw.headers) ? await takeInRoom(budget, raw, parts) : invalidSecret(),
+    isAuthentic(raw.headers) ? await takeWithinBudget(budget, raw, parts) : invalidSecret(),
   );
   app.all("/webhook", () => methodNotAllowed("POST"));
   app.notFound(notFound);
@@ -67,13 +67,13 @@ function invalidSecret(): Response {
   return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
 }
 
-/** Takes a post when there is room for its body: its sender waits meanwhile, and nothing of it is read. */
-async function takeInRoom(budget: BodyBudget, request: Request, parts: AppParts): Promise<Response> {
+/** Takes a post when the budget has room for its body; until then nothing of the body is read. */
+async function takeWithinBudget(budget: BodyBudget, request: Request, parts: AppParts): Promise<Response> {
   const length = request.headers.get("content-length");
   const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
   if (bytes <= SMALL_BYTES) return await takePost(request, parts);
-  const leave = await budget.enter(bytes, ROOM_WAIT_MS);
-  if (leave === null)
+  const release = await budget.reserve(bytes, BUDGET_WAIT_MS);
+  if (release === null)
     return errorAnswer(
       503,
       { code: "overloaded", message: "Too much is being read now; send it again" },
@@ -82,7 +82,7 @@ async function takeInRoom(budget: BodyBudget, request: Request, parts: AppParts)
   try {
     return await takePost(request, parts);
   } finally {
-    leave();
+    release();
   }
 }
 

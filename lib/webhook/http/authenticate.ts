@@ -7,10 +7,10 @@ export type Authenticate = (headers: Headers) => boolean;
 /**
  * Checks requests for the secret: in `X-Webhook-Secret`, or as a bearer token.
  *
- * Shape:  a request that sends both headers needs both to be right. One sent twice arrives as two values joined and is
- *         wrong. HTTP drops blanks around a header's value before anybody sees it, so blanks there make no difference.
- *         The comparison takes the same time for every value of a length. An empty secret lets nobody in.
- * Source: monitoring document, Authentication.
+ * Behaviour: a request that sends both headers needs both to be right. A header sent twice arrives as two values joined
+ *            and is wrong. HTTP drops blanks around a header's value, so they make no difference. The comparison takes
+ *            the same time for every value of the same length. An empty secret lets no one in.
+ * Source:    monitoring document, Authentication.
  */
 export function authenticator(secret: Secret): Authenticate {
   const expected = digest(Buffer.from(secret.open(), "utf8"));
@@ -21,13 +21,13 @@ export function authenticator(secret: Secret): Authenticate {
     const given = [own, authorization === null ? null : bearerOf(authorization)].filter(
       (value) => value !== null,
     );
-    // Every value is compared, also after one that is wrong.
+    // Every value is compared, also after a wrong one.
     const verdicts = given.map((value) => timingSafeEqual(digest(Buffer.from(value, "latin1")), expected));
     return !isEmpty && verdicts.length > 0 && verdicts.every((isRight) => isRight);
   };
 }
 
-/** The token, or what cannot be one: another scheme is a wrong secret, not an absent one. */
+/** The token; empty, and so a wrong secret, for another scheme. */
 function bearerOf(authorization: string): string {
   return /^Bearer +(.*)$/is.exec(authorization)?.[1] ?? "";
 }

@@ -1,54 +1,54 @@
 /**
- * How many bytes may be held at once; whoever does not fit in waits, the first one first.
+ * Limits how many bytes are held at once; what does not fit waits, in order of arrival.
  *
- * Shape:  `enter` answers how to leave, or null when there was no room within `waitMs`; leaving twice does nothing. What
- *         is larger than the whole room enters when nobody else is in it.
- * Units:  bytes, milliseconds.
+ * Shape:     `reserve` resolves to the function that releases the bytes, or to null when they did not fit within `waitMs`.
+ * Behaviour: releasing twice does nothing. What is larger than the whole budget is admitted when nothing else is held.
+ * Units:     bytes, milliseconds.
  */
 export class BodyBudget {
   readonly #size: number;
   #held = 0;
-  readonly #line: { bytes: number; enter: () => void }[] = [];
+  readonly #waiting: { bytes: number; admit: () => void }[] = [];
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  enter(bytes: number, waitMs: number): Promise<(() => void) | null> {
+  reserve(bytes: number, waitMs: number): Promise<(() => void) | null> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#line.splice(this.#line.indexOf(place), 1);
+        this.#waiting.splice(this.#waiting.indexOf(request), 1);
         resolve(null);
         this.#admit();
       }, waitMs);
-      const place = {
+      const request = {
         bytes,
-        enter: () => {
+        admit: () => {
           clearTimeout(timer);
-          resolve(this.#leave(bytes));
+          resolve(this.#releaseOf(bytes));
         },
       };
-      this.#line.push(place);
+      this.#waiting.push(request);
       this.#admit();
     });
   }
 
-  #leave(bytes: number): () => void {
-    let isIn = true;
+  #releaseOf(bytes: number): () => void {
+    let isHeld = true;
     return () => {
-      if (!isIn) return;
-      isIn = false;
+      if (!isHeld) return;
+      isHeld = false;
       this.#held -= bytes;
       this.#admit();
     };
   }
 
   #admit(): void {
-    for (let next = this.#line[0]; next !== undefined; next = this.#line[0]) {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (this.#held > 0 && this.#held + next.bytes > this.#size) return;
-      this.#line.shift();
+      this.#waiting.shift();
       this.#held += next.bytes;
-      next.enter();
+      next.admit();
     }
   }
 }

@@ -2,10 +2,10 @@
 export type ReadProblem = "payload_too_large" | "timeout" | "broken";
 
 /**
- * All bytes of `body`, as long as they keep within `maxBytes` and are there after `limitMs`.
+ * All bytes of `body`, when there are at most `maxBytes` and they arrive within `limitMs`.
  *
- * Shape:  what exceeds a limit is left unread.
- * Errors: `broken` when the sender went away.
+ * Behaviour: what exceeds a limit is left unread.
+ * Errors:    `broken` when the sender went away.
  */
 export async function bytesWithin(
   body: ReadableStream<Uint8Array> | null,

@@ -3,10 +3,10 @@ import { bytesWithin } from "./bytes-within.ts";
 /** The largest body that is accepted. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** How long a sender may take for its body; the platform gives up after as long. */
+/** How long a sender may take for its body; the platform gives up after the same time. */
 const LIMIT_MS = 30_000;
 
-/** A request's body as JSON, or the answer's code for why there is none. */
+/** A request's body as JSON, or the code of the answer that says why there is none. */
 export type BodyRead =
   | { value: unknown }
   | { problem: "unsupported_media_type" | "payload_too_large" | "invalid_json" | "timeout" };
@@ -14,10 +14,10 @@ export type BodyRead =
 /**
  * Reads a request's body as JSON.
  *
- * Shape:  a missing content type is taken for JSON, and so is `application/*+json`; the text is UTF-8 whatever the
- *         header says, with or without a byte order mark. A compressed body is refused: it might unpack to anything.
- *         No more than the limit is ever held.
- * Errors: a body that is too deep for the runtime's parser, or that breaks off, is `invalid_json`.
+ * Behaviour: a missing content type counts as JSON, and so does `application/*+json`; the text is UTF-8 whatever the
+ *            header says, with or without a byte order mark. A compressed body is refused: it may unpack to any size.
+ *            Never holds more than the limit.
+ * Errors:    a body that is too deep for the runtime's parser, or that breaks off, is `invalid_json`.
  */
 export async function readBody(request: Request, limitMs = LIMIT_MS): Promise<BodyRead> {
   const { headers } = request;

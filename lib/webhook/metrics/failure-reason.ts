@@ -1,6 +1,6 @@
 import { type MetaVerdict, metaVerdictOf } from "../../providers/evolution/meta-error.ts";
 
-/** Why attempts fail, in few enough words for a metric's label. */
+/** Why attempts fail: the values of a metric's label. */
 export const FAILURE_REASONS = [
   "unreachable",
   "timeout",
@@ -10,7 +10,7 @@ export const FAILURE_REASONS = [
   "ambiguous",
 ] as const;
 
-/** One of them. */
+/** One of `FAILURE_REASONS`. */
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 const BY_CODE: readonly (readonly [RegExp, FailureReason])[] = [
@@ -30,7 +30,7 @@ const BY_VERDICT: Record<MetaVerdict["status"], FailureReason> = {
   unclear: "ambiguous",
 };
 
-/** The class of a failed attempt's code; what proves nothing is `ambiguous`. */
+/** The reason for a failed attempt's code; `ambiguous` when the code does not prove that the peer refused. */
 export function failureReason(code: string): FailureReason {
   const verdict = metaVerdictOf(code);
   if (verdict !== null) return BY_VERDICT[verdict.status];

@@ -1,14 +1,14 @@
 import type { MetricSample } from "../../text/prometheus-text.ts";
 
-/** Counts observations in buckets, as Prometheus' histograms do; every bucket is there from the start. */
+/** A Prometheus histogram: counts observations in buckets, all of which are there from the start. */
 export class PrometheusHistogram {
   readonly #bounds: readonly number[];
-  /** Of each bucket alone; what is larger than every bound is in none. */
+  /** How many observations each bucket has by itself; one larger than every bound is in none. */
   readonly #counts: number[];
   #count = 0;
   #sum = 0;
 
-  /** `bounds` are the buckets' upper ends, ascending, each included; `+Inf` comes by itself. */
+  /** `bounds`: the upper ends of the buckets, ascending, each included; the bucket `+Inf` is added. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = bounds.map(() => 0);

@@ -1,64 +1,71 @@
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
+import type { ChannelStops } from "../delivery/attempt.ts";
 import type { OutboxKind, OutboxStats } from "../state/state.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
-import type { WebhookMetrics } from "./metrics.ts";
 
 const KINDS: readonly OutboxKind[] = ["message", "issue"];
-/** The kinds as whoever reads a dashboard knows them. */
+/** What dashboards call the kinds. */
 const SHOWN: Record<OutboxKind, string> = { message: "whatsapp", issue: "issue" };
 const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
 
+/** What the service counts about itself. */
+export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
+
+/** What is shown of the moment in which the metrics are read; `stops` has why a channel is stopped. */
+export type WebhookNow = {
+  stats: OutboxStats;
+  stops: ChannelStops;
+  isLeading: boolean;
+  movedAside: boolean;
+};
+
 /**
- * The counters of one process; they begin at zero with it.
+ * The counters of one process; they begin at zero when it starts.
  *
- * Shape: see `WebhookMetrics`. Every label has one of a few known values, and every series is there from the start. The
- *        age of the oldest waiting row is 0 when none waits, as is the custom for a queue that is empty.
- * Units: seconds, as Prometheus has them.
+ * Behaviour: every label has one of a few known values, and every series is there from the start. The age of the oldest
+ *            waiting row is 0 when none waits, as is the custom for an empty queue.
+ * Units:     milliseconds are passed in, `sent` takes those from acceptance to delivery; shown are seconds, as
+ *            Prometheus has them.
  */
-export function createWebhookMetrics({ version }: { version: string }): WebhookMetrics {
+export function createWebhookMetrics({ version }: { version: string }) {
   const totals = { accepted: 0, rejected: 0, duplicates: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
   const kinds = { message: emptyKind(), issue: emptyKind() };
   return {
-    request(status, durationMs) {
+    request(status: number, durationMs: number): void {
       requests.set(status, (requests.get(status) ?? 0) + 1);
       requestSeconds.observe(durationMs / 1_000);
     },
-    accepted(count) {
+    accepted(count: number): void {
       totals.accepted += count;
     },
-    rejected(count) {
+    rejected(count: number): void {
       totals.rejected += count;
     },
-    duplicate() {
+    duplicate(): void {
       totals.duplicates += 1;
     },
-    sent(kind, latencyMs) {
+    sent(kind: OutboxKind, latencyMs: number): void {
       kinds[kind].sent += 1;
       kinds[kind].latencySeconds.observe(latencyMs / 1_000);
     },
-    failed(kind, code) {
+    failed(kind: OutboxKind, code: string): void {
       kinds[kind].failed[failureReason(code)] += 1;
     },
-    dead(kind) {
+    dead(kind: OutboxKind): void {
       kinds[kind].dead += 1;
     },
-    render: (now) =>
+    /** Prometheus' text format. */
+    render: (now: WebhookNow): string =>
       renderMetrics([
         ...requestFamilies(totals, requests, requestSeconds),
         ...kindFamilies(kinds),
-        ...queueFamilies(now.stats, now.holds),
-        gauge("leading", "Whether this process is the one that delivers.", [flag(now.isLeading)]),
-        gauge(
-          "state_moved_aside",
-          "Whether a state file could not be read at the start and was moved aside.",
-          [flag(now.movedAside)],
-        ),
-        gauge("build_info", "The version that runs.", [{ labels: { version }, value: 1 }]),
+        ...queueFamilies(now),
+        ...processFamilies(now, version),
       ]),
   };
 }
@@ -114,19 +121,25 @@ function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
   ];
 }
 
-function queueFamilies(
-  stats: OutboxStats,
-  holds: Readonly<Record<OutboxKind, string | null>>,
-): MetricFamily[] {
+function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
   const queued = perKind((kind) => stats[kind].queued);
   const dead = perKind((kind) => stats[kind].dead);
   const oldest = perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000);
-  const held = perKind((kind) => (holds[kind] === null ? 0 : 1));
+  const held = perKind((kind) => (stops[kind] === null ? 0 : 1));
   return [
     gauge("queued", "Rows of the outbox that wait to be delivered.", queued),
     gauge("dead", "Rows of the outbox that were given up and are kept.", dead),
     gauge("oldest_undelivered_age_seconds", "Age of the oldest waiting row; 0 when none waits.", oldest),
     gauge("held", "Whether a peer refuses us, so that its rows wait.", held),
+  ];
+}
+
+function processFamilies({ isLeading, movedAside }: WebhookNow, version: string): MetricFamily[] {
+  const movedHelp = "Whether a state file could not be read at the start and was moved aside.";
+  return [
+    gauge("leading", "Whether this process is the one that delivers.", [flag(isLeading)]),
+    gauge("state_moved_aside", movedHelp, [flag(movedAside)]),
+    gauge("build_info", "The version that runs.", [{ labels: { version }, value: 1 }]),
   ];
 }
 

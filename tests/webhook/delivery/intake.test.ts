@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Intake } from "../../../lib/webhook/delivery/intake.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { AcceptOutcome } from "../../../lib/webhook/state/state.ts";
 import { resolvedAlert } from "../support/sample-alert.ts";
 

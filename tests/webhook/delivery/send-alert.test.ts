@@ -37,11 +37,11 @@ beforeEach(() => {
 afterAll(async () => await gateway.stop());
 
 const send = () => attempt(ROW, new AbortController().signal);
-const failed = (code: string, more: object = {}) => ({
-  status: "failed",
+const retry = (code: string, more: object = {}) => ({
+  status: "retry",
   code,
   peerDown: false,
-  holds: false,
+  stopsChannel: false,
   retryAfterMs: null,
   ...more,
 });
@@ -50,7 +50,7 @@ describe("messageAttempt()", () => {
   test.each<[number, object]>([
     ...[190, 10, 200, 250, 299, 368, 131031, 0, 131005, 131042, 133010].map((code): [number, object] => [
       code,
-      { holds: true },
+      { stopsChannel: true },
     ]),
     ...[130429, 131056].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 6_000 }]),
     ...[4, 80007, 131048].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 30_000 }]),
@@ -58,7 +58,7 @@ describe("messageAttempt()", () => {
     ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true }]),
   ])("Meta's %i", async (code, more) => {
     gateway.routes.send.next({ status: 201, json: { message: "no", type: "OAuthException", code } });
-    expect(await send()).toEqual(failed(`meta_${code}`, more) as never);
+    expect(await send()).toEqual(retry(`meta_${code}`, more) as never);
     expect(forgotten).toBe(0);
   });
 
@@ -66,19 +66,22 @@ describe("messageAttempt()", () => {
     ["close", "instance_close"],
     ["connecting", "instance_connecting"],
     [null, "instance_not_loaded"],
-  ])("an instance whose state is %p holds, and its name is looked for again", async (state, cause) => {
-    gateway.instances.set("ops", state);
-    const expected = failed("sem_instancia_gateway", { cause, peerDown: true, holds: true });
-    expect(await send()).toEqual(expected as never);
-    expect(forgotten).toBe(1);
-  });
+  ])(
+    "an instance whose state is %p stops the channel, and its name is looked for again",
+    async (state, cause) => {
+      gateway.instances.set("ops", state);
+      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true });
+      expect(await send()).toEqual(expected as never);
+      expect(forgotten).toBe(1);
+    },
+  );
 
-  test("an instance that is open, or of which nothing can be learnt, holds nothing", async () => {
+  test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
     const failure = { status: 500, json: { response: { message: "Connection Closed" } } };
     gateway.routes.send.next(failure, failure);
-    expect(await send()).toEqual(failed("gateway_http_500", { peerDown: true }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true }) as never);
     gateway.routes.state.next("not_json");
-    expect(await send()).toEqual(failed("gateway_http_500", { peerDown: true }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true }) as never);
     expect(forgotten).toBe(0);
   });
 });

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { silentLog } from "../../../lib/platform/log/log.ts";
 import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
 import { Sender } from "../../../lib/webhook/delivery/sender.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, Settlement } from "../../../lib/webhook/state/state.ts";
 import { alertWith } from "../support/alert.ts";
 
-test("a look that is asked for in the very instant in which another ends is not lost", async () => {
+test("a look asked for in the instant in which another ends is not lost", async () => {
   let looks = 0;
   const sender: Sender = new Sender({
     kind: "message",
@@ -14,14 +14,14 @@ test("a look that is asked for in the very instant in which another ends is not 
       due() {
         looks += 1;
         const rows = Promise.resolve<DueRow[]>([]);
-        // Runs when the lane has seen that nobody asked again, and before it says so.
+        // Runs after the sender's last look and before it has ended.
         if (looks === 1) void rows.then(() => queueMicrotask(() => void sender.pump({ issueGraceMs: 0 })));
         return rows;
       },
       settle: () => Promise.reject(new Error("Nothing is delivered here")),
     },
     attempt: () => Promise.reject(new Error("Nothing is delivered here")),
-    places: 1,
+    concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
     monotonicMs: () => 0,
@@ -33,26 +33,26 @@ test("a look that is asked for in the very instant in which another ends is not 
   expect(looks).toBe(2);
 });
 
-test("a hold is told with its cause, once a reason, and ends with a failure of one message's own", async () => {
+test("a stopped channel is logged with its cause, once a reason, and opens after a failure of one message's own", async () => {
   const told: unknown[] = [];
-  const down = { status: "failed", peerDown: true, holds: true, retryAfterMs: null } as const;
+  const down = { status: "retry", peerDown: true, stopsChannel: true, retryAfterMs: null } as const;
   const closed = { ...down, code: "sem_instancia_gateway", cause: "instance_close" };
   const results: AttemptResult[] = [
     { ...down, code: "gateway_license_required" },
     closed,
     closed,
-    { status: "failed", code: "meta_131026", peerDown: false, holds: false, retryAfterMs: null },
+    { status: "retry", code: "meta_131026", peerDown: false, stopsChannel: false, retryAfterMs: null },
   ];
-  const holds: (string | null)[] = [];
+  const stops: (string | null)[] = [];
   let nowMs = 0;
   const sender: Sender = new Sender({
     kind: "message",
     state: {
       due: async () => [dueRow],
-      settle: async () => void holds.push(sender.hold),
+      settle: async () => void stops.push(sender.stoppedBy),
     },
     attempt: async () => results.shift()!,
-    places: 1,
+    concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: {
       ...silentLog,
@@ -68,7 +68,7 @@ test("a hold is told with its cause, once a reason, and ends with a failure of o
     await sender.pump({ issueGraceMs: 0 });
     await sender.inFlight(dueRow.id);
   }
-  expect(holds).toEqual(["gateway_license_required", closed.code, closed.code, null]);
+  expect(stops).toEqual(["gateway_license_required", closed.code, closed.code, null]);
   expect(told).toEqual([
     ["The peer refuses us: its alerts wait", "gateway_license_required", undefined],
     ["The peer refuses us: its alerts wait", closed.code, closed.cause],
@@ -98,26 +98,30 @@ test("a peer that asks for patience gets it, for the message itself and for all 
   expect([peer.freeAt(59_999), peer.freeAt(60_000)]).toEqual([0, 1]);
 });
 
-test("a hold stays while the peer says nothing", async () => {
+test("a stopped channel stays stopped while the peer says nothing", async () => {
   const silence: AttemptResult = { ...ownFailure, code: "gateway_timeout", peerDown: true };
-  const held = play([{ ...silence, code: "gateway_unauthorized", holds: true }, silence, ownFailure]);
-  const holds: (string | null)[] = [];
+  const stopped = play([
+    { ...silence, code: "gateway_unauthorized", stopsChannel: true },
+    silence,
+    ownFailure,
+  ]);
+  const stops: (string | null)[] = [];
   for (const nowMs of [0, 60_000, 120_000]) {
-    held.freeAt(nowMs);
-    holds.push((await held.next()).hold);
+    stopped.freeAt(nowMs);
+    stops.push((await stopped.next()).stoppedBy);
   }
-  expect(holds).toEqual(["gateway_unauthorized", "gateway_unauthorized", null]);
+  expect(stops).toEqual(["gateway_unauthorized", "gateway_unauthorized", null]);
 });
 
-const ownFailure: Extract<AttemptResult, { status: "failed" }> = {
-  status: "failed",
+const ownFailure: Extract<AttemptResult, { status: "retry" }> = {
+  status: "retry",
   code: "recipient_not_on_whatsapp",
   peerDown: false,
-  holds: false,
+  stopsChannel: false,
   retryAfterMs: null,
 };
 
-/** A lane whose attempts end like this, one after the other, and a clock that stands still until it is set. */
+/** A sender whose attempts end like this, one after the other, with a clock that stands still until it is set. */
 function play(results: AttemptResult[]) {
   let nowMs = 0;
   let settled: Settlement | null = null;
@@ -130,7 +134,7 @@ function play(results: AttemptResult[]) {
       },
     },
     attempt: async () => results.shift()!,
-    places: 1,
+    concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
     monotonicMs: () => nowMs,
@@ -139,11 +143,11 @@ function play(results: AttemptResult[]) {
     onFree() {},
   });
   return {
-    /** Makes one attempt; how many could start afterwards, what holds them, and what became of the row. */
+    /** Makes one attempt; returns how many could start then, what stops the channel, and how the row was settled. */
     async next() {
       await sender.pump({ issueGraceMs: 0 });
       await sender.inFlight(dueRow.id);
-      return { free: sender.startable, hold: sender.hold, settled };
+      return { free: sender.startable, stoppedBy: sender.stoppedBy, settled };
     },
     freeAt(ms: number) {
       nowMs = ms;

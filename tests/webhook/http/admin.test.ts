@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { silentLog } from "../../../lib/platform/log/log.ts";
 import { type AdminParts, createAdminApp } from "../../../lib/webhook/http/admin.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 
 const stats = {
@@ -12,7 +12,7 @@ const stats = {
 
 function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolean } = {}) {
   const state = { stats: async () => stats, check: async () => {}, movedAside: null, ...more.state };
-  const dispatcher = { isLeading: true, holds: { message: "gateway_unauthorized", issue: null } };
+  const dispatcher = { isLeading: true, stops: { message: "gateway_unauthorized", issue: null } };
   const metrics = createWebhookMetrics({ version: "1" });
   const app = createAdminApp({
     state,

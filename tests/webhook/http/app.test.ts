@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import type { TakeAlerts } from "../../../lib/webhook/http/alert-answer.ts";
+import type { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 import { readBody } from "../../../lib/webhook/http/read-body.ts";
 import { probeAnswer } from "../support/app-probe.ts";
@@ -12,7 +12,7 @@ import { badPayload } from "../support/bad-payloads.ts";
 
 const SECRET = "the-secret";
 
-function startApp(take: TakeAlerts = async (alerts) => alerts.map(probeAnswer)) {
+function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswer)) {
   const counted: (string | number)[] = [];
   const logged: unknown[] = [];
   const note = (...line: unknown[]) => void logged.push(line);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/webhook-metrics.ts";
 import { failureReason } from "../../../lib/webhook/metrics/failure-reason.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { OutboxStats } from "../../../lib/webhook/state/state.ts";
 import { findPromtool } from "../../support/promtool.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
@@ -11,7 +11,7 @@ const NOTHING: OutboxStats = {
   issue: { queued: 0, dead: 0, oldestQueuedAgeMs: null },
   queuedBytes: 0,
 };
-const QUIET = { stats: NOTHING, holds: { message: null, issue: null }, isLeading: false, movedAside: false };
+const QUIET = { stats: NOTHING, stops: { message: null, issue: null }, isLeading: false, movedAside: false };
 
 /** Every sample as `name{labels}`, with its value. */
 function samplesOf(text: string): Record<string, number> {
@@ -66,8 +66,8 @@ describe("createWebhookMetrics()", () => {
     metrics.failed("issue", "never heard of");
     metrics.dead("issue");
     const stats = { ...NOTHING, message: { queued: 5, dead: 2, oldestQueuedAgeMs: 90_500 } };
-    const holds = { message: "gateway_unauthorized", issue: null };
-    const after = samplesOf(metrics.render({ stats, holds, isLeading: true, movedAside: true }));
+    const stops = { message: "gateway_unauthorized", issue: null };
+    const after = samplesOf(metrics.render({ stats, stops, isLeading: true, movedAside: true }));
     expect(Object.keys(after)).toEqual(before);
     expect(after).toMatchObject({
       "requests_total{status=200}": 1,

@@ -248,7 +248,7 @@ describe("a tracker in trouble", () => {
       return (await queued()) === 0;
     });
     expect(titles()).toHaveLength(1);
-    expect((await service.state.latest("abc")).issue).toMatchObject({ state: "delivered" });
+    expect((await service.state.latest("abc")).issue).toMatchObject({ status: "delivered" });
   });
 
   test("that is away for an hour gets each issue once, with the id of its own claim", async () => {

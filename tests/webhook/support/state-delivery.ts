@@ -62,7 +62,7 @@ function turnTests(fixture: () => StateFixture): void {
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
     expect(row).toMatchObject({ id: messageRow, attempts: 1, ageMs: 5 * SECOND_MS });
     expect(await state.latest("f1")).toEqual({
-      message: { state: "queued", attempts: 1, code: "timeout", reference: null, url: null },
+      message: { status: "queued", attempts: 1, code: "timeout", reference: null, url: null },
     });
   });
 
@@ -123,7 +123,7 @@ function settleTests(fixture: () => StateFixture): void {
     ] as const)
       await state.settle(row, late);
     expect((await state.latest("f1")).issue).toEqual({
-      state: "delivered",
+      status: "delivered",
       attempts: 1,
       code: null,
       reference: "OPS-1",
@@ -140,7 +140,7 @@ function settleTests(fixture: () => StateFixture): void {
     const [first] = await acceptAll(state, sampleAlert());
     await state.settle(first!.messageRow, { status: "delivered", reference: "m1", url: null });
     await acceptAll(state, resolvedAlert(), sampleAlert({ fingerprint: "other" }));
-    const queued = { state: "queued", attempts: 0, code: null, reference: null, url: null } as const;
+    const queued = { status: "queued", attempts: 0, code: null, reference: null, url: null } as const;
     expect(await state.latest("f1")).toEqual({ message: queued, issue: queued });
   });
 
