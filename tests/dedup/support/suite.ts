@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Claim, Confirmation } from "../../../lib/dedup/sqlite.ts";
 
-/** A dedup of any store, which may answer later. */
+/** A dedup of any store; a call may return a promise. */
 export type AnyDedup = {
   claim(key: string, ttlMs: number): Claim | Promise<Claim>;
   confirm(key: string, token: string, confirmation?: Confirmation): boolean | Promise<boolean>;
@@ -268,7 +268,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 type Entry = { token: string; claimedAtMs: number; ttlMs: number; endsAtMs: number; value: string | null };
 
-/** The dedup as one would write it for one process without a store. */
+/** A simple model of the dedup: one process, in memory. */
 class Model {
   nowMs = START_MS;
   readonly entries = new Map<string, Entry>();
@@ -278,7 +278,7 @@ class Model {
     return entry !== undefined && this.nowMs < entry.endsAtMs ? entry : undefined;
   }
 
-  /** What a claim must answer; `actual` lends the token, which nobody can foresee. */
+  /** What a claim must return; the token, which is random, comes from `actual`. */
   claim(key: string, ttlMs: number, actual: Claim): Claim {
     const entry = this.inForce(key);
     if (entry === undefined) {

@@ -6,7 +6,7 @@ import { resolvedAlert } from "../support/sample-alert.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An intake whose state says when an acceptance has just been decided. */
+/** An intake whose state calls `onDecided` when it has just accepted. */
 function intakeThatTells(onDecided: () => void): Intake {
   let row = 0;
   return new Intake({

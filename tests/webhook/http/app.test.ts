@@ -1,4 +1,4 @@
-/** What arrives at the public port without a socket: mountains of bad payloads, and what is counted. */
+/** The public port without a socket: thousands of bad payloads, and what is counted. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Log } from "../../../lib/platform/log/log.ts";

@@ -1,4 +1,4 @@
-/** Generated bodies and mutilated requests over real sockets, as production has them: at one that was handed over. */
+/** Generated bodies and mutilated requests over real sockets, at a listening socket handed over as in production. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { request, speak } from "../../platform/support/raw-http.ts";
@@ -18,7 +18,7 @@ const HEADERS = [`X-Webhook-Secret: ${PROBE_SECRET}`, "Content-Type: application
 const AT_ONCE = 16;
 const handedOver = WAYS.filter((way) => way.includes("handed over"));
 
-/** Says each on a connection of its own, several at a time, and what was answered. */
+/** Sends each on a connection of its own, several at a time; returns the answers. */
 async function sayAll(way: Way, requests: readonly Uint8Array[], half = false) {
   const waiting = requests.entries();
   const answers: { at: number; status: number; ended: boolean; text: string }[] = [];

@@ -19,7 +19,7 @@ const ALERT = '{"status":"resolved","labels":{"alertname":"A"}}';
 const good = request("POST /webhook", [SECRET], ALERT);
 const SMUGGLED = "POST /webhook HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-/** A head as it stands here, whatever is wrong with it. */
+/** A request exactly as given, with its faults. */
 const raw = (start: string, headers: string[], body = "") =>
   `${[start, ...headers].join("\r\n")}\r\n\r\n${body}`;
 const post = (headers: string[], body = "") =>

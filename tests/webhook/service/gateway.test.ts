@@ -1,4 +1,4 @@
-/** What the gateway says against the sending account, its licence or its phone: alerts wait for it, and none is burnt. */
+/** A gateway that refuses the sending account, its licence or its phone: alerts wait, and none is given up. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { freePort } from "../../e2e/support/webhook-process.ts";
 import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
@@ -8,7 +8,7 @@ afterEach(async () => await service.stop());
 
 const message = () => alertOf({ status: "resolved" });
 const sends = () => service.gateway.routes.send.calls.length;
-/** How often the service came up against it: without a licence it does not get as far as a send. */
+/** How often the service was refused: without a licence it does not get as far as a send. */
 const tries = () =>
   service.gateway.ledger.filter(({ method, status }) => method === "POST" || status === 503).length;
 const stats = async () => (await service.state.stats()).message;
@@ -46,7 +46,7 @@ const STATE = (state: string | null): Trouble => ({
   mend: () => void service.gateway.instances.set("ops", "open"),
 });
 
-/** What no message could pass: what is spoilt, the code that health names, and the class that the metrics count. */
+/** Refusals that meet every message: what breaks, the code in health, and the reason in the metrics. */
 const HOLDING: Record<string, Trouble> = {
   "Meta's token has expired": META(190),
   "Meta has locked the account": META(131031),

@@ -1,4 +1,4 @@
-/** What holds the service up for long, or comes at the wrong moment. */
+/** What delays the service for long, or comes at the wrong moment. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

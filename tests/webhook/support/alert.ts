@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 
-/** An alert as the rules make it, with what a test changes about it. */
+/** An alert as the rules make it, with a test's changes. */
 export function alertWith(parts: Partial<Alert> = {}): Alert {
   return {
     name: "Traefik RAM Alta",
@@ -24,7 +24,7 @@ export function alertWith(parts: Partial<Alert> = {}): Alert {
   };
 }
 
-/** What people and machines write into texts in order to be something else. */
+/** Pieces of text that try to be markup, links or lines. */
 const NASTY = [
   ..."*_~`>#-+=|[]()<>&!@\\ \n\r\t0123456789.:/\"'",
   "\u0000",
@@ -72,7 +72,7 @@ export const hostileText = fc.oneof(
   fc.tuple(fc.constantFrom(...NASTY), fc.nat(6000)).map(([part, times]) => part.repeat(times)),
 );
 
-/** Texts of what links are made of. */
+/** Texts made of the parts of links. */
 export const linkingText = fc
   .array(
     fc.constantFrom(

@@ -9,15 +9,15 @@ import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 
-/** The secret that the probe knows. */
+/** The probe's secret. */
 export const PROBE_SECRET = "s3cret-of-the-prob\u00e9";
 
-/** What the probe answers for an alert. */
+/** The probe's answer for an alert. */
 export function probeAnswer({ name, status, squad, fingerprint }: Alert): AlertAnswer {
   return { alertname: name, status, squad, fingerprint, whatsapp: "queued", issue: "not_firing" };
 }
 
-/** The app of the probe; an alert named `full` meets a full disk, one named `bug` a bug. */
+/** The probe's app; an alert named `full` finds a full disk, one named `bug` a bug. */
 export function probeApp(metrics: { request(status: number): void; rejected(count: number): void }) {
   return createApp({
     secret: new Secret(PROBE_SECRET),

@@ -1,4 +1,4 @@
-/** Bodies of every badness, generated. */
+/** Generated bodies that are bad in every way. */
 import fc from "fast-check";
 
 const nameOfKey = fc.constantFrom(

@@ -27,7 +27,7 @@ export function fixtureAlerts(name: string): Alert[] {
   return parsed.alerts;
 }
 
-/** Everything that a body makes people read, by the ending of its golden file. */
+/** The texts that people read because of a body, by the ending of their golden files. */
 export function goldenParts(name: string): Record<string, string> {
   const alerts = fixtureAlerts(name);
   const messages = alerts.map((alert) => `${renderMessage(alert, { issueUrl: issueUrlOf(alert) })}\n`);

@@ -4,14 +4,14 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { ensureStateSchema } from "../../../lib/webhook/state/postgres/schema.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 
-/** Such a database; `empty` makes it as new. */
+/** Such a database; `empty` removes every row. */
 export type StateDatabase = {
   database: TestDatabase;
   setClock(ms: number): Promise<void>;
   empty(clockMs: number): Promise<void>;
 };
 
-/** Makes one on the packaged server of a version. */
+/** Makes such a database on the packaged server of a version. */
 export async function createStateDatabase(major?: number): Promise<StateDatabase> {
   const database = await (await sharedPostgres(major)).createDatabase({ migrated: false, appSchema: false });
   const { sql } = database;

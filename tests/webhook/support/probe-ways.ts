@@ -1,4 +1,4 @@
-/** The probe of the public port in every way in which the service runs: both runtimes, both ways of listening. */
+/** The probe of the public port in the four ways in which the service runs: two runtimes, two ways of listening. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { type HeldSocket, holdSocket } from "../../platform/support/held-socket.
 import { denoBinary } from "../../support/deno-binary.ts";
 import { probeApp } from "./app-probe.ts";
 
-/** The four of them, by name. */
+/** The four ways, by name. */
 export const WAYS = [
   "Bun",
   "Bun, at a socket that was handed over",
@@ -20,7 +20,7 @@ export type Way = (typeof WAYS)[number];
 
 type Probe = { port: number; stop(): Promise<void> };
 
-/** Starts all of them; `ports` says where each listens. */
+/** Starts all four; `ports` has the port of each. */
 export async function startProbes(): Promise<{ ports: Record<Way, number>; stop(): Promise<void> }> {
   const probes = await Promise.all([
     startHere(),

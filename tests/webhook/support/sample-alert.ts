@@ -1,6 +1,6 @@
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 
-/** A firing alert as it was accepted, but for what `changes` says. */
+/** A firing alert as it was accepted, with `changes`. */
 export function sampleAlert(changes: Partial<Alert> = {}): Alert {
   return {
     name: "VPS Load Average Alto",
@@ -23,7 +23,7 @@ export function sampleAlert(changes: Partial<Alert> = {}): Alert {
   };
 }
 
-/** A resolved alert, but for what `changes` says. */
+/** A resolved alert, with `changes`. */
 export function resolvedAlert(changes: Partial<Alert> = {}): Alert {
   return sampleAlert({ status: "resolved", firing: false, ...changes });
 }

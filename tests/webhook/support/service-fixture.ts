@@ -24,7 +24,7 @@ export const KEY = "canary-gateway-key";
 export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
 export const PHONE = "5511912345678";
 
-/** Waits are this many times shorter than in the service that is installed. */
+/** How many times shorter waits are than in the installed service. */
 const HASTE = 20;
 
 /** One running service with its peers. */
@@ -40,7 +40,7 @@ export type Service = {
   /** As `advance`, and the service's own clock as well. */
   pass(ms: number): void;
   post(body: unknown): Promise<{ status: number; body: Answer }>;
-  /** Ends the service as a signal does and starts it anew on the same state. */
+  /** Ends the service as a signal does, and starts it again on the same state. */
   restart(options?: Partial<ServeOptions>): Promise<void>;
   stop(): Promise<void>;
 };
@@ -52,7 +52,7 @@ type Answer = {
   alerts: AlertAnswer[];
 };
 
-/** Starts peers and service; `messagesPerMinute` is fast unless it is what a test is about. */
+/** Starts peers and service; `messagesPerMinute` is high unless a test is about it. */
 export async function startService(options: Partial<ServeOptions> = {}): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
   const gateway = await startGateway({ adminKey: KEY });
@@ -173,7 +173,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }:
 
 let count = 0;
 
-/** One alert as a sender words it, with a fingerprint of its own unless it is given. */
+/** One alert as a sender writes it, with a new fingerprint unless one is given. */
 export function alertOf(parts: Record<string, unknown> = {}): Record<string, unknown> {
   count += 1;
   const { labels, annotations, ...rest } = parts as { labels?: object; annotations?: object };

@@ -1,4 +1,4 @@
-/** A process that uses the state of a directory as its first argument says, on any runtime. */
+/** A process that uses the state of a directory, on any runtime; its first argument is its role. */
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { silentLog } from "../../../lib/platform/log/log.ts";
@@ -18,7 +18,7 @@ if (role === "open") await openAndSay();
 if (role === "deliver") await deliverAndSay();
 if (role === "fill") await fillAndSay();
 
-/** Says the number of each alert as soon as it has been accepted. */
+/** Prints the number of each alert as soon as it has been accepted. */
 async function acceptForEver(): Promise<void> {
   const state = await openSqliteState(options);
   say(await state.lead());
@@ -29,7 +29,7 @@ async function acceptForEver(): Promise<void> {
   }
 }
 
-/** Claims the same keys as its rivals, from the moment that it is told to, and says which it was first for. */
+/** Waits for a line of input, claims the same keys as its rivals, and prints those it was first for. */
 async function claimOnSignal(): Promise<void> {
   const { dedup, close } = await openSqliteDedup(options);
   say("ready");
@@ -40,7 +40,7 @@ async function claimOnSignal(): Promise<void> {
   process.exit(0);
 }
 
-/** Opens the state, when it is told to, says how that went, and keeps it open until its input ends. */
+/** Waits for a line of input, opens the state, prints how that went, and keeps it open until its input ends. */
 async function openAndSay(): Promise<void> {
   say("ready");
   await lines.next();
@@ -63,11 +63,11 @@ async function openAndSay(): Promise<void> {
   process.exit(0);
 }
 
-/** Fills a file that may grow no more, lets it grow again, and says what it saw. */
+/** Fills a file that may grow no more, lets it grow again, and prints what it saw. */
 async function fillAndSay(): Promise<void> {
   const databases = new Set<DatabaseSync>();
   const { prepare } = DatabaseSync.prototype;
-  // The limit belongs to a connection, and only the state has its own.
+  // The limit belongs to a connection, here to the state's own.
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args) {
     databases.add(this);
     return prepare.apply(this, args);
@@ -82,7 +82,7 @@ async function fillAndSay(): Promise<void> {
   process.exit(0);
 }
 
-/** Takes one alert through everything that can become of it, and says what it saw. */
+/** Takes one alert through every outcome, and prints what it saw. */
 async function deliverAndSay(): Promise<void> {
   const state = await openSqliteState({ ...options, nowMs: () => START_MS });
   const [accepted] = await acceptAll(state, sampleAlert());

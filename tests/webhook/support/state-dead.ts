@@ -13,7 +13,7 @@ import {
 
 const DEAD = { status: "dead", code: "number_refused" } as const;
 
-/** What the suite says of rows that were given up. */
+/** The suite's tests of rows that were given up. */
 export function deadTests(fixture: () => StateFixture): void {
   listTests(fixture);
   revivalTests(fixture);

@@ -13,7 +13,7 @@ import {
   type StateFixture,
 } from "./state-fixture.ts";
 
-/** What the suite says of rows on their way. */
+/** The suite's tests of due rows and of what is recorded of them. */
 export function deliveryTests(fixture: () => StateFixture): void {
   turnTests(fixture);
   graceTests(fixture);

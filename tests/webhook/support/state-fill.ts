@@ -1,9 +1,9 @@
 import type { State } from "../../../lib/webhook/state/state.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 
-/** What was seen of a state whose disk became full and then had room again. */
+/** What was seen of a state whose disk became full and then had space again. */
 export type FillReport = {
-  /** How the refused requests of the batch that found the disk full ended. */
+  /** The refusals of the batch that found the disk full. */
   refused: string[];
   isCheckRefused: boolean;
   /** Queued messages over accepted alerts, at the full disk: 1 when nothing half-done is left. */
@@ -14,7 +14,7 @@ export type FillReport = {
 
 const MOST_BATCHES = 2_000;
 
-/** Accepts until the disk is full to the last small alert, then makes room and accepts again. */
+/** Accepts until not even a small alert fits on the disk, then frees space and accepts again. */
 export async function fillUp(state: State, makeRoom: () => void): Promise<FillReport> {
   const request = (at: number, length: number) => [
     sampleAlert({ fingerprint: `firing ${at}`, description: "x".repeat(length) }),

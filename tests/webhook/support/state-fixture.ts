@@ -11,17 +11,17 @@ import type {
 export type StateFixture = {
   state: State;
   setClock(ms: number): void | Promise<void>;
-  /** One more state on the same store, as another process would have it. */
+  /** One more state on the same store, as another process has it. */
   another(): Promise<State>;
-  /** Closes what is open and answers a state on the same store. */
+  /** Closes what is open and returns a state on the same store. */
   reopen(): Promise<State>;
   close(): Promise<void>;
 };
 
-/** Opens a world; without limits those of an operator who set none. */
+/** Opens a fixture; without `limits`, with the default ones. */
 export type OpenStateFixture = (options?: { limits?: OutboxLimits }) => Promise<StateFixture>;
 
-/** Where the clock of a new world stands: within a second, because boundaries are exact to the millisecond. */
+/** Where the clock of a new fixture stands: within a second, because boundaries are exact to the millisecond. */
 export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
 
 export const SECOND_MS = 1_000;
@@ -35,7 +35,7 @@ export async function acceptAll(state: State, ...alerts: Alert[]): Promise<Accep
   return outcome.accepted;
 }
 
-/** The ids of the rows whose turn it is, in order. */
+/** The ids of the rows that may be tried now, in order. */
 export async function dueIds(
   state: State,
   kind: OutboxKind,

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * The rows of a state file whose mark is wrong, and what SQLite finds wrong with its indexes: nothing, at any time.
+ * The rows of a state file whose mark is wrong, and the faults that SQLite finds in its indexes: always none.
  *
  * Shape: the mark is on the oldest queued row of each kind and fingerprint, and on no other.
  */

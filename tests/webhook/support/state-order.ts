@@ -4,7 +4,7 @@ import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook
 import { sampleAlert } from "./sample-alert.ts";
 import { acceptAll, type OpenStateFixture, START_MS } from "./state-fixture.ts";
 
-/** What the suite says of the order of delivery, for any sequence of calls. */
+/** The suite's tests of the order of delivery, for any sequence of calls. */
 export function orderTests(open: OpenStateFixture): void {
   test("due() agrees with a simple model on any sequence of calls", async () => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (sequence) => {
@@ -72,7 +72,7 @@ type Row = {
   message: Row | null;
 };
 
-/** The outbox as one would write it for one process without a store. */
+/** A simple model of the outbox: one process, in memory. */
 class Model {
   nowMs = START_MS;
   readonly rows: Row[] = [];

@@ -11,14 +11,14 @@ export const RUNTIMES = {
   Deno: [join(ROOT, "node_modules/.bin/deno"), "run", "-A", "--no-lock"],
 } as const;
 
-/** A child that uses the state; `next` is what it says next, undefined when it has ended. */
+/** A child that uses the state; `next` resolves to its next output, or to undefined when it has ended. */
 export type StateProcess = {
   next(): Promise<unknown>;
   tell(): void;
   kill(): Promise<void>;
 };
 
-/** Starts `state-child.ts` in a role, as another user where `uid` says so. */
+/** Starts `state-child.ts` in a role, as the user `uid` if it is given. */
 export function startStateProcess(
   runtime: keyof typeof RUNTIMES,
   role: "accept" | "claim" | "open" | "fill" | "deliver",

@@ -1,4 +1,4 @@
-/** What every state of the webhook must do, whatever keeps it; a test file registers it for its store. */
+/** What the webhook's state must do on every store; a test file registers it for its store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ISSUE_TTL_MS } from "../../../lib/webhook/state/state.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";

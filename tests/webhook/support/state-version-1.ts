@@ -1,4 +1,4 @@
-/** A state file as version 1 had it. */
+/** A state file of version 1. */
 import { DatabaseSync } from "node:sqlite";
 import { sampleAlert } from "./sample-alert.ts";
 import { START_MS } from "./state-fixture.ts";

@@ -4,12 +4,12 @@ import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook
 import { linksIn } from "../../text/support/linkifiers.ts";
 import { alertWith, anyAlert, hostileText, linkingText } from "../support/alert.ts";
 
-/** The body as a reader of markdown with tables and links shows it. */
+/** The body as a markdown reader with tables and links shows it. */
 function shown(markdown: string): string {
   return Bun.markdown.html(markdown, { autolinks: true, tables: true, strikethrough: true, tasklists: true });
 }
 
-/** What a person reads of it, without our own links. */
+/** The text that a person reads in it, without our own links. */
 function visible(html: string): string {
   const text = html.replace(/<a .*?<\/a>/g, "").replace(/<[^>]*>/g, " ");
   return text

@@ -1,4 +1,4 @@
-/** Several hosts on one PostgreSQL, requests that fail alone, and the work that a full outbox makes. */
+/** Several hosts on one PostgreSQL, requests that fail alone, and how much a full outbox costs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type postgres from "postgres";
 import { silentLog } from "../../../../lib/platform/log/log.ts";
@@ -111,7 +111,7 @@ for (const major of MAJORS) {
       await store.setClock(START_MS + 29 * SECOND_MS);
       expect(await second.lead()).toBe(true);
       expect(await first.lead()).toBe(false);
-      // A clock set back makes nobody wait for a day.
+      // A clock set back delays no row by a day.
       await store.setClock(START_MS - DAY_MS);
       expect(await first.lead()).toBe(false);
       await store.setClock(START_MS - DAY_MS + 15 * SECOND_MS);
@@ -160,7 +160,7 @@ for (const major of MAJORS) {
   });
 }
 
-/** What this session has read since its counts were last handed over, which happens between transactions. */
+/** What this session has read since its counts were last published, which happens between transactions. */
 async function readsOf(session: postgres.ReservedSql): Promise<{ scans: number; rows: number }> {
   const [row] = await session<[{ scans: number; rows: number }]>`
     select sum(seq_scan)::int as scans, sum(idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
@@ -168,7 +168,7 @@ async function readsOf(session: postgres.ReservedSql): Promise<{ scans: number; 
   return row;
 }
 
-/** Each with a row or fingerprint in the middle of many. */
+/** Calls, each for a row or fingerprint in the middle of many. */
 const CALLS = [
   "select count(*) from opsctl_state.due('message', 8, '[50001]', 0)",
   "select count(*) from opsctl_state.due('issue', 8, '[]', 2000)",

@@ -1,4 +1,4 @@
-/** What becomes of the state's calls when the database does not answer, is cut off, or answers into the void. */
+/** The state's calls when the database does not answer, is cut off, or its answer is lost. */
 import {
   afterAll,
   afterEach,
@@ -26,7 +26,7 @@ setDefaultTimeout(60_000);
 
 const REFUSED: AcceptOutcome[] = [{ refused: "state_unavailable" }];
 
-/** What a call may say of a database that is away, whichever it notices first. */
+/** The codes that a call may fail with when the database is away. */
 const AWAY = /^DATABASE_(LOST|UNREACHABLE|TIMEOUT)$/;
 
 let store: StateDatabase;
@@ -72,7 +72,7 @@ async function countMessages(): Promise<number> {
   return row!.count;
 }
 
-/** Holds the lock that whoever accepts takes first, while `work` runs. */
+/** Holds the lock that accepting takes first, while `work` runs. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select from opsctl_state.totals for update`;
@@ -165,7 +165,7 @@ describe("a state whose database stays away", () => {
       await expect(state.check()).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
     });
     await untilNobodyWaits();
-    // The refused statement came to its end in the database: kept, and perhaps repeated by its sender.
+    // The refused statement ended in the database all the same: kept, and perhaps repeated by its sender.
     expect(await countMessages()).toBe(1);
     await untilAccepted();
     await state.close();

@@ -1,4 +1,4 @@
-/** How the schema of the state comes to be, and for whom it is. */
+/** How the state's schema is made, and who may use it. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { acceptAll } from "../../support/state-fixture.ts";
 setDefaultTimeout(60_000);
 
 const STATE_SQL = join(import.meta.dirname, "../../../../sql/state");
-/** The schema as it was before its functions named their path. */
+/** The schema before its functions named their search path. */
 const OLDER_FILES = [
   "0001_tables.sql",
   "0002_dedup.sql",

@@ -1,4 +1,4 @@
-/** A row of the shared state that keeps no alert. */
+/** A row of the shared state whose alert cannot be read. */
 import { expect, test } from "bun:test";
 import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";

@@ -55,7 +55,7 @@ async function fill(): Promise<void> {
   await state.close();
 }
 
-/** Overwrites the last page that holds a row's text: a leaf of the outbox. */
+/** Overwrites the last page that has a row's text: a leaf of the outbox's tree. */
 function breakCommand(): void {
   const pages = readFileSync(path);
   const at = pages.lastIndexOf("Load acima de 15");
@@ -112,7 +112,7 @@ describe("openSqliteState() on a damaged file", () => {
     const state = await open();
     await expectMended(state);
     const { message, issue } = await state.stats();
-    // A page holds three rows of this size or so.
+    // A page has about three rows of this size.
     expect(message.queued + issue.queued).toBeGreaterThan(2 * ALERTS - 20);
     expect(message.queued + issue.queued).toBeLessThan(2 * ALERTS);
     expect((await state.latest("f0")).message?.status).toBe("delivered");
@@ -121,7 +121,7 @@ describe("openSqliteState() on a damaged file", () => {
     expect((await acceptAll(state, sampleAlert({ fingerprint: "f5" })))[0]?.issue.status).toBe("duplicate");
     const ids = await dueIds(state, "message", { limit: 1_000 });
     expect(ids).toHaveLength(message.queued);
-    // Not the number of a row that was lost: somebody may still be settling that one.
+    // Not the number of a lost row, which a process may still settle.
     expect(ids.at(-1)).toBeGreaterThan(1_000);
     await state.close();
   });
@@ -130,7 +130,7 @@ describe("openSqliteState() on a damaged file", () => {
     await fill();
     const state = await open();
     await acceptAll(state, sampleAlert({ fingerprint: "in the log" }));
-    // As a kill leaves it: with its log, which a close would have written back.
+    // As a kill leaves it: with its log, which closing would have written back.
     for (const suffix of ["", "-wal"]) writeFileSync(`${path}${suffix}.kept`, readFileSync(path + suffix));
     await state.close();
     for (const suffix of ["", "-wal"]) renameSync(`${path}${suffix}.kept`, path + suffix);
@@ -158,7 +158,7 @@ describe("openSqliteState() on a damaged file", () => {
     await fill();
     const state = await open();
     breakCommand();
-    // A page that was read is read again when another process has written.
+    // A page is read again after another process has written.
     const { dedup, close } = await openSqliteDedup({ directory, nowMs: () => nowMs, log: silentLog });
     dedup.claim("a", 1_000);
     close();

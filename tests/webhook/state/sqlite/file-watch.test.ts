@@ -18,7 +18,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const open = () => openSqliteState({ directory, nowMs: () => START_MS, log: silentLog });
 const files = () => readdirSync(directory).filter((name) => name.startsWith("state.db"));
 
-/** What a process finds that comes after a kill: nothing is closed. */
+/** Opens the state as the next process does after a kill, while the first one is not closed. */
 async function afterKill<T>(look: (state: State) => Promise<T>): Promise<T> {
   const state = await open();
   try {

@@ -1,4 +1,4 @@
-/** A state that cannot be written: a full disk, a directory that is not there or belongs to somebody else. */
+/** A state that cannot be written: a full disk, a directory that is missing or another account's. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ describe.each(Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[])("the state on 
 describe("openSqliteState()", () => {
   test("refuses on a full disk and goes on when there is room", async () => {
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", directory]);
-    // Who may not mount a small disk has the limit on pages above, which SQLite reports alike.
+    // Without the right to mount a small disk, the limit on pages above stands for it: SQLite reports both alike.
     if (mounted.status !== 0) return;
     try {
       const ballast = join(directory, "ballast");

@@ -1,4 +1,4 @@
-/** Which row of a fingerprint goes next, over whatever two processes do to one file. */
+/** Which row of a fingerprint is next, for any calls of two processes on one file. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ async function take({ states, clock }: Fixture, one: Step): Promise<void> {
   else clock.ms += one.ms;
 }
 
-/** Delivers whatever is due, until nothing is. */
+/** Delivers what is due, until nothing is. */
 async function drain({ states, clock }: Fixture): Promise<void> {
   const [state] = states;
   for (let due = [0]; due.length > 0; ) {

@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const options = (folder = directory) => ({ directory: folder, nowMs: () => START_MS, log: silentLog });
 const open = (folder?: string) => openSqliteState(options(folder));
 
-/** What the file is made of, and its version. */
+/** The file's tables and indexes, and its version. */
 function structureOf(file: string): unknown[] {
   const db = new DatabaseSync(file, { readOnly: true });
   const parts = db.prepare("select type, name, tbl_name, sql from sqlite_schema order by type, name").all();
@@ -41,7 +41,7 @@ async function structureOfNew(): Promise<unknown[]> {
   return structure;
 }
 
-/** Rows of three fingerprints, some behind each other; answers the queued ones in the order of acceptance. */
+/** Writes rows of three fingerprints, some behind each other; returns the queued ones in order of acceptance. */
 function fill(old: Version1): number[] {
   old.insert("a", "dead");
   const rows = ["a", "b", "a", "b", "c", "a"].map((fingerprint) => old.insert(fingerprint, "queued"));
@@ -49,7 +49,7 @@ function fill(old: Version1): number[] {
   return rows.slice(1);
 }
 
-/** What is delivered, one row after the other, until nothing is due. */
+/** Delivers one row after the other until nothing is due; returns them. */
 async function deliveryOrder(state: Awaited<ReturnType<typeof open>>): Promise<number[]> {
   const order: number[] = [];
   for (
