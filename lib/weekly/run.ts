@@ -165,7 +165,7 @@ function deliveryChannels(
     whatsappChannel(whatsapp, dependencies.store),
     emailDeliveryChannel(email, dependencies.store),
   ];
-  for (const { halt } of channels) halt.follow(stop.signal);
+  for (const channel of channels) channel.stop.follow(stop.signal);
   return channels;
 }
 

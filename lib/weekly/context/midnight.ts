@@ -13,7 +13,7 @@ export function watchMidnight(run: Run): () => void {
     if (warned) return;
     const rates = run.channels
       .filter(
-        (channel) => !channel.leftOut && channel.halt.reason() === null && channel.senderTenantId !== null,
+        (channel) => !channel.leftOut && channel.stop.reason() === null && channel.senderTenantId !== null,
       )
       .map((channel) => channel.pace.perSecond())
       .filter((rate) => rate !== null);

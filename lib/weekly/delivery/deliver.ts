@@ -1,7 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Pace } from "../../platform/rate/pace.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import type { Halt, HaltReason } from "../context/halt.ts";
+import type { ChannelStop, ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/stop.ts";
 import type { DeliveryCounts, Failure, Tally } from "../context/summary.ts";
 import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
@@ -33,7 +33,7 @@ export type DeliveryChannel = {
   senderTenantId: string | null;
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
   /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
-  halt: Halt;
+  stop: ChannelStop;
   /** How many deliveries in a row ended in doubt, with nothing said in time before they began, or throttled to the last. */
   fruitlessInARow: number;
   /** Longest time that one send can take. */
@@ -64,7 +64,7 @@ const LONGEST_PATIENCE_MS = 30 * 60_000;
  * Each doubt is a delivery that a person has to look up, each silence costs the whole time limit, and each throttled
  * delivery all of its repeats, for which the owner's other channel waits too: there must not be thousands of them.
  */
-const FRUITLESS_BEFORE_HALT = 100;
+const FRUITLESS_BEFORE_STOP = 100;
 const CLAIM_MS = 20_000;
 /** Codes of messages that were sent and of which the ledger knows nothing: their ids have to be in the summary. */
 const UNRECORDED: ReadonlySet<string> = new Set(["delivery_not_recorded", "delivery_claim_lost"]);
@@ -105,12 +105,13 @@ export async function deliver(
   if (known === "unknown") return await deliverOnce(dependencies, channel, report, count);
 
   // Waited for before the claim: a lease must not run out in a queue.
-  const release = await channel.pace.turn(channel.halt.signal).catch(() => null);
+  const release = await channel.pace.turn(channel.stop.signal).catch(() => null);
   try {
     const stopped = stop.reason();
     if (stopped) return counted("skipped", stopped.code);
-    const halted = channel.halt.reason();
-    if (halted !== null) return counted("skipped", halted.code, { cause: halted.cause });
+    const channelStopped = channel.stop.reason();
+    if (channelStopped !== null)
+      return counted("skipped", channelStopped.code, { cause: channelStopped.cause });
     return await deliverOnce(dependencies, channel, report, count);
   } finally {
     release?.();
@@ -157,14 +158,14 @@ async function deliverOnce(
     const leaseLeftMs = () => claimedAtMs + LEASE_MS - dependencies.monotonicMs();
     const delivery = { id: deliveryId, token };
     const outcome = await attempt(dependencies, channel, report, claim, delivery, leaseLeftMs);
-    haltIfNoUse(dependencies, channel, outcome);
+    stopChannelIfNoUse(dependencies, channel, outcome);
     await settle(dependencies, channel, delivery, outcome, leaseLeftMs, count);
   }
   return null;
 }
 
 /** A channel that refuses us, or brings nothing again and again, gets no further message: the next run sends the rest. */
-function haltIfNoUse(
+function stopChannelIfNoUse(
   { tally, log }: DeliverDependencies,
   channel: DeliveryChannel,
   outcome: FinalOutcome,
@@ -172,8 +173,8 @@ function haltIfNoUse(
   const passing = passingFaultIn(outcome);
   if (passing !== null) tally.fail({ step: channel.name, ...passing });
   const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);
-  if (channel.halt.reason() !== null || reason === null) return;
-  channel.halt.because(reason);
+  if (channel.stop.reason() !== null || reason === null) return;
+  channel.stop.because(reason);
   // What a failed delivery met is in the summary already, with that delivery.
   if (outcome.status !== "failed" || outcome.code !== reason.code)
     tally.failFirst({ step: channel.name, ...reason });
@@ -181,24 +182,24 @@ function haltIfNoUse(
 }
 
 /** Counts deliveries that brought nothing; the reason to stop when there were too many in a row, else null. */
-function fruitlessFor(channel: DeliveryChannel, outcome: FinalOutcome): HaltReason | null {
+function fruitlessFor(channel: DeliveryChannel, outcome: FinalOutcome): ChannelStopReason | null {
   const { status } = outcome;
   const throttled = status === "failed" && outcome.throttled;
   const fruitless = status === "unknown" || throttled || (status === "failed" && outcome.timedOut);
   channel.fruitlessInARow = fruitless ? channel.fruitlessInARow + 1 : 0;
-  if (channel.fruitlessInARow < FRUITLESS_BEFORE_HALT) return null;
+  if (channel.fruitlessInARow < FRUITLESS_BEFORE_STOP) return null;
   return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
 }
 
 /** What stops nothing: each delivery looks at its sender before it begins, and a lost moment must not cost the whole run. */
-function passingFaultIn(outcome: FinalOutcome): HaltReason | null {
+function passingFaultIn(outcome: FinalOutcome): ChannelStopReason | null {
   if (outcome.status !== "unknown" || !outcome.channel?.isPassing) return null;
   const { code, cause } = outcome.channel;
   return { code, cause };
 }
 
 /** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
-function refusalIn(outcome: FinalOutcome): HaltReason | null {
+function refusalIn(outcome: FinalOutcome): ChannelStopReason | null {
   if (outcome.status === "unknown") return outcome.channel?.isPassing ? null : (outcome.channel ?? null);
   if (outcome.status !== "failed" || !outcome.stopsChannel) return null;
   return { code: outcome.code, cause: outcome.cause };
@@ -270,7 +271,7 @@ async function attempt(
   let release: (() => void) | null = null;
   try {
     for (let repeats = 0; ; repeats += 1) {
-      const stopped: HaltReason | null = stop.reason() ?? channel.halt.reason();
+      const stopped: ChannelStopReason | null = stop.reason() ?? channel.stop.reason();
       if (stopped !== null) return failed(stopped.code, { cause: stopped.cause });
       const undispatched = await dispatch(dependencies, channel, delivery, prepared.maskedHint);
       if (undispatched !== null) return failed(undispatched);
@@ -284,7 +285,7 @@ async function attempt(
       if (outcome.retryAfterMs > LONGEST_PATIENCE_MS) return failed(outcome.code, { stopsChannel: true });
       if (repeats === THROTTLED_REPEATS || patienceMs <= outcome.retryAfterMs)
         return failed(outcome.code, { throttled: true });
-      const { signal } = channel.halt;
+      const { signal } = channel.stop;
       await dependencies.sleep(outcome.retryAfterMs, signal).catch(() => {});
       // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
       const patience = AbortSignal.timeout(patienceMs - outcome.retryAfterMs);

@@ -3,7 +3,7 @@ import type { Pace } from "../../platform/rate/pace.ts";
 import { RESEND_SEND_TIMEOUT_MS, type ResendClient } from "../../providers/resend/client.ts";
 import { normalizeEmail } from "../../text/email-address.ts";
 import { maskEmail } from "../../text/mask.ts";
-import { createHalt } from "../context/halt.ts";
+import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
 import type { DeliveryChannel } from "./deliver.ts";
@@ -39,7 +39,7 @@ export function emailDeliveryChannel(
     leftOut: settings.leftOut,
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "email_sender_tenant_missing",
-    halt: createHalt(),
+    stop: createChannelStop(),
     fruitlessInARow: 0,
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,

@@ -7,7 +7,7 @@ import {
 } from "../../providers/evolution/client.ts";
 import { maskPhone } from "../../text/mask.ts";
 import { normalizePhone } from "../../text/phone.ts";
-import { createHalt } from "../context/halt.ts";
+import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderWhatsappText } from "../texts/whatsapp-text.ts";
 import type { DeliveryChannel } from "./deliver.ts";
@@ -38,7 +38,7 @@ export function whatsappChannel(
     leftOut: settings.leftOut,
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
-    halt: createHalt(),
+    stop: createChannelStop(),
     fruitlessInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
