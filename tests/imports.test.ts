@@ -127,8 +127,7 @@ describe("imports", () => {
   });
 
   test("name built-in modules with node:, and only the packages that are declared", () => {
-    // Small enough to be built in: canonical JSON for the fingerprint.
-    const declared = [...Object.keys(manifest.dependencies), "canonicalize"];
+    const declared = Object.keys(manifest.dependencies);
     const isForeign = (name: string) =>
       !/^(lib|cli|sql)\//.test(name) &&
       !name.startsWith("node:") &&
