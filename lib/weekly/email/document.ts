@@ -1,12 +1,12 @@
-import { Html, html } from "../../text/html.ts";
 import { cardHtml } from "./card-html.ts";
+import { type Html, html } from "./html.ts";
 import { scoreHtml } from "./score-html.ts";
 import { STYLE, STYLE_SHEET } from "./style.ts";
 import type { EmailView, ReadingView, StepView } from "./view.ts";
 import { moreText, READINGS_EMPTY_TEXT, weekNote } from "./wording.ts";
 
 /** Keeps an inbox from filling the preview line with the text that follows. */
-const PREVIEW_FILLER = new Html("&#847;&zwnj;&nbsp;".repeat(50));
+const PREVIEW_FILLER = Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`);
 
 const GAP = html`<tr><td style="${STYLE.gap}">&nbsp;</td></tr>`;
 

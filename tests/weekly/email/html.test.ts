@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { escapeHtml } from "../../lib/text/escape.ts";
-import { html } from "../../lib/text/html.ts";
+import { html } from "../../../lib/weekly/email/html.ts";
 
 const UNESCAPED = [
   ["&lt;", "<"],
@@ -14,9 +13,9 @@ const UNESCAPED = [
 const readBack = (text: string) =>
   UNESCAPED.reduce((rest, [entity, character]) => rest.replaceAll(entity, character), text);
 
-describe("escapeHtml()", () => {
+describe("html``", () => {
   test("escapes the five characters once", () => {
-    expect(escapeHtml(`"><script>alert('1')</script>&amp;`)).toBe(
+    expect(String(html`${`"><script>alert('1')</script>&amp;`}`)).toBe(
       "&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;",
     );
   });
@@ -24,15 +23,13 @@ describe("escapeHtml()", () => {
   test("leaves no character with a meaning, and nothing is lost", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."&<>\"'a;#39ltgé") }), (text) => {
-        const escaped = escapeHtml(text);
+        const escaped = String(html`${text}`);
         expect(escaped).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/);
         expect(readBack(escaped)).toBe(text);
       }),
     );
   });
-});
 
-describe("html``", () => {
   test("escapes what is text and keeps what is markup", () => {
     const name = html`<b title="${'"'}">${"<i>"}</b>`;
     expect(String(html`<p>${name}${[name, name]}${7}${null}</p>`)).toBe(
@@ -42,5 +39,15 @@ describe("html``", () => {
 
   test("takes a backslash as it is written", () => {
     expect(String(html`<p>\u0041${"\\"}</p>`)).toBe("<p>A\\</p>");
+  });
+
+  test("takes no promise and no list of texts, and is no text itself", () => {
+    // @ts-expect-error a promise would make the result one
+    html`${Promise.resolve("x")}`;
+    // @ts-expect-error texts are joined by who has them
+    html`${["<i>"]}`;
+    // @ts-expect-error markup is no string: put together with one it would be escaped again
+    const text: string = html`<b>`;
+    expect(String(text)).toBe("<b>");
   });
 });
