@@ -19,22 +19,18 @@ export type EmailMetrics = {
   bounceRate: number | null;
 };
 
-/** From here on providers start to distrust a sender, so it is named before anything pleasant. */
+/** From this rate on providers start to distrust a sender, so it is named before anything pleasant. */
 const HIGH_BOUNCE_RATE = 0.05;
 
-/** The same for complaints: one in a thousand is where mailbox providers draw the line. */
+/** Mailbox providers draw the line at one complaint in a thousand. */
 const HIGH_COMPLAINT_RATE = 0.001;
-
-/** Fewer sends than this, and one reader more or less moves a rate by more than a week does. */
-const MIN_SENDS_TO_COMPARE = 10;
 
 /**
  * Short findings about a week of e-mails, for the owner, most important first.
  *
- * Shape: only what the figures prove; without a single event at most one finding, without sends none. A change is
- *        named only when both weeks have enough sends to compare.
+ * Behaviour: only what the figures prove; without a single event at most one finding, without sends none.
  */
-export function emailInsights(metrics: EmailMetrics, previous?: EmailMetrics): Insight[] {
+export function emailInsights(metrics: EmailMetrics): Insight[] {
   const { sends } = metrics;
   if (sends === null || sends <= 0) return [];
   if (metrics.noEvent === null) return [withoutEvents(sends)];
@@ -42,8 +38,8 @@ export function emailInsights(metrics: EmailMetrics, previous?: EmailMetrics): I
   return [
     bounces(metrics, sends),
     isComplaintHigh ? complaints(metrics) : null,
-    opens(metrics, sends, previous),
-    clicks(metrics, sends, previous),
+    opens(metrics, sends),
+    clicks(metrics, sends),
     deliveries(metrics, sends),
     isComplaintHigh ? null : complaints(metrics),
   ].filter((insight) => insight !== null);
@@ -82,10 +78,9 @@ function complaints({ complained }: EmailMetrics): Insight | null {
   };
 }
 
-function opens({ openRate }: EmailMetrics, sends: number, previous?: EmailMetrics): Insight | null {
+function opens({ openRate }: EmailMetrics, sends: number): Insight | null {
   if (openRate === null) return null;
-  const text = opensText(openRate, sends) + comparison("openRate", openRate, sends, previous);
-  return rateInsight("email_opens", "openRate", openRate, text, previous);
+  return { code: "email_opens", text: opensText(openRate, sends), metric: "openRate", value: openRate };
 }
 
 function opensText(openRate: number, sends: number): string {
@@ -98,12 +93,12 @@ function opensText(openRate: number, sends: number): string {
     : `${formatPercent(openRate)} dos ${cohort} foram abertos`;
 }
 
-function clicks({ clickRate }: EmailMetrics, sends: number, previous?: EmailMetrics): Insight | null {
+function clicks({ clickRate }: EmailMetrics, sends: number): Insight | null {
   if (clickRate === null || clickRate === 0) return null;
   const share =
     sends === 1 ? "O e-mail enviado recebeu" : `${formatPercent(clickRate)} dos e-mails receberam`;
-  const text = `${share} ao menos um clique${comparison("clickRate", clickRate, sends, previous)}`;
-  return rateInsight("email_clicks", "clickRate", clickRate, text, previous);
+  const text = `${share} ao menos um clique`;
+  return { code: "email_clicks", text, metric: "clickRate", value: clickRate };
 }
 
 function deliveries({ deliveryRate }: EmailMetrics, sends: number): Insight | null {
@@ -119,30 +114,4 @@ function allDelivered(sends: number): string {
   return sends === 1
     ? "O e-mail enviado foi entregue"
     : `Todos os ${formatNumber(sends)} e-mails foram entregues`;
-}
-
-function rateInsight(
-  code: string,
-  metric: "openRate" | "clickRate",
-  value: number,
-  text: string,
-  previous?: EmailMetrics,
-): Insight {
-  return { code, text, metric, value, ...(previous === undefined ? {} : { previous: previous[metric] }) };
-}
-
-/** ", 5,2 pontos percentuais acima da semana anterior", or nothing where the weeks cannot be compared. */
-function comparison(
-  metric: "openRate" | "clickRate",
-  rate: number,
-  sends: number,
-  previous?: EmailMetrics,
-): string {
-  const before = previous?.[metric] ?? null;
-  if (before === null || Math.min(sends, previous?.sends ?? 0) < MIN_SENDS_TO_COMPARE) return "";
-  const difference = Math.round((rate - before) * 10_000) / 10_000;
-  if (Math.abs(difference) < 0.0005) return ", como na semana anterior";
-  const points = formatPercent(Math.abs(difference)).replace("%", "");
-  const noun = points === "1" ? "ponto percentual" : "pontos percentuais";
-  return `, ${points} ${noun} ${difference > 0 ? "acima" : "abaixo"} da semana anterior`;
 }
