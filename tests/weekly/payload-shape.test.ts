@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as v from "valibot";
-import type { EvidenceRows } from "../../lib/weekly/database/store.ts";
+import type { EvidenceRows } from "../../lib/weekly/database/evidence.ts";
 import { type Payload, payloadSchema } from "../../lib/weekly/payload.ts";
 import { buildPayload } from "../../lib/weekly/report/build-payload.ts";
 import type { CollectedConnection } from "../../lib/weekly/report/collect.ts";

@@ -1,4 +1,4 @@
-import type { Scope } from "../database/store.ts";
+import type { Scope } from "../database/recipients.ts";
 import type { HeldDelivery, Run } from "./run.ts";
 import { forEachConcurrently } from "./scopes.ts";
 

@@ -1,7 +1,8 @@
 import { isReportDay } from "../../time/schedule-gate.ts";
 import { Temporal } from "../../time/temporal.ts";
+import type { Scope } from "../database/recipients.ts";
 import { repeatWhileLost } from "../database/refusals.ts";
-import type { Scope, WindowBounds } from "../database/store.ts";
+import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/deliver.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";

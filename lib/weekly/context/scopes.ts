@@ -1,4 +1,4 @@
-import type { Scope } from "../database/store.ts";
+import type { Scope } from "../database/recipients.ts";
 
 /** How many scopes are read and held at once. */
 export const SCOPE_PAGE = 500;

@@ -4,8 +4,10 @@ import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStop, ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/stop.ts";
 import type { DeliveryCounts, Failure, Tally } from "../context/summary.ts";
+import type { DeliveryChannelName, DeliveryClaim, Settled } from "../database/deliveries.ts";
+import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isConnectionLoss, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
-import type { DeliveryChannelName, DeliveryClaim, Scope, Settled, Store } from "../database/store.ts";
+import type { Store } from "../database/store.ts";
 import type { Payload } from "../payload.ts";
 
 /** A delivery that can be addressed, or the code of what is missing. */

@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import type { EvidenceRows, Scope, WindowBounds } from "../database/store.ts";
+import type { EvidenceRows } from "../database/evidence.ts";
+import type { Scope } from "../database/recipients.ts";
+import type { WindowBounds } from "../database/reports.ts";
 import { CHANNELS, type Payload, payloadSchema, SCHEMA_VERSION, type Source } from "../payload.ts";
 import { activationActions } from "./activation-actions.ts";
 import type { CollectedConnection } from "./collect.ts";

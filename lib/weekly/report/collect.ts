@@ -1,5 +1,6 @@
 import type { ApplicationClient } from "../../providers/application/client.ts";
-import type { Connection, Scope, WindowBounds } from "../database/store.ts";
+import type { Scope } from "../database/recipients.ts";
+import type { Connection, WindowBounds } from "../database/reports.ts";
 
 /** A connection after its call: `code` is null when the application analysed it. */
 export type CollectedConnection = Connection & { code: string | null };

@@ -1,4 +1,5 @@
-import type { EmailCounts, WindowBounds } from "../database/store.ts";
+import type { EmailCounts } from "../database/evidence.ts";
+import type { WindowBounds } from "../database/reports.ts";
 import type { Channel } from "../payload.ts";
 import { emailInsights } from "./email-insights.ts";
 

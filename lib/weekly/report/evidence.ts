@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { AnalysisRow, EmailCounts, EvidenceRows } from "../database/store.ts";
+import type { AnalysisRow, EmailCounts, EvidenceRows } from "../database/evidence.ts";
 import { metricsSchema } from "../payload.ts";
 
 const finite = v.pipe(v.number(), v.finite());

@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import { type Run, refusalToBegin } from "../context/run.ts";
 import { APPLICATION_REFUSES, MONDAY_ENDED } from "../context/stop.ts";
+import type { DeliveryChannelName } from "../database/deliveries.ts";
+import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
-import type { DeliveryChannelName, ReportClaim, Scope } from "../database/store.ts";
+import type { ReportClaim } from "../database/reports.ts";
 import type { CompletedReport } from "../delivery/deliver.ts";
 import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import { buildPayload } from "./build-payload.ts";
@@ -153,7 +155,7 @@ async function build(
   if (stopped) throw new ReportFailure(stopped.code);
   const content = { schemaVersion: SCHEMA_VERSION, fingerprint: sha256, evidence: text, payload };
   const stored = await repeatWhileLost(
-    () => dependencies.store.persistReport(report, scope, window, content),
+    () => dependencies.store.persistReport({ ...report, scope, window }, content),
     {
       deadlineMs: dependencies.monotonicMs() + Math.min(PERSIST_MS, leaseLeftMs()),
       ...dependencies,

@@ -1,4 +1,5 @@
-import type { AnalysisRow, WindowBounds } from "../database/store.ts";
+import type { AnalysisRow } from "../database/evidence.ts";
+import type { WindowBounds } from "../database/reports.ts";
 import type { Channel, Source } from "../payload.ts";
 import type { CollectedConnection } from "./collect.ts";
 import { parseAnalysis } from "./evidence.ts";

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { type EmailCounts, type Scope, weeklyStore } from "../../../lib/weekly/database/store.ts";
+import type { EmailCounts } from "../../../lib/weekly/database/evidence.ts";
+import type { Scope } from "../../../lib/weekly/database/recipients.ts";
+import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { WEEK } from "../../support/seed.ts";
 import { type EvidenceFixture, evidenceFixture } from "../support/evidence-fixture.ts";
 

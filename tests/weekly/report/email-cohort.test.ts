@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { Scope } from "../../../lib/weekly/database/store.ts";
+import type { Scope } from "../../../lib/weekly/database/recipients.ts";
 import { emailChannel } from "../../../lib/weekly/report/email-channel.ts";
 import { evidenceOf } from "../../../lib/weekly/report/evidence.ts";
 import { setClock, WEEK } from "../../support/seed.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { Scope } from "../../../lib/weekly/database/store.ts";
+import type { Scope } from "../../../lib/weekly/database/recipients.ts";
 import { evidenceOf } from "../../../lib/weekly/report/evidence.ts";
 import { WEEK } from "../../support/seed.ts";
 import { type EvidenceFixture, evidenceFixture } from "../support/evidence-fixture.ts";

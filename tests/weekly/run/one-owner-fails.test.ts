@@ -91,12 +91,12 @@ describe("runWeekly() when the database refuses one owner", () => {
       {},
       {
         wrapStore: (store) => ({
-          async persistReport(...args) {
-            if (args[1].tenantId === victim.tenantId) {
+          async persistReport(report, content) {
+            if (report.scope.tenantId === victim.tenantId) {
               await weekly.db.sql`
                 update weekly_performance_reports set claim_token = ${token} where tenant_id = ${victim.tenantId}`;
             }
-            return await store.persistReport(...args);
+            return await store.persistReport(report, content);
           },
         }),
       },

@@ -3,12 +3,9 @@ import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import {
-  type EvidenceRows,
-  type Scope,
-  type Store,
-  weeklyStore,
-} from "../../../lib/weekly/database/store.ts";
+import type { EvidenceRows } from "../../../lib/weekly/database/evidence.ts";
+import type { Scope } from "../../../lib/weekly/database/recipients.ts";
+import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { MONDAY, setClock, WEEK } from "../../support/seed.ts";
 

@@ -1,0 +1,118 @@
+import type postgres from "postgres";
+import type { Scope } from "./recipients.ts";
+
+/** The two ways in which a report reaches its owner. */
+export type DeliveryChannelName = "whatsapp" | "email";
+
+/** The claim of one delivery, with what is needed to address it. */
+export type DeliveryClaim = {
+  deliveryId: string;
+  outcome: "claimed" | "resumed" | "taken_over" | "sent" | "unknown" | "busy";
+  token: string | null;
+  /** `users.phone` or `users.email`, as the person typed it. */
+  recipient: string | null;
+  /** Name of the newest messaging instance, or `tenant_config.config.email`, of the sender tenant. */
+  sender: unknown;
+};
+
+/** A delivery that this process may send, while the claim's lease lasts. */
+export type ClaimedDelivery = { id: string; token: string };
+
+/** What a send came to, for the ledger. */
+export type DeliveryResult = {
+  status: Settled["status"];
+  providerMessageId: string | null;
+  errorCode: string | null;
+};
+
+/** The final state of a delivery, as the ledger has it. */
+export type Settled = { status: "sent" | "failed" | "unknown"; errorCode: string | null };
+
+/** Steps 7 and 8: claims the WhatsApp delivery; recipient and instance are read with it. */
+export async function claimWhatsapp(
+  sql: postgres.Sql,
+  reportId: string,
+  scope: Scope,
+  senderTenantId: string,
+): Promise<DeliveryClaim> {
+  const [row] = await sql`
+    with claim as materialized (
+      select * from public.claim_weekly_performance_delivery(
+        p_report_id => ${reportId}::uuid, p_channel => 'whatsapp')
+    )
+    select c.delivery_id, c.outcome, c.claim_token, u.phone as recipient,
+      (select i.instance_name from public.messaging_instances as i
+       where i.tenant_id = ${senderTenantId}::uuid
+       order by i.created_at desc, i.id desc limit 1) as sender
+    from claim as c
+    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+  return deliveryClaim(row);
+}
+
+/** Step 10: claims the e-mail delivery; recipient and central sender are read with it. */
+export async function claimEmail(
+  sql: postgres.Sql,
+  reportId: string,
+  scope: Scope,
+  senderTenantId: string,
+): Promise<DeliveryClaim> {
+  const [row] = await sql`
+    with claim as materialized (
+      select * from public.claim_weekly_performance_delivery(
+        p_report_id => ${reportId}::uuid, p_channel => 'email')
+    )
+    select c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
+      (select t.config -> 'email' from public.tenant_config as t
+       where t.tenant_id = ${senderTenantId}::uuid) as sender
+    from claim as c
+    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+  return deliveryClaim(row);
+}
+
+/** The point of no return before a send; repeated before each further try under the same claim. */
+export async function dispatchDelivery(
+  sql: postgres.Sql,
+  { id, token }: ClaimedDelivery,
+  senderTenantId: string,
+  maskedHint: string,
+): Promise<void> {
+  await sql`
+    select public.dispatch_weekly_performance_delivery(
+      p_delivery_id => ${id}::uuid, p_claim_token => ${token}::uuid,
+      p_sender_tenant_id => ${senderTenantId}::uuid, p_masked_hint => ${maskedHint}::text)`;
+}
+
+/** Records what a send came to, and returns what the ledger then has. */
+export async function settleDelivery(
+  sql: postgres.Sql,
+  { id, token }: ClaimedDelivery,
+  result: DeliveryResult,
+): Promise<Settled> {
+  const [row] = await sql`
+    select s.status, s.error_code from public.settle_weekly_performance_delivery(
+      p_delivery_id => ${id}::uuid, p_claim_token => ${token}::uuid,
+      p_status => ${result.status}::text, p_provider_message_id => ${result.providerMessageId}::text,
+      p_error_code => ${result.errorCode}::text) as s`;
+  return { status: row!.status, errorCode: row!.error_code };
+}
+
+/** The present state of a delivery that another process held before. */
+export async function readDelivery(
+  sql: postgres.Sql,
+  deliveryId: string,
+): Promise<{ status: string; errorCode: string | null }> {
+  const [row] = await sql`
+    select status, error_code from public.weekly_performance_deliveries where id = ${deliveryId}::uuid`;
+  return { status: row!.status, errorCode: row!.error_code };
+}
+
+function deliveryClaim(row: postgres.Row | undefined): DeliveryClaim {
+  if (!row) throw new Error("claim_weekly_performance_delivery answered no row");
+  return {
+    deliveryId: row.delivery_id,
+    outcome: row.outcome,
+    token: row.claim_token,
+    recipient: row.recipient,
+    sender: row.sender,
+  };
+}

@@ -1,0 +1,138 @@
+import type postgres from "postgres";
+import type { Scope } from "./recipients.ts";
+import type { WindowBounds } from "./reports.ts";
+
+/** An analysis row of the window, as read. */
+export type AnalysisRow = {
+  id: string;
+  connectionId: string;
+  channel: string;
+  coverageStatus: string;
+  reason: string | null;
+  metrics: unknown;
+  insights: unknown;
+  evidence: unknown;
+  triggers: unknown;
+  updatedAt: string;
+};
+
+/** The counts of the e-mail cohort; `events` is how many of its sends have an event in the window. */
+export type EmailCounts = {
+  sends: number;
+  events: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  bounced: number;
+  complained: number;
+  failed: number;
+  delayed: number;
+  suppressed: number;
+};
+
+/** Everything one report is made from, read in one statement. */
+export type EvidenceRows = {
+  /** When it was read, by the database's clock. */
+  readAt: string;
+  score: { id: string; score: number | null } | null;
+  previousScore: number | null;
+  analyses: AnalysisRow[];
+  email: EmailCounts;
+};
+
+/** Step 5: score, analyses of these connections and the e-mail cohort of exactly this window, in one statement. */
+export async function readEvidence(
+  sql: postgres.Sql,
+  scope: Scope,
+  window: WindowBounds,
+  connectionIds: string[],
+): Promise<EvidenceRows> {
+  const [row] = await sql`
+    with bounds as (
+      select ${scope.tenantId}::uuid as tenant_id, ${scope.userId}::uuid as user_id,
+             ${window.start}::text::timestamptz as window_start,
+             ${window.end}::text::timestamptz as window_end
+    ), sends as materialized ( -- or the last event is looked for once per count
+      ${sendsWithLastState(sql)}
+    )
+    select
+      to_char(public.weekly_performance_now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as read_at,
+      (${scoreOfWeek(sql)}) as score,
+      (${scoreOfWeekBefore(sql)}) as previous_score,
+      (${analysesOf(sql, connectionIds)}) as analyses,
+      (${countsByLastState(sql)}) as email
+    from bounds as b`;
+  return {
+    readAt: row!.read_at,
+    score: row!.score,
+    previousScore: row!.previous_score,
+    analyses: row!.analyses,
+    email: row!.email,
+  };
+}
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** The e-mail cohort: each send of the window with its last event inside the window. */
+function sendsWithLastState(sql: postgres.Sql): Fragment {
+  return sql`
+    select (
+      select e.type from public.resend_email_events as e
+      where e.provider_email_id = s.provider_email_id and e.tenant_id = b.tenant_id
+        and e.occurred_at >= b.window_start and e.occurred_at < b.window_end
+        and e.type in ('email.delivered', 'email.opened', 'email.clicked', 'email.bounced',
+                       'email.complained', 'email.failed', 'email.delivery_delayed', 'email.suppressed')
+      order by e.occurred_at desc, e.id desc limit 1) as last_state
+    from bounds as b
+    join public.resend_email_sends as s
+      on s.tenant_id = b.tenant_id and s.user_id = b.user_id
+     and s.sent_at >= b.window_start and s.sent_at < b.window_end`;
+}
+
+function scoreOfWeek(sql: postgres.Sql): Fragment {
+  return sql`
+    select jsonb_build_object('id', a.id, 'score', a.score)
+    from public.social_account_scores as a
+    where a.tenant_id = b.tenant_id and a.user_id = b.user_id
+      and a.window_start = b.window_start and a.window_end = b.window_end`;
+}
+
+function scoreOfWeekBefore(sql: postgres.Sql): Fragment {
+  return sql`
+    select to_jsonb(a.score)
+    from public.social_account_scores as a, public.weekly_performance_window(b.window_start) as previous
+    where a.tenant_id = b.tenant_id and a.user_id = b.user_id
+      and a.window_start = previous.window_start and a.window_end = previous.window_end`;
+}
+
+// As json, not jsonb: to gather jsonb again takes the square of its keys.
+function analysesOf(sql: postgres.Sql, connectionIds: string[]): Fragment {
+  return sql`
+    select coalesce(json_agg(json_build_object(
+             'id', c.id, 'connectionId', c.connection_id, 'channel', c.channel,
+             'coverageStatus', c.coverage_status, 'reason', c.reason, 'metrics', c.metrics,
+             'insights', c.insights, 'evidence', c.evidence, 'triggers', c.triggers,
+             'updatedAt', to_char(c.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+             order by c.connection_id), '[]')
+    from public.social_channel_analyses as c
+    where c.tenant_id = b.tenant_id and c.user_id = b.user_id
+      and c.window_start = b.window_start and c.window_end = b.window_end
+      and c.connection_id in (
+        select wanted.id::uuid
+        from jsonb_array_elements_text(${JSON.stringify(connectionIds)}::text::jsonb) as wanted(id))`;
+}
+
+function countsByLastState(sql: postgres.Sql): Fragment {
+  return sql`
+    select jsonb_build_object(
+             'sends', count(*), 'events', count(last_state),
+             'delivered', count(*) filter (where last_state = 'email.delivered'),
+             'opened', count(*) filter (where last_state = 'email.opened'),
+             'clicked', count(*) filter (where last_state = 'email.clicked'),
+             'bounced', count(*) filter (where last_state = 'email.bounced'),
+             'complained', count(*) filter (where last_state = 'email.complained'),
+             'failed', count(*) filter (where last_state = 'email.failed'),
+             'delayed', count(*) filter (where last_state = 'email.delivery_delayed'),
+             'suppressed', count(*) filter (where last_state = 'email.suppressed'))
+    from sends`;
+}

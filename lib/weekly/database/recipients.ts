@@ -1,0 +1,86 @@
+import type postgres from "postgres";
+
+/** A tenant owner who gets a report. */
+export type Scope = { tenantId: string; userId: string };
+
+/** An owner with phone and e-mail as the person typed them. */
+export type Recipient = Scope & { phone: string | null; email: string | null };
+
+/** What the two sender tenants have: the newest messaging instance's name, and `tenant_config.config.email`. */
+export type Senders = { instanceName: string | null; emailSender: unknown };
+
+/** How many eligible owners there are, of one tenant or of all. */
+export async function countScopes(sql: postgres.Sql, tenantId: string | null): Promise<number> {
+  const [row] = await sql`
+    select count(*)::int as count
+    from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
+    where ${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid`;
+  return row!.count;
+}
+
+/** The next page of eligible owners after `after`, in key order. */
+export async function listScopes(
+  sql: postgres.Sql,
+  tenantId: string | null,
+  after: Scope | null,
+  limit: number,
+): Promise<Scope[]> {
+  return await sql<Scope[]>`
+    select s.tenant_id as "tenantId", s.user_id as "userId"
+    from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
+    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+      and (${after?.tenantId ?? null}::uuid is null
+           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+    order by s.tenant_id, s.user_id
+    limit ${limit}`;
+}
+
+/** `listScopes` with phone and e-mail, for the readiness check: in a read-only transaction. */
+export async function listRecipients(
+  sql: postgres.Sql,
+  tenantId: string | null,
+  after: Scope | null,
+  limit: number,
+): Promise<Recipient[]> {
+  return await readOnly(
+    sql,
+    (tx) => tx<Recipient[]>`
+    select s.tenant_id as "tenantId", s.user_id as "userId", u.phone, u.email
+    from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
+    left join public.users as u on u.tenant_id = s.tenant_id and u.id = s.user_id
+    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+      and (${after?.tenantId ?? null}::uuid is null
+           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+    order by s.tenant_id, s.user_id
+    limit ${limit}`,
+  );
+}
+
+/** Both senders, for the readiness check: in a read-only transaction. */
+export async function readSenders(
+  sql: postgres.Sql,
+  whatsappTenantId: string | null,
+  emailTenantId: string | null,
+): Promise<Senders> {
+  const [row] = await readOnly(
+    sql,
+    (tx) => tx`
+    select
+      (select i.instance_name from public.messaging_instances as i
+       where i.tenant_id = ${whatsappTenantId}::uuid
+       order by i.created_at desc, i.id desc limit 1) as "instanceName",
+      (select t.config -> 'email' from public.tenant_config as t
+       where t.tenant_id = ${emailTenantId}::uuid) as "emailSender"`,
+  );
+  return { instanceName: row!.instanceName, emailSender: row!.emailSender };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the driver types a transaction's result by its query
+type Rows = any[];
+
+async function readOnly<T extends Rows>(
+  sql: postgres.Sql,
+  read: (tx: postgres.TransactionSql) => Promise<T>,
+): Promise<T> {
+  return (await sql.begin("read only", read)) as T;
+}

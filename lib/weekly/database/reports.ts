@@ -1,0 +1,109 @@
+import type postgres from "postgres";
+import type { DeliveryChannelName } from "./deliveries.ts";
+import type { Scope } from "./recipients.ts";
+
+/** The closed week as the database sees it: instants in canonical UTC text. */
+export type WindowBounds = { start: string; end: string };
+
+/** A connection whose weekly analysis the application is asked for. */
+export type Connection = { id: string; network: "instagram" | "linkedin" };
+
+/** The claim of one report; a token only with the three outcomes that permit work. */
+export type ReportClaim = {
+  reportId: string | null;
+  outcome: "claimed" | "resumed" | "taken_over" | "completed" | "busy" | "ineligible";
+  token: string | null;
+  /** The stored payload of a completed report, unchecked. */
+  payload: unknown;
+  connections: Connection[];
+  /** The states of a completed report's deliveries, by channel. */
+  deliveries: Partial<Record<DeliveryChannelName, string>>;
+};
+
+/** A report that this process may write, while the claim's lease lasts. */
+export type ClaimedReport = { id: string; token: string; scope: Scope; window: WindowBounds };
+
+/** What a report's row keeps when the report is completed. */
+export type ReportContent = {
+  schemaVersion: number;
+  fingerprint: string;
+  evidence: string;
+  payload: unknown;
+};
+
+/** Steps 1 and 2: claims the report and lists the owner's active connections. */
+export async function claimReport(
+  sql: postgres.Sql,
+  scope: Scope,
+  window: WindowBounds,
+  schemaVersion: number,
+): Promise<ReportClaim> {
+  const [row] = await sql`
+    with claim as materialized (
+      select * from public.claim_weekly_performance_report(
+        p_tenant_id => ${scope.tenantId}::uuid, p_user_id => ${scope.userId}::uuid,
+        p_window_start => ${window.start}::text::timestamptz,
+        p_window_end => ${window.end}::text::timestamptz,
+        p_schema_version => ${schemaVersion}::integer)
+    )
+    select c.report_id, c.outcome, c.claim_token,
+      (select r.payload from public.weekly_performance_reports as r
+       where r.id = c.report_id and c.outcome = 'completed' and r.status = 'completed') as payload,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'network', s.network)
+                                 order by s.network, s.created_at, s.id), '[]')
+       from public.social_connections as s
+       where c.claim_token is not null
+         and s.tenant_id = ${scope.tenantId}::uuid and s.user_id = ${scope.userId}::uuid
+         and s.status = 'active' and s.network in ('instagram', 'linkedin')) as connections,
+      -- Only of a completed report: a plan made while the table was empty would read all of it each time.
+      case when c.outcome = 'completed' then
+        (select coalesce(jsonb_object_agg(d.channel, d.status), '{}')
+         from public.weekly_performance_deliveries as d where d.report_id = c.report_id)
+      else '{}' end as deliveries
+    from claim as c`;
+  if (!row) throw new Error("claim_weekly_performance_report answered no row");
+  return {
+    reportId: row.report_id,
+    outcome: row.outcome,
+    token: row.claim_token,
+    // Completed by another process while this claim waited for it: not yet in the statement's snapshot.
+    payload:
+      row.outcome === "completed" ? (row.payload ?? (await readPayload(sql, row.report_id))) : undefined,
+    connections: row.connections,
+    deliveries: row.deliveries,
+  };
+}
+
+/** Step 6: completes the report and returns the payload as the row keeps it. */
+export async function persistReport(
+  sql: postgres.Sql,
+  { id, token, scope, window }: ClaimedReport,
+  content: ReportContent,
+): Promise<unknown> {
+  const [row] = await sql`
+    select public.persist_weekly_performance_report(
+      p_report_id => ${id}::uuid, p_claim_token => ${token}::uuid,
+      p_tenant_id => ${scope.tenantId}::uuid, p_user_id => ${scope.userId}::uuid,
+      p_window_start => ${window.start}::text::timestamptz,
+      p_window_end => ${window.end}::text::timestamptz,
+      p_schema_version => ${content.schemaVersion}::integer, p_fingerprint => ${content.fingerprint}::text,
+      p_evidence => ${content.evidence}::text, p_payload => ${JSON.stringify(content.payload)}::text::jsonb
+    ) as payload`;
+  return row!.payload;
+}
+
+/** Marks a claimed report as failed, with the reason's code. */
+export async function failReport(
+  sql: postgres.Sql,
+  { id, token }: Pick<ClaimedReport, "id" | "token">,
+  errorCode: string,
+): Promise<void> {
+  await sql`
+    select public.fail_weekly_performance_report(
+      p_report_id => ${id}::uuid, p_claim_token => ${token}::uuid, p_error_code => ${errorCode}::text)`;
+}
+
+async function readPayload(sql: postgres.Sql, reportId: string): Promise<unknown> {
+  const [row] = await sql`select payload from public.weekly_performance_reports where id = ${reportId}::uuid`;
+  return row?.payload;
+}
