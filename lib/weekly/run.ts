@@ -20,7 +20,7 @@ import { emailDeliveryChannel } from "./delivery/email.ts";
 import { whatsappChannel } from "./delivery/whatsapp.ts";
 import { checkRecipientsAndSenders } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
-import { completeReport } from "./report/report.ts";
+import { completeReport } from "./report/complete.ts";
 
 /** How long the database may be away before the run gives up. */
 const RECONNECT_MS = 20_000;

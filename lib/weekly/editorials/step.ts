@@ -1,7 +1,7 @@
 import { type Run, refusalToBegin } from "../context/run.ts";
 import { type EditorialSummary, noEditorials } from "../context/summary.ts";
 import { databaseCode } from "../database/refusals.ts";
-import { drainEditorials } from "./editorials.ts";
+import { drainEditorials } from "./drain.ts";
 
 /**
  * Steps 13 and 14: the editorial drain, when it is this run's to do; at most one at a time over all hosts.

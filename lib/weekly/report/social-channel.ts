@@ -10,9 +10,9 @@ export type SocialChannel = { channel: Channel; sources: Source[]; triggers: unk
 /**
  * One social network: available when at least one of its connections has an analysis of this exact week.
  *
- * Shape:  shows the newest analysis, names the others in `sources`; partial when one of several connections has none.
- * Source: weekly report document, run flow 4 and 5: a failed call makes its connection unavailable, an older row of
- *         the same window does not stand in for it.
+ * Behaviour: shows the newest analysis, names the others in `sources`; partial when one of several connections has none.
+ * Source:    weekly report document, run flow 4 and 5: a failed call makes its connection unavailable, an older row of
+ *            the same window does not stand in for it.
  */
 export function socialChannel(
   network: "instagram" | "linkedin",
@@ -25,65 +25,75 @@ export function socialChannel(
     const sources: Source[] = [{ channel: network, status: "missing", code: "not_connected" }];
     return { channel: unavailable("not_connected"), sources, triggers: [] };
   }
+  const findings = own.map((connection) => findingOf(connection, analyses));
+  return {
+    channel: channelOf(findings, window),
+    sources: findings.map(sourceOf),
+    triggers: findings.flatMap(({ content }) => content?.triggers ?? []),
+  };
+}
 
-  const results = own.map((connection) => {
-    const row = analyses.find((a) => a.connectionId === connection.id && a.channel === network);
-    const content = row && parseAnalysis(row);
-    if (connection.code !== null) return { connection, reason: connection.code };
-    if (!row) return { connection, reason: "analysis_missing" };
-    if (!content) return { connection, row, reason: "analysis_malformed" };
-    if (content.coverageStatus === "unavailable") {
-      return { connection, row, content, reason: content.reason ?? "analysis_unavailable" };
-    }
-    return { connection, row, content, reason: null };
-  });
+/** What the week has of one connection; `reason` is null when its analysis can be shown. */
+type Finding = { connection: CollectedConnection; row?: AnalysisRow; content?: AnalysisContent } & (
+  | { reason: string }
+  | { reason: null; row: AnalysisRow; content: AnalysisContent }
+);
 
-  const sources = results.map(({ connection, row, reason }): Source => {
-    const analysis = row ? { analysisId: row.id, updatedAt: row.updatedAt } : {};
-    const base = { channel: network, connectionId: connection.id };
-    if (reason === null) return { ...base, status: "ok", ...analysis };
-    return {
-      ...base,
-      status: connection.code === null ? "missing" : "failed",
-      code: codeOf(reason),
-      ...analysis,
-    };
-  });
-  const triggers = results.flatMap(({ content }) => content?.triggers ?? []);
+type AnalysisContent = NonNullable<ReturnType<typeof parseAnalysis>>;
 
-  const usable = results.filter((result) => result.reason === null);
-  const newest = usable.reduce<(typeof usable)[number] | undefined>(
-    (best, next) => (best && best.row!.updatedAt >= next.row!.updatedAt ? best : next),
-    undefined,
-  );
+function findingOf(connection: CollectedConnection, analyses: AnalysisRow[]): Finding {
+  if (connection.code !== null) return { connection, reason: connection.code };
+  const row = analyses.find((a) => a.connectionId === connection.id && a.channel === connection.network);
+  if (!row) return { connection, reason: "analysis_missing" };
+  const content = parseAnalysis(row);
+  if (!content) return { connection, row, reason: "analysis_malformed" };
+  const reason = content.coverageStatus === "unavailable" ? (content.reason ?? "analysis_unavailable") : null;
+  return { connection, row, content, reason };
+}
+
+function sourceOf({ connection, row, reason }: Finding): Source {
+  const analysis = row ? { analysisId: row.id, updatedAt: row.updatedAt } : {};
+  const base = { channel: connection.network, connectionId: connection.id };
+  if (reason === null) return { ...base, status: "ok", ...analysis };
+  const status = connection.code === null ? "missing" : "failed";
+  return { ...base, status, code: codeOf(reason), ...analysis };
+}
+
+function channelOf(findings: Finding[], window: WindowBounds): Channel {
+  const usable = findings.filter((finding) => finding.reason === null);
+  const newest = newestOf(usable);
   if (!newest) {
     // The failure that somebody can mend says more than the silence of another connection.
-    const worst = results.find(({ connection }) => connection.code !== null) ?? results[0]!;
-    return { channel: unavailable(worst.reason!), sources, triggers };
+    const worst = findings.find(({ connection }) => connection.code !== null) ?? findings[0]!;
+    return unavailable(worst.reason!);
   }
   const { row, content } = newest;
-  const whole = usable.length === own.length && content!.coverageStatus === "complete";
+  const isWhole = usable.length === findings.length && content.coverageStatus === "complete";
   return {
-    channel: {
-      status: "available",
-      coverageStatus: whole ? "complete" : "partial",
-      reason: content!.reason ?? results.find(({ reason }) => reason !== null)?.reason ?? null,
-      metrics: content!.metrics,
-      insights: content!.insights,
-      evidence: [
-        {
-          sourceTable: "social_channel_analyses",
-          rowId: row!.id,
-          rangeStart: window.start,
-          rangeEnd: window.end,
-          count: null,
-          items: content!.evidence,
-        },
-      ],
-    },
-    sources,
-    triggers,
+    status: "available",
+    coverageStatus: isWhole ? "complete" : "partial",
+    reason: content.reason ?? findings.find(({ reason }) => reason !== null)?.reason ?? null,
+    metrics: content.metrics,
+    insights: content.insights,
+    evidence: [
+      {
+        sourceTable: "social_channel_analyses",
+        rowId: row.id,
+        rangeStart: window.start,
+        rangeEnd: window.end,
+        count: null,
+        items: content.evidence,
+      },
+    ],
   };
+}
+
+/** Of several with the same time, the first. */
+function newestOf<T extends { row: AnalysisRow }>(findings: T[]): T | undefined {
+  return findings.reduce<T | undefined>(
+    (best, next) => (best && best.row.updatedAt >= next.row.updatedAt ? best : next),
+    undefined,
+  );
 }
 
 function unavailable(reason: string): Channel {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Failure } from "../../../lib/weekly/context/summary.ts";
-import { type DrainDependencies, drainEditorials } from "../../../lib/weekly/editorials/editorials.ts";
+import { type DrainDependencies, drainEditorials } from "../../../lib/weekly/editorials/drain.ts";
 
 type Answer = Partial<{
   truncated: boolean;

@@ -1,0 +1,123 @@
+import * as v from "valibot";
+import type { Run } from "../context/run.ts";
+import { MONDAY_ENDED } from "../context/stop.ts";
+import type { DeliveryChannelName } from "../database/deliveries.ts";
+import type { Scope } from "../database/recipients.ts";
+import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
+import type { CompletedReport } from "../delivery/deliver.ts";
+import { payloadSchema, SCHEMA_VERSION } from "../payload.ts";
+import { makeReport, ReportFailure, type ReportInProgress } from "./make.ts";
+
+/** A report that can be delivered, with the states of the deliveries that exist already. */
+export type DeliverableReport = CompletedReport & { known: Partial<Record<DeliveryChannelName, string>> };
+
+/** The outcome of one owner's report; a failure is counted and kept for the summary. */
+export type ReportResult =
+  | { status: "completed"; report: DeliverableReport }
+  | { status: "busy" | "ineligible" | "failed" };
+
+const REPORT_LEASE_MS = 20 * 60_000;
+/** How long a claim is repeated while the database is away. */
+const CLAIM_MS = 20_000;
+/** The same for marking a report as failed; its lease ends in any case. */
+const FAIL_MS = 5_000;
+
+/**
+ * Steps 1 to 6 for one owner: a new report, or the stored one when it is complete.
+ *
+ * Behaviour: never throws for one report; a technical failure makes the row `failed` while this process holds it.
+ * Source:    weekly report document, Run flow 1 to 6.
+ */
+export async function completeReport(run: Run, scope: Scope): Promise<ReportResult> {
+  const claimedAtMs = run.dependencies.monotonicMs();
+  let claim: ReportClaim;
+  try {
+    claim = await claimReport(run, scope, claimedAtMs); // 1, 2
+  } catch (error) {
+    if (isOutsideReportDay(error)) {
+      run.stop.because(MONDAY_ENDED);
+      return { status: "failed" };
+    }
+    return failed(run, { scope, code: "report_claim_failed", cause: error });
+  }
+  const { outcome, reportId, token, connections } = claim;
+  if (outcome === "busy") return { status: "busy" };
+  if (outcome === "ineligible" || reportId === null) {
+    run.tally.reports.ineligible += 1;
+    return { status: "ineligible" };
+  }
+  if (outcome === "completed" || token === null) return reuse(run, { scope, reportId, claim });
+
+  return await finish(run, {
+    report: { id: reportId, token, scope, window: run.window },
+    connections,
+    leaseLeftMs: () => claimedAtMs + REPORT_LEASE_MS - run.dependencies.monotonicMs(),
+  }); // 3 to 6
+}
+
+/** Repeated after a lost answer, a claim that did take place is found busy: nothing is done twice. */
+async function claimReport(run: Run, scope: Scope, claimedAtMs: number): Promise<ReportClaim> {
+  return await repeatWhileLost(() => run.dependencies.store.claimReport(scope, run.window, SCHEMA_VERSION), {
+    deadlineMs: claimedAtMs + CLAIM_MS,
+    ...run.dependencies,
+    signal: run.stop.signal,
+  });
+}
+
+/** Makes a claimed report; when that fails, so does its row. */
+async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
+  const { id, scope } = work.report;
+  try {
+    const payload = await makeReport(run, work);
+    run.tally.reports.completed += 1;
+    if (payload.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
+    return { status: "completed", report: { id, scope, payload, known: {} } };
+  } catch (error) {
+    const { code, cause } =
+      error instanceof ReportFailure ? error : { code: "report_persist_failed", cause: error };
+    await failRow(run, work.report, code);
+    return failed(run, { scope, code, cause, reportId: id });
+  }
+}
+
+async function failRow(run: Run, report: ClaimedReport, code: string): Promise<void> {
+  await repeatWhileLost(() => run.dependencies.store.failReport(report, code), {
+    deadlineMs: run.dependencies.monotonicMs() + FAIL_MS,
+    ...run.dependencies,
+    signal: run.stop.signal,
+  }).catch(() => {
+    // No longer ours, or out of reach: the lease ends by itself.
+  });
+}
+
+/** A completed report is taken as it is stored; only its deliveries go on. */
+function reuse(
+  run: Run,
+  { scope, reportId, claim }: { scope: Scope; reportId: string; claim: ReportClaim },
+): ReportResult {
+  const parsed = v.safeParse(payloadSchema, claim.payload);
+  if (!parsed.success) return failed(run, { scope, code: "report_payload_unreadable", reportId });
+  run.tally.reports.reused += 1;
+  if (parsed.output.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
+  const report = { id: reportId, scope, payload: parsed.output, known: claim.deliveries };
+  return { status: "completed", report };
+}
+
+function failed(
+  run: Run,
+  { scope, code, cause, reportId }: { scope: Scope; code: string; cause?: unknown; reportId?: string },
+): ReportResult {
+  run.tally.reports.failed += 1;
+  const ids = { tenantId: scope.tenantId, ...(reportId === undefined ? {} : { reportId }) };
+  run.tally.fail({ step: "report", code, ...ids });
+  run.dependencies.log.error("A report could not be completed", { code, ...ids, cause: causeOf(cause) });
+  return { status: "failed" };
+}
+
+// Never a driver's message nor a schema's: both repeat data. A SQLSTATE or the path of a key says enough.
+function causeOf(cause: unknown): string | undefined {
+  if (cause === null || cause === undefined) return undefined;
+  if (v.isValiError(cause)) return `payload: ${cause.issues.map((issue) => v.getDotPath(issue)).join(", ")}`;
+  return databaseCode(cause);
+}
