@@ -15,7 +15,8 @@ import { createTally, emptySummary, type WeeklySummary } from "./context/summary
 import { boundedStore, within } from "./database/bounded-store.ts";
 import type { Scope } from "./database/recipients.ts";
 import { databaseCode, isConnectionLoss, repeatWhileLost } from "./database/refusals.ts";
-import { type DeliveryChannel, deliver } from "./delivery/deliver.ts";
+import type { DeliveryChannel } from "./delivery/channel.ts";
+import { deliver } from "./delivery/deliver.ts";
 import { emailDeliveryChannel } from "./delivery/email.ts";
 import { whatsappChannel } from "./delivery/whatsapp.ts";
 import { checkRecipientsAndSenders } from "./dry-run.ts";
@@ -209,7 +210,7 @@ async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
   const { report } = result;
   const dependencies = { ...run.dependencies, tally: run.tally, stop: run.stop };
   for (const channel of run.channels) {
-    const held = await deliver(dependencies, channel, report, report.known[channel.name]);
+    const held = await deliver(dependencies, channel, report);
     if (held) rememberBusyDelivery(run, { deliveryId: held.busy, channel, scope, reportId: report.id });
   }
   return "done";

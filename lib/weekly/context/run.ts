@@ -3,7 +3,7 @@ import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
 import { repeatWhileLost } from "../database/refusals.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import type { DeliveryChannel } from "../delivery/deliver.ts";
+import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
 import { MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { Tally } from "./summary.ts";

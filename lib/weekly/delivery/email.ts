@@ -6,7 +6,7 @@ import { maskEmail } from "../../text/mask.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
-import type { DeliveryChannel } from "./deliver.ts";
+import type { DeliveryChannel } from "./channel.ts";
 
 /** What the e-mail channel is set up with. */
 export type EmailSettings = {

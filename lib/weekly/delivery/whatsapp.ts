@@ -10,7 +10,7 @@ import { normalizePhone } from "../../text/phone.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderWhatsappText } from "../texts/whatsapp-text.ts";
-import type { DeliveryChannel } from "./deliver.ts";
+import type { DeliveryChannel } from "./channel.ts";
 
 /** What the WhatsApp channel is set up with. */
 export type WhatsappSettings = {

@@ -5,16 +5,20 @@ import type { DeliveryChannelName } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
-import type { CompletedReport } from "../delivery/deliver.ts";
-import { payloadSchema, SCHEMA_VERSION } from "../payload.ts";
+import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import { makeReport, ReportFailure, type ReportInProgress } from "./make.ts";
 
-/** A report that can be delivered, with the states of the deliveries that exist already. */
-export type DeliverableReport = CompletedReport & { known: Partial<Record<DeliveryChannelName, string>> };
+/** A report that can be delivered; `known` has the states of the deliveries that exist already. */
+export type CompletedReport = {
+  id: string;
+  scope: Scope;
+  payload: Payload;
+  known: Partial<Record<DeliveryChannelName, string>>;
+};
 
 /** The outcome of one owner's report; a failure is counted and kept for the summary. */
 export type ReportResult =
-  | { status: "completed"; report: DeliverableReport }
+  | { status: "completed"; report: CompletedReport }
   | { status: "busy" | "ineligible" | "failed" };
 
 const REPORT_LEASE_MS = 20 * 60_000;

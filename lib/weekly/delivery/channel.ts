@@ -1,0 +1,49 @@
+import type { Pace } from "../../platform/rate/pace.ts";
+import type { SendOutcome } from "../../providers/send-outcome.ts";
+import type { ChannelStop } from "../context/channel-stop.ts";
+import type { DeliveryChannelName, DeliveryClaim } from "../database/deliveries.ts";
+import type { Scope } from "../database/recipients.ts";
+import type { Payload } from "../payload.ts";
+
+/** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
+export type DeliveryChannel = {
+  name: DeliveryChannelName;
+  /** Left out by a flag: nothing is claimed, nothing counts as a failure. */
+  leftOut: boolean;
+  senderTenantId: string | null;
+  senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
+  /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
+  stop: ChannelStop;
+  /** How many deliveries in a row ended in doubt, without an answer, or throttled after all repeats. */
+  fruitlessInARow: number;
+  /** Longest time that one send can take. */
+  sendTimeoutMs: number;
+  pace: Pace;
+  claim(reportId: string, scope: Scope, senderTenantId: string): Promise<DeliveryClaim>;
+  prepare(claim: DeliveryClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
+};
+
+/** A delivery that can be addressed, or the code of what is missing. */
+export type Prepared = ReadyDelivery | ({ status: "failed"; code: string } & FailureFacts);
+
+/** A delivery that can be sent; `maskedHint` is what the ledger keeps of the address. */
+export type ReadyDelivery = {
+  status: "ready";
+  maskedHint: string;
+  send(signal: AbortSignal): Promise<SendOutcome>;
+};
+
+/** What is known of a failure beside its code. */
+export type FailureFacts = {
+  /** It concerns every delivery of the channel. */
+  stopsChannel?: boolean | undefined;
+  /** The provider was asked and did not answer in time. */
+  timedOut?: boolean | undefined;
+  /** The provider still asked for patience after all repeats. */
+  throttled?: boolean | undefined;
+  /** What is behind a code that has several causes. */
+  cause?: string | undefined;
+};
+
+/** The outcome of one delivery; a throttled one has failed by then. */
+export type DeliveryOutcome = Exclude<SendOutcome, { status: "throttled" }> & FailureFacts;

@@ -1,0 +1,55 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { ChannelStopReason } from "../context/channel-stop.ts";
+import type { Tally } from "../context/summary.ts";
+import type { DeliveryChannel, DeliveryOutcome } from "./channel.ts";
+
+/**
+ * Each doubt is a delivery that a person has to look up, each silence costs the whole time limit, and each throttled
+ * delivery all of its repeats, for which the owner's other channel waits too: there must not be thousands of them.
+ */
+const FRUITLESS_BEFORE_STOP = 100;
+
+/**
+ * Stops a channel that refuses opsctl, or that brought nothing a hundred times in a row: the next run sends the rest.
+ *
+ * Behaviour: to be called after each attempt; it counts those that brought nothing.
+ */
+export function stopChannelIfNoUse(
+  { tally, log }: { tally: Tally; log: Log },
+  channel: DeliveryChannel,
+  outcome: DeliveryOutcome,
+): void {
+  const passing = passingFaultIn(outcome);
+  if (passing !== null) tally.fail({ step: channel.name, ...passing });
+  const reason = refusalIn(outcome) ?? fruitlessFor(channel, outcome);
+  if (channel.stop.reason() !== null || reason === null) return;
+  channel.stop.because(reason);
+  // The code of a failed delivery is in the summary already, with that delivery.
+  if (outcome.status !== "failed" || outcome.code !== reason.code)
+    tally.failFirst({ step: channel.name, ...reason });
+  log.error("A channel was stopped for the rest of the run", { channel: channel.name, ...reason });
+}
+
+/** Counts deliveries that brought nothing; the reason to stop when there were too many in a row, else null. */
+function fruitlessFor(channel: DeliveryChannel, outcome: DeliveryOutcome): ChannelStopReason | null {
+  const { status } = outcome;
+  const throttled = status === "failed" && outcome.throttled;
+  const fruitless = status === "unknown" || throttled || (status === "failed" && outcome.timedOut);
+  channel.fruitlessInARow = fruitless ? channel.fruitlessInARow + 1 : 0;
+  if (channel.fruitlessInARow < FRUITLESS_BEFORE_STOP) return null;
+  return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
+}
+
+/** A fault that may be over in a moment: it is told and stops nothing, since each delivery looks at its sender first. */
+function passingFaultIn(outcome: DeliveryOutcome): ChannelStopReason | null {
+  if (outcome.status !== "unknown" || !outcome.channel?.isPassing) return null;
+  const { code, cause } = outcome.channel;
+  return { code, cause };
+}
+
+/** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
+function refusalIn(outcome: DeliveryOutcome): ChannelStopReason | null {
+  if (outcome.status === "unknown") return outcome.channel?.isPassing ? null : (outcome.channel ?? null);
+  if (outcome.status !== "failed" || !outcome.stopsChannel) return null;
+  return { code: outcome.code, cause: outcome.cause };
+}
