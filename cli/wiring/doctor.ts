@@ -16,8 +16,8 @@ import { loadWebhookConfig } from "../../lib/webhook/config.ts";
 import { stats } from "../../lib/webhook/state/postgres/reads.ts";
 import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
-import { countRecipients } from "../../lib/weekly/delivery/count-recipients.ts";
 import { emailSenderOf } from "../../lib/weekly/delivery/email.ts";
+import { countRecipients } from "../../lib/weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../lib/weekly/delivery/whatsapp.ts";
 import { internalCommand } from "../child-process/internal.ts";
 

@@ -1,57 +1,27 @@
 import { NO_SENDER_INSTANCE } from "../providers/evolution/advice.ts";
-import { normalizeEmail } from "../text/email-address.ts";
-import { maskEmail, maskPhone } from "../text/mask.ts";
-import { normalizePhone } from "../text/phone.ts";
 import type { Run } from "./context/run.ts";
 import { pagesOf } from "./context/scopes.ts";
 import { type Failure, noEditorials, type WeeklySummary } from "./context/summary.ts";
+import type { DeliveryChannelName } from "./database/deliveries.ts";
 import { emailSenderOf } from "./delivery/email.ts";
+import { recipientCodes } from "./delivery/recipients.ts";
 import { instanceNameOf } from "./delivery/whatsapp.ts";
 
 /**
  * `--dry-run`: what a real run would need, checked owner by owner with the codes of a real run.
  *
- * Shape:  the ready or not_ready part of a summary; `failed` counts what could not be delivered, `failures` names tenant
- *         and code, never the data.
- * Source: weekly report document, command-line options. Reads only, in read-only transactions; the gateway's state is
- *         the one thing asked outside the database.
+ * Shape:     the ready or not_ready part of a summary; `failed` counts what could not be delivered, `failures` names
+ *            tenant and code, never the data.
+ * Behaviour: only reads, in read-only transactions; outside the database it asks the gateway's state alone.
+ * Source:    weekly report document, command-line options.
  */
 export async function checkRecipientsAndSenders(run: Run): Promise<Partial<WeeklySummary>> {
-  const { dependencies, options, tally } = run;
-  const { whatsappSenderTenantId, emailSenderTenantId } = options;
-  const { store } = dependencies;
-  const senders = await store.readSenders(whatsappSenderTenantId, emailSenderTenantId);
-  const whatsappProblem = options.skipWhatsapp
-    ? null
-    : await whatsappSenderProblem(run, instanceNameOf(senders.instanceName));
-  const emailProblem = options.skipEmail ? null : emailSenderProblem(run, senders.emailSender);
-  for (const [step, problem] of [
-    ["whatsapp", whatsappProblem],
-    ["email", emailProblem],
-  ] as const) {
-    if (problem !== null) tally.fail({ step, ...problem });
-  }
+  const { dependencies, tally } = run;
+  const senderProblems = await findSenderProblems(run);
   const editorials = editorialReadiness(run);
   if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
-
   // Last: only the first failures are named, and what concerns everybody comes before what concerns one.
-  for await (const owner of pagesOf((after, limit) => store.listRecipients(options.tenantId, after, limit))) {
-    if (dependencies.interrupt.aborted) break;
-    const { tenantId } = owner;
-    const number = normalizePhone(owner.phone);
-    const address = normalizeEmail(owner.email);
-    const phoneCode = number && maskPhone(number) ? null : "recipient_phone_missing";
-    const addressCode = address && maskEmail(address) ? null : "recipient_email_missing";
-    for (const [step, leftOut, recipientCode, senderProblem] of [
-      ["whatsapp", options.skipWhatsapp, phoneCode, whatsappProblem],
-      ["email", options.skipEmail, addressCode, emailProblem],
-    ] as const) {
-      if (leftOut) tally[step].skipped += 1;
-      else if (recipientCode !== null || senderProblem !== null) tally[step].failed += 1;
-      if (!leftOut && recipientCode !== null) tally.fail({ step, code: recipientCode, tenantId });
-    }
-    dependencies.progress.advance(1);
-  }
+  await checkOwners(run, senderProblems);
 
   const interrupted = dependencies.interrupt.aborted;
   if (interrupted) tally.fail({ step: "run", code: "RUN_INTERRUPTED" });
@@ -77,6 +47,38 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
 }
 
 type SenderProblem = Pick<Failure, "code" | "cause">;
+type SenderProblems = Record<DeliveryChannelName, SenderProblem | null>;
+
+/** What keeps each channel's sender from sending; each problem is kept as a failure. */
+async function findSenderProblems(run: Run): Promise<SenderProblems> {
+  const { dependencies, options, tally } = run;
+  const { whatsappSenderTenantId, emailSenderTenantId, skipWhatsapp, skipEmail } = options;
+  const senders = await dependencies.store.readSenders(whatsappSenderTenantId, emailSenderTenantId);
+  const instanceName = instanceNameOf(senders.instanceName);
+  const whatsapp = skipWhatsapp ? null : await whatsappSenderProblem(run, instanceName);
+  const email = skipEmail ? null : emailSenderProblem(run, senders.emailSender);
+  if (whatsapp !== null) tally.fail({ step: "whatsapp", ...whatsapp });
+  if (email !== null) tally.fail({ step: "email", ...email });
+  return { whatsapp, email };
+}
+
+/** Counts for each owner and channel whether the delivery could be made. */
+async function checkOwners(run: Run, senderProblems: SenderProblems): Promise<void> {
+  const { dependencies, options, tally } = run;
+  const { store, interrupt, progress } = dependencies;
+  for await (const owner of pagesOf((after, limit) => store.listRecipients(options.tenantId, after, limit))) {
+    if (interrupt.aborted) return;
+    const codes = recipientCodes(owner);
+    for (const step of ["whatsapp", "email"] as const) {
+      const leftOut = step === "whatsapp" ? options.skipWhatsapp : options.skipEmail;
+      const code = codes[step];
+      if (leftOut) tally[step].skipped += 1;
+      else if (code !== null || senderProblems[step] !== null) tally[step].failed += 1;
+      if (!leftOut && code !== null) tally.fail({ step, code, tenantId: owner.tenantId });
+    }
+    progress.advance(1);
+  }
+}
 
 async function whatsappSenderProblem(run: Run, instanceName: string | null): Promise<SenderProblem | null> {
   if (run.options.whatsappSenderTenantId === null) return { code: "sender_tenant_missing" };

@@ -111,6 +111,18 @@ export type Payload = v.InferOutput<typeof payloadSchema>;
 /** One channel's entry in the payload. */
 export type Channel = Payload["channels"][ChannelName];
 
+/** A channel without data, and why. */
+export function unavailableChannel(reason: string): Channel {
+  return {
+    status: "unavailable",
+    coverageStatus: "unavailable",
+    reason,
+    metrics: null,
+    insights: [],
+    evidence: [],
+  };
+}
+
 /** One finding about a channel, worded for the owner. */
 export type Insight = v.InferOutput<typeof insightSchema>;
 

@@ -8,32 +8,26 @@ import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./cont
 import type { WeeklyDependencies, WeeklyOptions } from "./context/dependencies.ts";
 import { stopOnInterrupt } from "./context/interrupt.ts";
 import { watchMidnight } from "./context/midnight.ts";
-import type { Run } from "./context/run.ts";
-import { forEachConcurrently, pagesOf } from "./context/scopes.ts";
+import { type Run, stopIfDatabaseIsGone } from "./context/run.ts";
+import { forEachConcurrently, scopesOf } from "./context/scopes.ts";
 import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./context/stop.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./context/summary.ts";
 import { boundedStore, within } from "./database/bounded-store.ts";
 import type { Scope } from "./database/recipients.ts";
-import { databaseCode, isConnectionLoss, repeatWhileLost } from "./database/refusals.ts";
-import type { DeliveryChannel } from "./delivery/channel.ts";
+import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
+import { deliveryChannels } from "./delivery/channels.ts";
 import { deliver } from "./delivery/deliver.ts";
-import { emailDeliveryChannel } from "./delivery/email.ts";
-import { whatsappChannel } from "./delivery/whatsapp.ts";
 import { checkRecipientsAndSenders } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
+import { notEligible, notReady, outsideMonday } from "./refused.ts";
 import { completeReport } from "./report/complete.ts";
 
-/** How long the database may be away before the run gives up. */
-const RECONNECT_MS = 20_000;
-/** How much longer it may be away after a report has already waited for it. */
-const SECOND_LOOK_MS = 5_000;
-
 /**
- * The weekly run, from the clock to the heartbeat; its numbers are those of the requirement's run flow.
+ * The weekly run, from the clock to the heartbeat.
  *
  * Shape:  always a summary: refusals and failures of every kind are in it, with the exit status that they imply.
  * Errors: an OpsError when the database does not even answer the first questions.
- * Source: weekly report document, Run flow.
+ * Source: weekly report document, Run flow; docs/weekly.md lists its steps, and the numbers here are theirs.
  */
 export async function runWeekly(
   dependencies: WeeklyDependencies,
@@ -56,12 +50,10 @@ async function runUntilStopped(
   options: WeeklyOptions,
   stop: Stop,
 ): Promise<WeeklySummary> {
+  const { version, runId, store, log, progress } = dependencies;
+  const { dryRun, tenantId } = options;
   const startedMs = dependencies.monotonicMs();
-  const summary = emptySummary({
-    version: dependencies.version,
-    runId: dependencies.runId,
-    dryRun: options.dryRun,
-  });
+  const summary = emptySummary({ version, runId, dryRun });
   const finish = (rest: Partial<WeeklySummary>): WeeklySummary => ({
     ...summary,
     ...rest,
@@ -69,41 +61,23 @@ async function runUntilStopped(
   });
 
   const problems = await asking("check the database", dependencies.checkReadiness());
-  if (problems.length > 0) {
-    for (const { code, message, hint } of problems) dependencies.log.error(message, { code, hint });
-    const failures = problems.map(({ code }) => ({ step: "readiness" as const, code }));
-    return finish({ failures, error: problems[0]! });
-  }
+  if (problems.length > 0) return finish(notReady(problems, log));
 
-  const startedAt = Temporal.Instant.from(await asking("read the clock", dependencies.store.now()));
-  const { start, end, week } = weekWindow(startedAt);
-  const window = { start: formatInstant(start), end: formatInstant(end) };
-  summary.startedAt = formatInstant(startedAt);
-  summary.finishedAt = summary.startedAt;
-  summary.window = { ...window, week };
-  if (isReportDay(startedAt)) summary.retryableUntil = formatInstant(reportDayEnd(startedAt));
-  else if (!options.dryRun) return finish(outsideMonday(summary.startedAt));
+  const startedAt = Temporal.Instant.from(await asking("read the clock", store.now()));
+  const start = startOf(startedAt);
+  Object.assign(summary, start);
+  if (!isReportDay(startedAt) && !dryRun) return finish(outsideMonday(start.startedAt));
 
   const tally = createTally();
-  tally.reports.scopes = await asking(
-    "list the tenant owners",
-    dependencies.store.countScopes(options.tenantId),
-  );
-  if (options.tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(options.tenantId));
-  dependencies.progress.setTotal(tally.reports.scopes);
-  const run: Run = {
-    dependencies,
-    options,
-    window,
-    startedAt,
-    startedMs,
-    tally,
-    stop,
-    channels: deliveryChannels(dependencies, options, stop),
-    busyScopes: [],
-    busyDeliveries: [],
-  };
-  if (options.dryRun) return finish(await asking("check the owners", checkRecipientsAndSenders(run)));
+  tally.reports.scopes = await asking("list the tenant owners", store.countScopes(tenantId));
+  if (tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(tenantId));
+  progress.setTotal(tally.reports.scopes);
+
+  const channels = deliveryChannels(dependencies, options, stop);
+  const { window } = start;
+  const busy = { busyScopes: [], busyDeliveries: [] };
+  const run: Run = { dependencies, options, window, startedAt, startedMs, tally, stop, channels, ...busy };
+  if (dryRun) return finish(await asking("check the owners", checkRecipientsAndSenders(run)));
 
   await reportEveryScope(run); // 1 to 12
   await lookAgainAtBusy(run, (scope) => reportScope(run, scope));
@@ -118,75 +92,28 @@ async function asking<T>(what: string, answer: Promise<T>): Promise<T> {
   });
 }
 
-function outsideMonday(now: string): Partial<WeeklySummary> {
+/** The summary's part that is known once the clock is read; a failed delivery may be tried again on the report day only. */
+function startOf(startedAt: Temporal.Instant) {
+  const { start, end, week } = weekWindow(startedAt);
+  const now = formatInstant(startedAt);
   return {
-    status: "refused",
-    exitCode: 4,
-    error: {
-      code: "WEEKLY_OUTSIDE_MONDAY",
-      message: `Refused to start a writing run: it is not Monday in America/Sao_Paulo (now ${now})`,
-      hint: "Wait for Monday, or check readiness with opsctl weekly --dry-run",
-    },
-  };
-}
-
-function notEligible(tenantId: string): Partial<WeeklySummary> {
-  const code = "TENANT_NOT_ELIGIBLE";
-  return {
-    failures: [{ step: "scope", code, tenantId }],
-    error: {
-      code,
-      message: `Cannot report on tenant ${tenantId}: it has no eligible owner`,
-      hint: "A tenant needs an owner, must not be archived, and its wallet must be active or in grace",
-    },
-  };
-}
-
-function deliveryChannels(
-  dependencies: WeeklyDependencies,
-  options: WeeklyOptions,
-  stop: Stop,
-): DeliveryChannel[] {
-  const { appBaseUrl } = options;
-  const whatsapp = {
-    leftOut: options.skipWhatsapp,
-    senderTenantId: options.whatsappSenderTenantId,
-    appBaseUrl,
-    gateway: dependencies.gateway,
-    pace: dependencies.whatsappPace,
-  };
-  const email = {
-    leftOut: options.skipEmail,
-    senderTenantId: options.emailSenderTenantId,
-    appBaseUrl,
-    provider: dependencies.emailProvider,
-    pace: dependencies.emailPace,
-  };
-  const channels = [
-    whatsappChannel(whatsapp, dependencies.store),
-    emailDeliveryChannel(email, dependencies.store),
-  ];
-  for (const channel of channels) channel.stop.follow(stop.signal);
-  return channels;
+    startedAt: now,
+    finishedAt: now,
+    window: { start: formatInstant(start), end: formatInstant(end), week },
+    retryableUntil: isReportDay(startedAt) ? formatInstant(reportDayEnd(startedAt)) : null,
+  } satisfies Partial<WeeklySummary>;
 }
 
 /** Steps 1 to 12 for every owner, a bounded number at a time. */
 async function reportEveryScope(run: Run): Promise<void> {
-  const { store, log } = run.dependencies;
-  const afterEach = watchMidnight(run);
-  const scopes = pagesOf((after, limit) =>
-    repeatWhileLost(() => store.listScopes(run.options.tenantId, after, limit), {
-      deadlineMs: run.dependencies.monotonicMs() + RECONNECT_MS,
-      ...run.dependencies,
-      signal: run.stop.signal,
-    }),
-  );
+  const { log, progress } = run.dependencies;
+  const warnIfMondayIsTooShort = watchMidnight(run);
   try {
-    await forEachConcurrently(untilStopped(run, scopes), run.options.concurrency, async (scope) => {
+    await forEachConcurrently(scopesOf(run), run.options.concurrency, async (scope) => {
       if (run.stop.reason()) return;
       if ((await reportScope(run, scope)) === "busy") rememberBusyScope(run, scope);
-      run.dependencies.progress.advance(1);
-      afterEach();
+      progress.advance(1);
+      warnIfMondayIsTooShort();
     });
   } catch (error) {
     log.error("The tenant owners could not be listed", { code: databaseCode(error) });
@@ -194,18 +121,11 @@ async function reportEveryScope(run: Run): Promise<void> {
   }
 }
 
-async function* untilStopped<T>(run: Run, items: AsyncIterable<T>): AsyncGenerator<T> {
-  for await (const item of items) {
-    if (run.stop.reason()) return;
-    yield item;
-  }
-}
-
 /** One owner: the report (steps 1 to 6), then WhatsApp (7 to 9), then e-mail (10 to 12). */
 async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
   const result = await completeReport(run, scope);
   if (result.status === "busy") return "busy";
-  if (result.status === "failed") await endIfDatabaseIsGone(run);
+  if (result.status === "failed") await stopIfDatabaseIsGone(run);
   if (result.status !== "completed") return "done";
   const { report } = result;
   const dependencies = { ...run.dependencies, tally: run.tally, stop: run.stop };
@@ -214,22 +134,4 @@ async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
     if (held) rememberBusyDelivery(run, { deliveryId: held.busy, channel, scope, reportId: report.id });
   }
   return "done";
-}
-
-/** A failed report may mean that the database is gone: then there is no use in failing all the others. */
-async function endIfDatabaseIsGone(run: Run): Promise<void> {
-  const { store, monotonicMs, sleep } = run.dependencies;
-  const deadlineMs = monotonicMs() + SECOND_LOOK_MS;
-  while (!run.stop.reason()) {
-    try {
-      await store.now();
-      return;
-    } catch (error) {
-      if (!isConnectionLoss(error)) return;
-      if (monotonicMs() > deadlineMs) {
-        run.stop.because(DATABASE_LOST);
-      }
-      await sleep(500, run.stop.signal).catch(() => {});
-    }
-  }
 }

@@ -1,11 +1,11 @@
 import { isReportDay } from "../../time/schedule-gate.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
-import { repeatWhileLost } from "../database/refusals.ts";
+import { isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
 import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
-import { MONDAY_ENDED, type Stop } from "./stop.ts";
+import { DATABASE_LOST, MONDAY_ENDED, type Stop } from "./stop.ts";
 import type { Tally } from "./summary.ts";
 
 /** What all steps of one run share. */
@@ -18,19 +18,21 @@ export type Run = {
   tally: Tally;
   stop: Stop;
   channels: DeliveryChannel[];
-  /** Held by another process when this run came by; looked at once more at the end. */
+  /** Held by another process when this run came to them; looked at once more at the end. */
   busyScopes: Scope[];
   busyDeliveries: HeldDelivery[];
 };
 
-/** A delivery that another process was making when this run came by. */
+/** A delivery that another process was making when this run came to it. */
 export type HeldDelivery = { deliveryId: string; channel: DeliveryChannel; scope: Scope; reportId: string };
 
 /** How long the clock may be out of reach before what needs it is given up. */
 const CLOCK_MS = 20_000;
+/** How much longer the database may be away after a report has already waited for it. */
+const SECOND_LOOK_MS = 5_000;
 
 /**
- * Null while a further call may begin, else the code of why not: somebody stopped the run, or Monday has ended.
+ * Null while a further call may begin, else the code of why not: the run was stopped, or Monday has ended.
  *
  * Source: the database's clock, asked anew each time.
  */
@@ -54,4 +56,23 @@ export async function readClock({
     signal: stop.signal,
   });
   return Temporal.Instant.from(now);
+}
+
+/** Stops the run when the database is gone: a report that failed for it would be followed by all the others. */
+export async function stopIfDatabaseIsGone({
+  dependencies,
+  stop,
+}: Pick<Run, "dependencies" | "stop">): Promise<void> {
+  const { store, monotonicMs, sleep } = dependencies;
+  const deadlineMs = monotonicMs() + SECOND_LOOK_MS;
+  while (!stop.reason()) {
+    try {
+      await store.now();
+      return;
+    } catch (error) {
+      if (!isConnectionLoss(error)) return;
+      if (monotonicMs() > deadlineMs) stop.because(DATABASE_LOST);
+      await sleep(500, stop.signal).catch(() => {});
+    }
+  }
 }

@@ -1,9 +1,29 @@
 import type { Scope } from "../database/recipients.ts";
+import { repeatWhileLost } from "../database/refusals.ts";
+import type { Run } from "./run.ts";
 
 /** How many scopes are read and held at once. */
 export const SCOPE_PAGE = 500;
+/** How long the database may be away before the run gives up. */
+const DATABASE_AWAY_MS = 20_000;
 
-/** Every scope in key order, page by page: a page is read when the one before it is used up. */
+/** Every owner whom the run reports to, until it is stopped. */
+export async function* scopesOf(run: Run): AsyncGenerator<Scope> {
+  const { dependencies, options, stop } = run;
+  const scopes = pagesOf((after, limit) =>
+    repeatWhileLost(() => dependencies.store.listScopes(options.tenantId, after, limit), {
+      deadlineMs: dependencies.monotonicMs() + DATABASE_AWAY_MS,
+      ...dependencies,
+      signal: stop.signal,
+    }),
+  );
+  for await (const scope of scopes) {
+    if (stop.reason()) return;
+    yield scope;
+  }
+}
+
+/** Every scope in key order, page by page; the next page is read when the last one is used up. */
 export async function* pagesOf<T extends Scope>(
   readPage: (after: Scope | null, limit: number) => Promise<T[]>,
 ): AsyncGenerator<T> {

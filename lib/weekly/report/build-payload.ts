@@ -2,7 +2,14 @@ import * as v from "valibot";
 import type { EvidenceRows } from "../database/evidence.ts";
 import type { Scope } from "../database/recipients.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import { CHANNELS, type Payload, payloadSchema, SCHEMA_VERSION, type Source } from "../payload.ts";
+import {
+  CHANNELS,
+  type Payload,
+  payloadSchema,
+  SCHEMA_VERSION,
+  type Source,
+  unavailableChannel,
+} from "../payload.ts";
 import { activationActions } from "./activation-actions.ts";
 import type { CollectedConnection } from "./collect.ts";
 import { emailChannel } from "./email-channel.ts";
@@ -31,20 +38,12 @@ export function buildPayload(input: PayloadInput): Payload {
   const { scope, window, rows, evidence } = input;
   const instagram = socialChannel("instagram", input.connections, rows.analyses, window);
   const linkedin = socialChannel("linkedin", input.connections, rows.analyses, window);
-  const notIntegrated = () => ({
-    status: "unavailable" as const,
-    coverageStatus: "unavailable" as const,
-    reason: "not_integrated",
-    metrics: null,
-    insights: [],
-    evidence: [],
-  });
   const channels: Payload["channels"] = {
     email: emailChannel(evidence.email, window),
     instagram: instagram.channel,
     linkedin: linkedin.channel,
-    blog: notIntegrated(),
-    tiktok: notIntegrated(),
+    blog: unavailableChannel("not_integrated"),
+    tiktok: unavailableChannel("not_integrated"),
   };
   const emailSource: Source = evidence.email
     ? { channel: "email", status: "ok" }

@@ -1,6 +1,6 @@
 import type { EmailCounts } from "../database/evidence.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import type { Channel } from "../payload.ts";
+import { type Channel, unavailableChannel } from "../payload.ts";
 import { emailInsights } from "./email-insights.ts";
 
 /**
@@ -10,16 +10,7 @@ import { emailInsights } from "./email-insights.ts";
  * Source: weekly report document, Payload V1; clicked counts as opened, and opened, clicked and complained as delivered.
  */
 export function emailChannel(counts: EmailCounts | null, window: WindowBounds): Channel {
-  if (counts === null) {
-    return {
-      status: "unavailable",
-      coverageStatus: "unavailable",
-      reason: "no_sends_in_window",
-      metrics: null,
-      insights: [],
-      evidence: [],
-    };
-  }
+  if (counts === null) return unavailableChannel("no_sends_in_window");
   const known = counts.events > 0;
   const metrics = known ? knownMetrics(counts) : unknownMetrics(counts.sends);
   const range = { rowId: null, rangeStart: window.start, rangeEnd: window.end, items: [] };

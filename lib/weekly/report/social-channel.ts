@@ -1,6 +1,6 @@
 import type { AnalysisRow } from "../database/evidence.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import type { Channel, Source } from "../payload.ts";
+import { type Channel, type Source, unavailableChannel } from "../payload.ts";
 import type { CollectedConnection } from "./collect.ts";
 import { parseAnalysis } from "./evidence.ts";
 
@@ -23,7 +23,7 @@ export function socialChannel(
   const own = connections.filter((connection) => connection.network === network);
   if (own.length === 0) {
     const sources: Source[] = [{ channel: network, status: "missing", code: "not_connected" }];
-    return { channel: unavailable("not_connected"), sources, triggers: [] };
+    return { channel: unavailableChannel("not_connected"), sources, triggers: [] };
   }
   const findings = own.map((connection) => findingOf(connection, analyses));
   return {
@@ -65,7 +65,7 @@ function channelOf(findings: Finding[], window: WindowBounds): Channel {
   if (!newest) {
     // The failure that somebody can mend says more than the silence of another connection.
     const worst = findings.find(({ connection }) => connection.code !== null) ?? findings[0]!;
-    return unavailable(worst.reason!);
+    return unavailableChannel(worst.reason!);
   }
   const { row, content } = newest;
   const isWhole = usable.length === findings.length && content.coverageStatus === "complete";
@@ -94,17 +94,6 @@ function newestOf<T extends { row: AnalysisRow }>(findings: T[]): T | undefined 
     (best, next) => (best && best.row.updatedAt >= next.row.updatedAt ? best : next),
     undefined,
   );
-}
-
-function unavailable(reason: string): Channel {
-  return {
-    status: "unavailable",
-    coverageStatus: "unavailable",
-    reason,
-    metrics: null,
-    insights: [],
-    evidence: [],
-  };
 }
 
 // A reason in the application's own words stays with the channel; the source names a code.

@@ -1,0 +1,34 @@
+import type { WeeklyDependencies, WeeklyOptions } from "../context/dependencies.ts";
+import type { Stop } from "../context/stop.ts";
+import type { DeliveryChannel } from "./channel.ts";
+import { emailDeliveryChannel } from "./email.ts";
+import { whatsappChannel } from "./whatsapp.ts";
+
+/** The run's two channels, in the order in which an owner gets them; both stop with the run. */
+export function deliveryChannels(
+  dependencies: WeeklyDependencies,
+  options: WeeklyOptions,
+  stop: Stop,
+): DeliveryChannel[] {
+  const { appBaseUrl } = options;
+  const whatsapp = {
+    leftOut: options.skipWhatsapp,
+    senderTenantId: options.whatsappSenderTenantId,
+    appBaseUrl,
+    gateway: dependencies.gateway,
+    pace: dependencies.whatsappPace,
+  };
+  const email = {
+    leftOut: options.skipEmail,
+    senderTenantId: options.emailSenderTenantId,
+    appBaseUrl,
+    provider: dependencies.emailProvider,
+    pace: dependencies.emailPace,
+  };
+  const channels = [
+    whatsappChannel(whatsapp, dependencies.store),
+    emailDeliveryChannel(email, dependencies.store),
+  ];
+  for (const channel of channels) channel.stop.follow(stop.signal);
+  return channels;
+}

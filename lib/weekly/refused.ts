@@ -1,0 +1,36 @@
+import type { Log } from "../platform/log/log.ts";
+import type { ReadinessProblem } from "../schema/readiness.ts";
+import type { WeeklySummary } from "./context/summary.ts";
+
+/** The summary's part of a run whose database lacks something; each problem is also logged. */
+export function notReady(problems: ReadinessProblem[], log: Log): Partial<WeeklySummary> {
+  for (const { code, message, hint } of problems) log.error(message, { code, hint });
+  const failures = problems.map(({ code }) => ({ step: "readiness" as const, code }));
+  return { failures, error: problems[0]! };
+}
+
+/** The summary's part of a run on another day than Monday. */
+export function outsideMonday(now: string): Partial<WeeklySummary> {
+  return {
+    status: "refused",
+    exitCode: 4,
+    error: {
+      code: "WEEKLY_OUTSIDE_MONDAY",
+      message: `Refused to start a writing run: it is not Monday in America/Sao_Paulo (now ${now})`,
+      hint: "Wait for Monday, or check readiness with opsctl weekly --dry-run",
+    },
+  };
+}
+
+/** The summary's part of a run for one tenant that gets no report. */
+export function notEligible(tenantId: string): Partial<WeeklySummary> {
+  const code = "TENANT_NOT_ELIGIBLE";
+  return {
+    failures: [{ step: "scope", code, tenantId }],
+    error: {
+      code,
+      message: `Cannot report on tenant ${tenantId}: it has no eligible owner`,
+      hint: "A tenant needs an owner, must not be archived, and its wallet must be active or in grace",
+    },
+  };
+}
