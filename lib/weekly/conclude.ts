@@ -13,8 +13,8 @@ import { writeHeartbeat } from "./heartbeat.ts";
 /**
  * Step 15: the verdict over all counters, and the success heartbeat when nothing failed and nothing was left out.
  *
- * Shape:  `finish` completes a summary with what the run knew from its start.
- * Source: weekly report document, run flow 15 and Errors.
+ * Behaviour: `finish` completes a summary with what the run knew from its start.
+ * Source:    weekly report document, run flow 15 and Errors.
  */
 export async function concludeRun(
   run: Run,

@@ -60,12 +60,12 @@ const EMAIL = {
 const EDITORIALS = { [ALIAS]: optionalSecret({ fromEnvironment: false }) };
 
 /**
- * Reads everything that a weekly run needs, before anything else happens.
+ * Reads all settings of a weekly run, before anything else happens.
  *
- * Shape:  a channel that a flag leaves out needs none of its settings; a missing sender tenant or editorial alias is
- *         that step's failure, not a configuration error. `warn` is told of an alias in the environment.
- * Errors: CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same.
- * Source: weekly report document, Worker configuration and Authentication.
+ * Behaviour: a channel that a flag leaves out needs none of its settings; a missing sender tenant or editorial alias is
+ *            that step's failure, not a configuration error. `warn` gets a line about an alias in the environment.
+ * Errors:    CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same.
+ * Source:    weekly report document, Worker configuration and Authentication.
  */
 export async function loadWeeklyConfig(
   env: Environment,
@@ -120,7 +120,7 @@ function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => v
 
 async function isSame(one: Secret, other: Secret): Promise<boolean> {
   const { createHash, timingSafeEqual } = await import("node:crypto");
-  // Equal lengths for the comparison, whatever the secrets' own.
+  // timingSafeEqual compares equal lengths only.
   const digest = (secret: Secret) => createHash("sha256").update(secret.open()).digest();
   return timingSafeEqual(digest(one), digest(other));
 }

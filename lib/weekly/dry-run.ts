@@ -20,7 +20,7 @@ export async function checkRecipientsAndSenders(run: Run): Promise<Partial<Weekl
   const senderProblems = await findSenderProblems(run);
   const editorials = editorialReadiness(run);
   if (editorials.code !== null) tally.fail({ step: "editorials", code: editorials.code });
-  // Last: only the first failures are named, and what concerns everybody comes before what concerns one.
+  // Last: the summary names only the first failures, and those that concern all owners come first.
   await checkOwners(run, senderProblems);
 
   const interrupted = dependencies.interrupt.aborted;

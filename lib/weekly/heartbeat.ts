@@ -4,9 +4,9 @@ import { writeFileAtomic } from "../platform/files/atomic-file.ts";
 import type { WeeklySummary } from "./context/summary.ts";
 
 /**
- * Step 15: replaces the success heartbeat; a reader sees the old file or the new one, never half of either.
+ * Step 15: replaces the success heartbeat; a reader sees the old file or the new one, never a part.
  *
- * Shape:  null when it is written, else what the file system says; the directory is not created.
+ * Shape:  null when it is written, else the file system's code; the directory is not created.
  * Source: weekly report document, run flow 15. What counts is the modification time; the line is for people.
  */
 export function writeHeartbeat(logDir: string, summary: WeeklySummary, finishedAt: string): string | null {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** The channels of payload V1, in the order in which people and `missingChannels` see them. */
+/** The channels of payload V1, in the order of the e-mail and of `missingChannels`. */
 export const CHANNELS = ["email", "instagram", "linkedin", "blog", "tiktok"] as const;
 
 /** One channel of payload V1. */
@@ -14,7 +14,7 @@ const instant = v.pipe(v.string(), v.isoTimestamp(), v.endsWith("Z"));
 const finite = v.pipe(v.number(), v.finite());
 const score = v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100)));
 
-/** Figures by name, null for absence; a list would pass for a record of its indexes. */
+/** Figures by name, null for absence. A list is refused, which `v.record` alone would take. */
 export const metricsSchema = v.pipe(
   v.custom<object>((value) => !Array.isArray(value)),
   v.record(v.string(), v.nullable(finite)),

@@ -2,25 +2,25 @@ import type { Scope } from "../database/recipients.ts";
 import type { HeldDelivery, Run } from "./run.ts";
 import { forEachConcurrently } from "./scopes.ts";
 
-/** What a run remembers of other processes' work; beyond it, what was busy simply stays busy. */
+/** How many busy reports, and as many deliveries, a run remembers to look at again; further ones stay busy. */
 const REMEMBERED = 10_000;
 
-/** Another process holds this owner's report. */
+/** Counts a report that another process holds, and remembers its owner. */
 export function rememberBusyScope(run: Run, scope: Scope): void {
   run.tally.reports.busy += 1;
   if (run.busyScopes.length < REMEMBERED) run.busyScopes.push(scope);
 }
 
-/** Another process holds this delivery. */
+/** Remembers a delivery that another process holds. */
 export function rememberBusyDelivery(run: Run, held: HeldDelivery): void {
   if (run.busyDeliveries.length < REMEMBERED) run.busyDeliveries.push(held);
   else countBusyDelivery(run, held);
 }
 
 /**
- * Looks once more at what other processes held: by now they may be done, and then all is well.
+ * Looks once more at what other processes held: by now they may have finished it.
  *
- * Shape: what is still held is counted as busy (reports) or partial (deliveries): this run cannot vouch for it.
+ * Behaviour: what they still hold counts as busy (reports) or partial (deliveries), since this run cannot know its end.
  */
 export async function lookAgainAtBusy(run: Run, reportScope: (scope: Scope) => Promise<"done" | "busy">) {
   const scopes = run.busyScopes.splice(0);

@@ -7,7 +7,7 @@ import type { ResendClient } from "../../providers/resend/client.ts";
 import type { ReadinessProblem } from "../../schema/readiness.ts";
 import type { Store } from "../database/store.ts";
 
-/** What one run was asked to do. */
+/** The options and settings of one run. */
 export type WeeklyOptions = {
   dryRun: boolean;
   tenantId: string | null;
@@ -22,7 +22,7 @@ export type WeeklyOptions = {
   logDir: string;
 };
 
-/** Everything of the world that a run touches, as plain values; a client is null when its channel is left out. */
+/** Everything outside the process that a run uses; a client is null when its channel is left out. */
 export type WeeklyDependencies = {
   store: Store;
   checkReadiness(): Promise<ReadinessProblem[]>;
@@ -35,7 +35,7 @@ export type WeeklyDependencies = {
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */
   interrupt: AbortSignal;
-  /** How long one answer of the database is waited for. */
+  /** How long the run waits for one answer of the database. */
   statementLimitMs: number;
   /** Milliseconds that only grow; for durations, never for a decision about the day. */
   monotonicMs(): number;

@@ -3,14 +3,15 @@ import { RUN_INTERRUPTED } from "./stop.ts";
 
 /** How long calls of peers in flight may go on after a signal. */
 const GRACE_MS = 18_000;
-/** How long the outcomes may take after that to be recorded; all in all, less than the half minute that hosts allow. */
+/** How long recording the outcomes may take after that; the sum is less than the half minute that hosts allow. */
 const RECORD_MS = 6_000;
 
 /**
- * A signal stops new work at once, ends calls that are still in flight after a grace, and then waits for the database.
+ * On a signal: stops new work at once, ends calls that are still in flight after a grace, then waits for the database.
  *
- * Shape: answers how to stop listening; a call that is ended is ambiguous, so its delivery becomes `unknown`. What the
- *        database does not take in the end stays as it was dispatched, and the next run makes it `unknown`.
+ * Shape:     a function that stops listening for the signal.
+ * Behaviour: a call that is ended is ambiguous, so its delivery becomes `unknown`. What the database has not recorded
+ *            by the end stays dispatched, and the next run makes it `unknown`.
  */
 export function stopOnInterrupt(run: Pick<Run, "dependencies" | "stop">): () => void {
   const { interrupt, log, sleep } = run.dependencies;

@@ -2,9 +2,10 @@ import { reportDayEnd } from "../../time/schedule-gate.ts";
 import type { Run } from "./run.ts";
 
 /**
- * A watch that says once, as soon as it can be known, that the providers' rates do not let the run end on its Monday.
+ * Warns once, as early as possible, that the providers' rates do not let the run end on its Monday.
  *
- * Shape: called after each report; it warns and keeps the fact for the summary, the run goes on as far as it comes.
+ * Shape:     a function to be called after each report.
+ * Behaviour: the warning is also kept for the summary; the run goes on until midnight.
  */
 export function watchMidnight(run: Run): () => void {
   const dayEndMs = reportDayEnd(run.startedAt).epochMilliseconds - run.startedAt.epochMilliseconds;

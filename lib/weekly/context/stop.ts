@@ -1,15 +1,15 @@
 /** Why a run takes up nothing new. */
 export type StopReason = { code: string; message: string; hint?: string };
 
-/** The one answer to "may I begin something?" that all of a run's work in flight shares. */
+/** Whether a run may still begin something; all of its work in flight shares it. */
 export type Stop = ReturnType<typeof createStop>;
 
 /**
- * How a run ends before its work is done: the first reason given stays, waiting ends, nothing new begins.
+ * How a run ends before its work is done: the first reason stays, waiting ends, nothing new begins.
  *
- * Shape: three stages. `signal` is aborted with the first reason; `abandon` is aborted by `giveUp`, when what is in
- *        flight has had its time, and ends calls whose outcome is then unknown; `expired` is aborted by `expire`, when
- *        these outcomes have had theirs to be recorded, and ends every wait for the database.
+ * Behaviour: three stages, each with a signal. `because` aborts `signal`. `giveUp` aborts `abandon`, which ends the
+ *            calls in flight; their outcome is then unknown. `expire` aborts `expired`, which ends every wait for the
+ *            database.
  */
 export function createStop() {
   const stopping = new AbortController();
@@ -34,35 +34,35 @@ export function createStop() {
   };
 }
 
-/** A run that reached midnight in America/Sao_Paulo. */
+/** The run reached midnight in America/Sao_Paulo. */
 export const MONDAY_ENDED: StopReason = {
   code: "MONDAY_ENDED",
   message: "Stopped the run: Monday has ended in America/Sao_Paulo",
   hint: "What was not sent stays unsent: the week is closed. Start earlier, or raise the providers' rates",
 };
 
-/** A run whose database does not answer any more. */
+/** The database does not answer any more. */
 export const DATABASE_LOST: StopReason = {
   code: "DATABASE_LOST",
   message: "Stopped the run: the database does not answer any more",
   hint: "Look at the database, then run opsctl weekly again on the same Monday",
 };
 
-/** A run that cannot know whom it has still to report to. */
+/** The run cannot read which owners are left. */
 export const SCOPES_UNREADABLE: StopReason = {
   code: "SCOPES_UNREADABLE",
   message: "Stopped the run: the database no longer lists the tenant owners",
   hint: "Look at the database, then run opsctl weekly again on the same Monday",
 };
 
-/** A run that was told to end. */
+/** A signal asked the run to end. */
 export const RUN_INTERRUPTED: StopReason = {
   code: "RUN_INTERRUPTED",
   message: "Stopped the run: a signal asked for it",
   hint: "Run opsctl weekly again on the same Monday; it goes on where this run stopped",
 };
 
-/** Answers of the application that refuse the worker itself: to go on would send every owner an empty report for good. */
+/** Answers that refuse the worker itself: a run that went on would send every owner an empty report. */
 export const APPLICATION_REFUSES: Record<string, StopReason> = {
   APP_HTTP_401: {
     code: "APP_HTTP_401",

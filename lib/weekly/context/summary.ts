@@ -1,4 +1,4 @@
-/** What became of one channel's deliveries; each is counted once. */
+/** The outcomes of one channel's deliveries; each is counted once. */
 export type DeliveryCounts = {
   sent: number;
   reused: number;
@@ -8,7 +8,7 @@ export type DeliveryCounts = {
   skipped: number;
 };
 
-/** One thing that went wrong: ids and codes, never what they stand for. */
+/** One thing that went wrong: ids and codes, never names, numbers or addresses. */
 export type Failure = {
   step:
     | "scope"
@@ -25,11 +25,11 @@ export type Failure = {
   reportId?: string;
   deliveryId?: string;
   providerMessageId?: string;
-  /** What is behind a code that several things lead to. */
+  /** What is behind a code that has several causes. */
   cause?: string | undefined;
 };
 
-/** How the editorial drain went. */
+/** The outcome of the editorial drain. */
 export type EditorialSummary = {
   status: "completed" | "disabled" | "skipped" | "failed";
   code: string | null;
@@ -37,7 +37,7 @@ export type EditorialSummary = {
   llmCalls: number;
   tenants: number;
   tenantFailures: number;
-  /** The last answer's own reason and cursor, bounded, for whoever inspects a drain that stopped. */
+  /** Reason and cursor of the last answer, bounded, to find out why a drain stopped. */
   reasonStopped: string | null;
   cursor: string | null;
 };
@@ -81,10 +81,7 @@ export const FAILURES_SHOWN = 100;
 /** The counters of a run while it goes on. */
 export type Tally = ReturnType<typeof createTally>;
 
-/**
- * Counts what happens in a run. Memory does not grow with the number of tenants: failures beyond the first
- * hundred are counted and no longer kept.
- */
+/** Counts what happens in a run; failures beyond the first hundred are counted and not kept. */
 export function createTally() {
   const counts = (): DeliveryCounts => ({
     sent: 0,
@@ -109,7 +106,7 @@ export function createTally() {
         tally.failuresTruncated = true;
       }
     },
-    /** Keeps a failure for the summary; one connection's, which fails no run, gives way to one that does. */
+    /** Keeps a failure for the summary; one connection's failure, which fails no run, makes room for one that does. */
     fail(failure: Failure): void {
       const { failures } = tally;
       if (failures.length === FAILURES_SHOWN) {
@@ -125,16 +122,16 @@ export function createTally() {
   return tally;
 }
 
-/** Whether every call of the run failed: then it is not one customer's token, it is us or the application. */
+/** Whether every analysis call failed: then opsctl or the application is at fault, not one connection. */
 export function everySocialCallFailed({ social }: Pick<Tally, "social">): boolean {
   return social.calls > 0 && social.failed === social.calls;
 }
 
 /**
- * Whether what was counted leaves nothing undone.
+ * True when no counter shows anything left undone.
  *
- * Source: weekly report document, Errors: any failure, partial or unknown counter ends the run non-zero. What a
- *         channel skipped after it was stopped needs no count here: the refusal that stopped it is a failure.
+ * Source: weekly report document, Errors: any failure, partial or unknown counter ends the run non-zero. Deliveries
+ *         skipped after their channel stopped need no count here: what stopped it is a failure already.
  */
 export function isClean(tally: Tally): boolean {
   const { reports, whatsapp, email } = tally;
@@ -142,7 +139,7 @@ export function isClean(tally: Tally): boolean {
   return reports.failed === 0 && reports.busy === 0 && bad === 0 && !everySocialCallFailed(tally);
 }
 
-/** A summary in which nothing has happened yet; runs and refusals fill in what they know. */
+/** The summary before anything has happened; runs and refusals fill in what they know. */
 export function emptySummary(facts: { version: string; runId: string; dryRun: boolean }): WeeklySummary {
   const { reports, social, whatsapp, email } = createTally();
   return {

@@ -1,10 +1,10 @@
 import type { Store } from "./store.ts";
 
-/** How long one answer of the database is waited for, and what ends every wait at once. */
+/** How long to wait for one answer of the database, and the signal that ends every wait at once. */
 export type AnswerLimit = { limitMs: number; signal: AbortSignal };
 
 /**
- * The answer, if it comes within the limit; what it does in the database is not undone.
+ * The database's answer, if it comes within the limit; a call that is given up may still take effect.
  *
  * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
  */
@@ -23,12 +23,12 @@ export async function within<T>(ask: () => Promise<T>, { limitMs, signal }: Answ
 }
 
 /**
- * A store of which no call waits for the database without end: a lock that another session holds and a network that
- * swallows everything give no error at all.
+ * The store with a time limit on every call: a lock that another session holds, or a network that loses packets, gives
+ * no error by itself.
  *
- * Shape:  the drain itself takes as long as its calls do; bounded are the way to its lock, each `confirm`, and the end
- *         of the lock's transaction. A lock that comes too late is given back without a drain.
- * Errors: those of the store, and STATEMENT_TIMEOUT.
+ * Behaviour: the drain has no limit of its own; taking its lock, each `confirm` and the end of the lock's transaction
+ *            have one. A lock that comes too late is released without a drain.
+ * Errors:    those of the store, and STATEMENT_TIMEOUT.
  */
 export function boundedStore(store: Store, limit: AnswerLimit): Store {
   const bound =

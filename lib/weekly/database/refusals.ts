@@ -1,25 +1,25 @@
 import { classifyDatabaseError } from "../../platform/database/pool.ts";
 
-/** SQLSTATE of opsctl's functions when it is not Monday in America/Sao_Paulo. */
+/** SQLSTATE that opsctl's functions raise when it is not Monday in America/Sao_Paulo. */
 const OUTSIDE_REPORT_DAY = "OW001";
 
-/** Whether a function refused because Monday has ended. */
+/** True when a function refused because Monday has ended. */
 export function isOutsideReportDay(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === OUTSIDE_REPORT_DAY;
 }
 
-/** Whether the connection broke, so that it is not known what the database did. */
+/** True when the connection broke: what the database did is then not known. */
 export function isConnectionLoss(error: unknown): boolean {
   return classifyDatabaseError(error).transient;
 }
 
-/** What to name a database failure by in a log: its SQLSTATE where there is one. */
+/** The code of a database failure for the log: its SQLSTATE where there is one. */
 export function databaseCode(error: unknown): string {
   const { sqlState, code } = classifyDatabaseError(error);
   return sqlState ?? code;
 }
 
-/** How long and by which clock a lost call is repeated. */
+/** Until when, and by which clock, a lost call is repeated. */
 export type Repetition = {
   deadlineMs: number;
   monotonicMs(): number;
@@ -31,7 +31,7 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * Repeats a call while the database is briefly away: only for functions that the same token and values may repeat.
+ * Repeats a call while the database is briefly away. Only for calls that the same token and values may repeat.
  *
  * Errors: the last failure once the deadline has passed or the signal is aborted; a refusal at once.
  */

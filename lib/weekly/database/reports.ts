@@ -2,13 +2,13 @@ import type postgres from "postgres";
 import type { DeliveryChannelName } from "./deliveries.ts";
 import type { Scope } from "./recipients.ts";
 
-/** The closed week as the database sees it: instants in canonical UTC text. */
+/** The closed week: instants in canonical UTC text. */
 export type WindowBounds = { start: string; end: string };
 
 /** A connection whose weekly analysis the application is asked for. */
 export type Connection = { id: string; network: "instagram" | "linkedin" };
 
-/** The claim of one report; a token only with the three outcomes that permit work. */
+/** The claim of one report; it has a token only when this process may work on it. */
 export type ReportClaim = {
   reportId: string | null;
   outcome: "claimed" | "resumed" | "taken_over" | "completed" | "busy" | "ineligible";

@@ -12,8 +12,8 @@ export type Store = ReturnType<typeof weeklyStore>;
 /**
  * The database as the weekly run uses it, one function per step; only the drain's lock holds a transaction open.
  *
- * Shape:  instants go in and come out as UTC text, so that neither the session's zone nor a millisecond date type
- *         changes what is read.
+ * Shape:  instants are UTC text in both directions, so that neither the session's zone nor a date type of milliseconds
+ *         changes them.
  * Errors: the driver's own; `classifyDatabaseError` tells a lost connection from a refusal. SQLSTATE `OW...` are
  *         the refusals of opsctl's functions.
  */

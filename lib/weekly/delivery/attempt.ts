@@ -58,7 +58,7 @@ export async function attempt(
       if (repeats === THROTTLED_REPEATS || patienceMs <= retryAfterMs)
         return failed(code, { throttled: true });
       await dependencies.sleep(retryAfterMs, channel.stop.signal).catch(() => {});
-      // Its place in the queue again: a repeat beside the pace would be one send too many, and the next 429.
+      // In the queue again: a repeat that did not wait for its turn would be over the rate, and get the next 429.
       const patience = AbortSignal.timeout(patienceMs - retryAfterMs);
       release = await channel.pace.turn(AbortSignal.any([channel.stop.signal, patience])).catch(() => null);
       if (release === null && patience.aborted) return failed(code, { throttled: true });
@@ -99,7 +99,7 @@ async function sendOnce(
   });
 }
 
-/** Passes the point of no return; null, or the code of why not, and then nothing may be sent. */
+/** Passes the point of no return. Null, or the code of why it could not: then nothing may be sent. */
 async function dispatch(
   dependencies: AttemptDependencies,
   { id, token, channel }: DeliveryInProgress,
@@ -131,7 +131,7 @@ function failed(
   return { status: "failed", code, stopsChannel, timedOut, throttled, cause };
 }
 
-// Never its message, which may quote what was to be sent.
+// Never the error's message, which may quote what was to be sent.
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

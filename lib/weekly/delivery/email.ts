@@ -8,7 +8,7 @@ import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
 import type { DeliveryChannel } from "./channel.ts";
 
-/** What the e-mail channel is set up with. */
+/** The settings of the e-mail channel. */
 export type EmailSettings = {
   leftOut: boolean;
   senderTenantId: string | null;
@@ -17,7 +17,7 @@ export type EmailSettings = {
   pace: Pace;
 };
 
-/** The central sender, or the code of what keeps it from sending. */
+/** The central sender, or the code of why it cannot send. */
 export type EmailSender =
   | { status: "ready"; address: string; fromName: string | null; replyTo: string | null }
   | { status: "failed"; code: "email_sender_address_missing" | "email_sender_domain_unverified" };

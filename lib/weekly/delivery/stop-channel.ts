@@ -4,8 +4,8 @@ import type { Tally } from "../context/summary.ts";
 import type { DeliveryChannel, DeliveryOutcome } from "./channel.ts";
 
 /**
- * Each doubt is a delivery that a person has to look up, each silence costs the whole time limit, and each throttled
- * delivery all of its repeats, for which the owner's other channel waits too: there must not be thousands of them.
+ * Each delivery in doubt has to be looked up by a person, each silence costs the whole time limit, and each throttled
+ * delivery costs all its repeats, for which the owner's other channel waits: there must not be thousands of them.
  */
 const FRUITLESS_BEFORE_STOP = 100;
 
@@ -40,14 +40,14 @@ function fruitlessFor(channel: DeliveryChannel, outcome: DeliveryOutcome): Chann
   return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
 }
 
-/** A fault that may be over in a moment: it is told and stops nothing, since each delivery looks at its sender first. */
+/** A fault that may be over in a moment: it stops nothing, since each delivery checks its sender first. */
 function passingFaultIn(outcome: DeliveryOutcome): ChannelStopReason | null {
   if (outcome.status !== "unknown" || !outcome.channel?.isPassing) return null;
   const { code, cause } = outcome.channel;
   return { code, cause };
 }
 
-/** What an outcome says against the whole channel: a refusal, or what was learnt after a send that stays in doubt. */
+/** The reason to stop in one outcome: a refusal of the channel, or a fault found after a send that stays in doubt. */
 function refusalIn(outcome: DeliveryOutcome): ChannelStopReason | null {
   if (outcome.status === "unknown") return outcome.channel?.isPassing ? null : (outcome.channel ?? null);
   if (outcome.status !== "failed" || !outcome.stopsChannel) return null;

@@ -12,7 +12,7 @@ import type { Store } from "../database/store.ts";
 import { renderWhatsappText } from "../texts/whatsapp-text.ts";
 import type { DeliveryChannel } from "./channel.ts";
 
-/** What the WhatsApp channel is set up with. */
+/** The settings of the WhatsApp channel. */
 export type WhatsappSettings = {
   leftOut: boolean;
   senderTenantId: string | null;
@@ -65,7 +65,7 @@ export function whatsappChannel(
   };
 }
 
-/** The instance's name, or null when there is none to be used. */
+/** The instance's name, or null when there is none. */
 export function instanceNameOf(sender: unknown): string | null {
   return typeof sender === "string" && sender.trim() !== "" ? sender : null;
 }

@@ -114,7 +114,7 @@ class CursorProgress {
   }
 }
 
-// The cursor is a peer's text: shown where it helps and can do no harm.
+// The cursor is a peer's text: shown only when it consists of harmless characters.
 function printable(text: string): string {
   return /^[\w"{}[\]:,.=+/-]{1,200}$/.test(text) ? text : "<not printable>";
 }

@@ -4,7 +4,7 @@ import { databaseCode } from "../database/refusals.ts";
 import { drainEditorials } from "./drain.ts";
 
 /**
- * Steps 13 and 14: the editorial drain, when it is this run's to do; at most one at a time over all hosts.
+ * Steps 13 and 14: the editorial drain, unless this run leaves it out; at most one at a time over all hosts.
  *
  * Shape:  `disabled` by configuration, `skipped` by a flag, a `--tenant`, a stopped run or another run's drain.
  * Errors: SOCIAL_EDITORIALS_CRON_SECRET_MISSING, SOCIAL_EDITORIALS_LOCK_LOST, and those of `drainEditorials`.
@@ -34,7 +34,7 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
     signal: run.stop.abandon,
     fail: tally.fail,
   };
-  // Kept aside: when the lock breaks at the very end, what the drain did is still to be told.
+  // Kept here as well: when the lock breaks at the very end, the summary still has what the drain did.
   let drained = noEditorials("failed", null);
   try {
     const result = await dependencies.store.withDrainLock(async (confirm) => {

@@ -3,7 +3,7 @@ import { type Html, html } from "./html.ts";
 import { PILL_STYLE, STYLE } from "./style.ts";
 import { moreText } from "./wording.ts";
 
-/** Fewer figures than this read better below each other, however wide the screen. */
+/** Fewer figures than this stand in one column, also on a wide screen. */
 const MIN_FIGURES_FOR_TWO_COLUMNS = 4;
 
 /** A channel's card. */

@@ -3,7 +3,7 @@ import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 import { metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-label.ts";
 import { partialText, reasonText } from "../texts/reason-text.ts";
 
-/** More figures than this are named in number and left to the full report. */
+/** Further figures are only counted; the full report has them. */
 const MAX_FIGURES = 14;
 
 /** One figure of a card; `known` is false where there is no data. */
@@ -25,7 +25,7 @@ const COVERAGE_LABELS: Record<Channel["coverageStatus"], string> = {
   unavailable: "Sem dados",
 };
 
-/** A channel as its card in the e-mail shows it. */
+/** What a channel's card in the e-mail shows. */
 export function cardView(name: ChannelName, channel: Channel): CardView {
   const figures = figuresOf(name, channel.metrics ?? {});
   return {

@@ -5,7 +5,7 @@ import { STYLE, STYLE_SHEET } from "./style.ts";
 import type { EmailView, ReadingView, StepView } from "./view.ts";
 import { moreText, READINGS_EMPTY_TEXT, weekNote } from "./wording.ts";
 
-/** Keeps an inbox from filling the preview line with the text that follows. */
+/** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
 const PREVIEW_FILLER = Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`);
 
 const GAP = html`<tr><td style="${STYLE.gap}">&nbsp;</td></tr>`;

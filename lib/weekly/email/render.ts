@@ -7,11 +7,11 @@ import { emailView } from "./view.ts";
 export type RenderedEmail = { subject: string; html: string; text: string };
 
 /**
- * The weekly e-mail of a report: a subject, an HTML part and a plain part that says the same.
+ * The weekly e-mail of a report: a subject, an HTML part and a plain part with the same content.
  *
- * Shape:  the same payload gives the same bytes, whatever the order of its keys; no clock, no locale, no network.
- *         Every value from the payload is escaped, and the HTML stays below what mail clients clip.
- * Source: weekly report document, Email contract.
+ * Behaviour: the same payload gives the same bytes, in whatever order its keys are; no clock, no locale, no network.
+ *            Every value from the payload is escaped, and the HTML stays below the size at which mail clients clip.
+ * Source:    weekly report document, Email contract.
  */
 export function renderEmail(payload: Payload, { appBaseUrl }: { appBaseUrl: string }): RenderedEmail {
   const view = emailView(payload, appBaseUrl);

@@ -59,7 +59,7 @@ export const STYLE = {
   footer: `padding:20px 32px 32px;font-size:13px;line-height:20px;color:#55636d;text-align:center;${FONT}`,
 } as const;
 
-/** How much of a channel's data is there, as the colours of its pill; each has a class of its own for the dark scheme. */
+/** The pill of a channel, in a colour for how much of its data is there; each has a class for the dark scheme. */
 export const PILL_STYLE = {
   complete: `${STYLE.pill};background-color:#daf2e5;color:#0c5636`,
   partial: `${STYLE.pill};background-color:#fdeccd;color:#704404`,

@@ -2,7 +2,7 @@ import type { CardView } from "./card.ts";
 import type { EmailView, ReadingView, StepView } from "./view.ts";
 import { moreText, READINGS_EMPTY_TEXT, SCORE_ABSENT_TEXT, weekNote } from "./wording.ts";
 
-/** The plain part of the weekly e-mail: what the HTML part says, in the same order. */
+/** The plain part of the weekly e-mail: the content of the HTML part, in the same order. */
 export function renderEmailText(view: EmailView): string {
   const { score, link } = view;
   const blocks = [

@@ -20,7 +20,7 @@ export type ReadingView = { channel: string; items: string[]; more: number };
 /** A step for the owner; `href` is null where its path could lead out of the application. */
 export type StepView = { label: string; href: string | null };
 
-/** Everything the weekly e-mail says, worded and bounded; HTML and text only lay it out. */
+/** All texts of the weekly e-mail, worded and bounded; the HTML and the plain part only lay them out. */
 export type EmailView = {
   subject: string;
   preheader: string;
@@ -34,10 +34,10 @@ export type EmailView = {
 };
 
 /**
- * What the weekly e-mail of a report says.
+ * All texts of the weekly e-mail of a report.
  *
- * Shape: texts are single, bounded lines, neutralised but not escaped. Lists have an order of their own, whatever
- *        the order of the payload's keys.
+ * Shape: single, bounded lines, neutralised but not escaped. The order of lists does not depend on the order of the
+ *        payload's keys.
  */
 export function emailView(payload: Payload, appBaseUrl: string): EmailView {
   const { week, days } = reportPeriod(payload);
@@ -67,7 +67,7 @@ function readingView(channel: ChannelName, channels: Payload["channels"]): Readi
   return [{ channel: CHANNEL_LABELS[channel], items, more: texts.length - items.length }];
 }
 
-/** Which channels the report rests on, which are only partly there and which are not. */
+/** Which channels have only a part of their data, and which have none. */
 function coverageText(channels: Payload["channels"]): string {
   const labelsOf = (coverage: string) =>
     CHANNELS.filter((name) => channels[name].coverageStatus === coverage).map((name) => CHANNEL_LABELS[name]);

@@ -1,13 +1,13 @@
 import { formatCount } from "../../text/pt-br.ts";
 
-/** Said under the sentence that there is no score yet. */
+/** Stands below the sentence that there is no score yet. */
 export const SCORE_ABSENT_TEXT =
   "Falta de histórico não conta como zero: o score aparece quando houver dados suficientes.";
 
-/** Said where no channel has an insight. */
+/** Stands where no channel has an insight. */
 export const READINGS_EMPTY_TEXT = "Nenhum canal trouxe leituras nesta semana.";
 
-/** The closing note: which week, in whose time, and what an absent figure means. */
+/** The closing note: which week, in which time zone, and what an absent figure means. */
 export function weekNote(days: string): string {
   return `Semana de segunda a domingo, ${days}, no horário de Brasília. Onde não há dado, o relatório diz “sem dado”: ausência nunca vira zero.`;
 }

@@ -5,10 +5,10 @@ const INTEGRATIONS_PATH = "/app/settings/integrations";
 const EMAIL_PATH = "/app/email";
 const REPORT_PATH = "/app/performance";
 
-/** Networks an owner can connect; `blog` and `tiktok` have no integration yet, so nothing is promised for them. */
+/** Networks an owner can connect; `blog` and `tiktok` have no integration yet. */
 const NETWORKS = ["instagram", "linkedin"] as const;
 
-/** Reasons that say nothing about whether the connection works. */
+/** Reasons that do not come from a broken connection. */
 const NOT_ABOUT_CONNECTION = new Set<string | null>([
   null,
   "not_connected",
@@ -19,8 +19,8 @@ const NOT_ABOUT_CONNECTION = new Set<string | null>([
 /**
  * Steps that would fill what this week's report lacks, most useful first.
  *
- * Shape: at least one; the same channels always give the same steps. Only what an owner can do in the application:
- *        connect a network, send an e-mail, look after a connection that failed, read on.
+ * Behaviour: at least one; the same channels always give the same steps. Only what an owner can do in the application:
+ *            connect a network, send an e-mail, check a connection that failed, open the report.
  */
 export function activationActions(channels: Payload["channels"]): ActivationAction[] {
   const actions = [
@@ -86,7 +86,7 @@ function gatherData(network: (typeof NETWORKS)[number], { reason }: Channel): Ac
   };
 }
 
-/** Nothing is missing that the owner could add: the report itself is the next step. */
+/** The step when the owner can add nothing: open the report. */
 function openReport(channels: Payload["channels"]): ActivationAction {
   const names = Object.keys(CHANNEL_LABELS) as ChannelName[];
   return {

@@ -5,7 +5,7 @@ import type { Connection, WindowBounds } from "../database/reports.ts";
 /** A connection after its call: `code` is null when the application analysed it. */
 export type CollectedConnection = Connection & { code: string | null };
 
-/** The code of a connection that was not called: the claim's lease would not have outlasted the call. */
+/** The code of a connection that was not asked for: the claim's lease would have ended during the call. */
 export const LEASE_EXHAUSTED = "collection_lease_exhausted";
 
 /** The outcome of collecting one owner's connections; with a `refusal` the report must not be built. */
@@ -14,25 +14,25 @@ export type Collected = { connections: CollectedConnection[]; refusal: string | 
 /** What collecting needs: the application, the right to go on, and how much of the claim's lease is left. */
 export type CollectDependencies = {
   application: Pick<ApplicationClient, "analyzeWeek">;
-  /** Why nothing new may begin, as far as this process knows. */
+  /** Why no further call may begin, as far as this process knows; null when one may. */
   stopped(): string | null;
-  /** The same, with the database's clock asked anew: another day stops a run too. */
+  /** The same, after asking the database's clock: the end of Monday stops a run too. */
   refusal(): Promise<string | null>;
   leaseLeftMs(): number;
-  /** Told of each call that begins. */
+  /** Called when a call begins. */
   onCall(): void;
   signal: AbortSignal;
 };
 
-/** What one analysis call may take, with what follows it: a call is not begun with less lease than this. */
+/** How much of the lease must be left to begin a call: time for the call and for the steps after it. */
 const LEASE_NEEDED_MS = 120_000;
 
 /**
  * Step 3: asks the application to analyse each active connection, one call each and never a second one.
  *
- * Shape:  a failed call is data, with its code; a refusal of the worker itself (401, 409) ends the collection. One
- *         call at a time per owner, so that a refusal finds as few as possible on their way.
- * Source: weekly report document, run flow 3 and 4.
+ * Behaviour: a failed call is data, with its code; a refusal of the worker itself (401, 409) ends the collection. One
+ *            call at a time per owner, so that few calls are in flight when a refusal comes.
+ * Source:    weekly report document, run flow 3 and 4.
  */
 export async function collectSocial(
   dependencies: CollectDependencies,
@@ -43,7 +43,7 @@ export async function collectSocial(
   const collected: CollectedConnection[] = [];
   let isFirst = true;
   for (const connection of connections) {
-    // The claim itself has just vouched for the day of the first call.
+    // The claim has just checked the day, so the first call need not ask the clock.
     const refusal = isFirst ? dependencies.stopped() : await dependencies.refusal();
     if (refusal !== null) return { connections: collected, refusal };
     if (dependencies.leaseLeftMs() < LEASE_NEEDED_MS) {

@@ -49,7 +49,7 @@ function knownMetrics(counts: EmailCounts) {
   };
 }
 
-// Not one event of the week has reached the mirror: nothing is known but that the messages left.
+// No event of the week has reached the mirror: only the number of sends is known.
 function unknownMetrics(sends: number) {
   return {
     sends,

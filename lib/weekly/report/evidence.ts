@@ -4,13 +4,13 @@ import { metricsSchema } from "../payload.ts";
 
 const finite = v.pipe(v.number(), v.finite());
 
-/** No analysis nests deeper; not every runtime can write what does. */
+/** No analysis nests deeper, and not every runtime can write JSON that does. */
 const DEEPEST = 64;
 
-// Any JSON but for what `jsonb` holds and JSON texts of JavaScript cannot: 1e400 is read as infinite.
+// Any JSON without numbers that `jsonb` can hold and JavaScript cannot: 1e400 is read as infinite.
 const repeatable = v.custom<unknown>((value) => isRepeatable(value, 0));
 
-/** What the application's analysis row has to look like before a report repeats it. */
+/** The shape of an analysis row; a report repeats no other. */
 const analysisSchema = v.object({
   coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
   reason: v.nullable(v.string()),
@@ -28,7 +28,7 @@ const analysisSchema = v.object({
   triggers: v.array(repeatable),
 });
 
-/** The content of an analysis, without what the database made up for the row (id, time). */
+/** The content of an analysis, without the row's id and time. */
 export type AnalysisEvidence = v.InferOutput<typeof analysisSchema> & {
   connectionId: string;
   channel: string;
@@ -37,7 +37,7 @@ export type AnalysisEvidence = v.InferOutput<typeof analysisSchema> & {
 /**
  * What a report is made of and what its fingerprint covers; `null` is absence, never zero.
  *
- * Shape: ids of rows, times and tokens are outside: the same findings always give the same fingerprint.
+ * Shape: without ids of rows, times and tokens, so that the same findings always give the same fingerprint.
  */
 export type Evidence = {
   score: { value: number | null; previous: number | null };
@@ -58,7 +58,7 @@ export function evidenceOf(rows: EvidenceRows): Evidence {
   };
 }
 
-/** The content of an analysis row, or null when it is not what the application promised. */
+/** The content of an analysis row, or null when it does not have the promised shape. */
 export function parseAnalysis(row: AnalysisRow): v.InferOutput<typeof analysisSchema> | null {
   const result = v.safeParse(analysisSchema, row);
   return result.success ? result.output : null;
@@ -70,7 +70,7 @@ function isRepeatable(value: unknown, depth: number): boolean {
   return depth < DEEPEST && Object.values(value).every((item) => isRepeatable(item, depth + 1));
 }
 
-/** A score outside 0 to 100 proves nothing. */
+/** A score outside 0 to 100 counts as absent. */
 function validScore(score: number | null): number | null {
   return score !== null && score >= 0 && score <= 100 ? score : null;
 }

@@ -63,7 +63,7 @@ function channelOf(findings: Finding[], window: WindowBounds): Channel {
   const usable = findings.filter((finding) => finding.reason === null);
   const newest = newestOf(usable);
   if (!newest) {
-    // The failure that somebody can mend says more than the silence of another connection.
+    // A failed call can be mended, so its reason is shown before that of a connection without an analysis.
     const worst = findings.find(({ connection }) => connection.code !== null) ?? findings[0]!;
     return unavailableChannel(worst.reason!);
   }
@@ -96,7 +96,7 @@ function newestOf<T extends { row: AnalysisRow }>(findings: T[]): T | undefined 
   );
 }
 
-// A reason in the application's own words stays with the channel; the source names a code.
+// A source has a code; a reason in the application's own words is shown by the channel only.
 function codeOf(reason: string): string {
   return /^[A-Za-z0-9_.:-]{1,64}$/.test(reason) ? reason : "analysis_unavailable";
 }

@@ -1,7 +1,7 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import type { Failure } from "../context/summary.ts";
 
-/** What an operator does about a failure code of the weekly run; codes without a line explain themselves. */
+/** What to do about a failure code of the weekly run; a code without a line needs no hint. */
 const HINTS: Readonly<Record<string, string>> = {
   APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
   APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
@@ -38,10 +38,10 @@ const HINTS: Readonly<Record<string, string>> = {
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };
 
-/** The line that mends a failure, or undefined; of the gateway's codes also what is wrong. */
+/** What to do about a failure, or undefined; for the gateway's codes also what is wrong. */
 export function hintFor({ code, cause }: Pick<Failure, "code" | "cause">): string | undefined {
   if (Object.hasOwn(HINTS, code)) return HINTS[code];
-  // After one of these the message was refused or may have been taken: the delivery's state says which.
+  // These come from the send itself: the delivery's state shows whether the message may have been accepted.
   if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;
   const advice = gatewayAdvice({ code, cause }, WEEKLY_GATEWAY);
   return advice === null ? undefined : `${advice.problem}. ${advice.mend}`;

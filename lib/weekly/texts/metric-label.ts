@@ -8,7 +8,7 @@ export const NO_FIGURE_TEXT = "sem dado";
 
 const MAX_NAME_UNITS = 36;
 
-/** The e-mail figures, in the order of a message's life. Counts are by last known state, and the names say so. */
+/** The e-mail figures, in the order of a message's life. Counts are by last known state, as the names show. */
 const EMAIL_LABELS: Record<string, string> = {
   sends: "Enviados",
   delivery_rate: "Taxa de entrega",
@@ -67,7 +67,7 @@ const SOCIAL_LABELS: Record<string, string> = {
   leads: "Contatos gerados",
 };
 
-/** Where a figure stands in its card and what it is called there. */
+/** A figure's place in its card, and its name there. */
 export type MetricName = { rank: number; label: string };
 
 /**
@@ -85,7 +85,7 @@ export function metricName(channel: ChannelName, key: string): MetricName {
 /**
  * A figure for people.
  *
- * Units: a name that ends in rate holds a fraction and becomes a percentage; outside −1 to 1 it is no fraction and
+ * Units: a value whose name ends in rate is a fraction and becomes a percentage; outside −1 to 1 it is no fraction and
  *        stays a number, so that nothing is multiplied by a hundred by mistake.
  */
 export function metricValue(key: string, value: number | null): string {
@@ -102,7 +102,7 @@ function snakeCase(key: string): string {
     .toLowerCase();
 }
 
-/** "storyReplies" and "story_replies" become "Story replies"; what is not a name of that kind stays as it is. */
+/** "storyReplies" and "story_replies" become "Story replies"; any other text stays as it is. */
 function humanised(key: string): string {
   const line = singleLine(key);
   const words = /^[A-Za-z0-9_]+$/.test(line) ? snakeCase(line).replace(/_+/g, " ").trim() : line;

@@ -5,10 +5,10 @@ import { CHANNEL_LABELS } from "./channel-label.ts";
 
 const MAX_REASON_UNITS = 180;
 
-/** A call of the application that did not end well, whatever its status. */
+/** The codes of a failed call of the application. */
 const FAILED_CALL = /^APP_(HTTP_\d{3}|TIMEOUT|UNREACHABLE)$/;
 
-/** A code that nobody worded yet, as opposed to a sentence. */
+/** A code that has no sentence here, as opposed to a sentence of the analysis. */
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 
 const REASONS: Record<string, (label: string) => string> = {
@@ -25,7 +25,7 @@ const REASONS: Record<string, (label: string) => string> = {
 /**
  * Why a channel has no data, as a sentence for the owner.
  *
- * Shape: one line, bounded; a text that the analysis wrote itself is passed on as it is, neutralised but not escaped.
+ * Shape: one bounded line; the analysis's own text is neutralised but not escaped.
  */
 export function reasonText(channel: ChannelName, reason: string): string {
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
@@ -38,7 +38,7 @@ export function reasonText(channel: ChannelName, reason: string): string {
 /**
  * Why a channel's data is not complete, as a sentence for the owner.
  *
- * Shape: a code means that one of several connected accounts has no analysis; the figures are those of another.
+ * Behaviour: a code means that one of several connected accounts has no analysis; the figures are those of another.
  */
 export function partialText(channel: ChannelName, reason: string | null): string {
   if (reason === null) return "Os dados deste canal cobrem só uma parte da semana.";
@@ -49,7 +49,7 @@ export function partialText(channel: ChannelName, reason: string | null): string
   return informedReason(reason);
 }
 
-/** The analysis's own words, or a code that nobody worded yet. */
+/** The analysis's own words, or a code that has no sentence here. */
 function informedReason(reason: string): string {
   const text = truncate(singleLine(reason), MAX_REASON_UNITS);
   if (text === "") return "O motivo não foi informado.";

@@ -1,4 +1,4 @@
-/** Paths that lead into the application and nowhere else, without a character that needs care in a message. */
+/** Paths that stay in the application and need no escaping in a message. */
 const SAFE_PATH = /^\/(?!\/)[A-Za-z0-9/_.~?=&%-]{0,300}$/;
 
 /**

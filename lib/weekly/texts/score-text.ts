@@ -1,13 +1,13 @@
 import { formatCount } from "../../text/pt-br.ts";
 import type { Payload } from "../payload.ts";
 
-/** What both messages say when there is no score. */
+/** The score line of both messages when there is no score. */
 export const NO_SCORE_TEXT = "Ainda não há histórico suficiente para o score geral";
 
-/** Where the score went since the week before; `unknown` when there is nothing to compare with. */
+/** The score's change since the week before; `unknown` when there is nothing to compare with. */
 export type ScoreTrend = "up" | "down" | "flat" | "unknown";
 
-/** The score as it is shown: whole numbers, and its change in words. */
+/** The score as people see it: whole numbers, and its change in words. */
 export type ScoreView = {
   score: number | null;
   previous: number | null;

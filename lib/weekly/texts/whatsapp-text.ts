@@ -10,7 +10,7 @@ import { scoreView } from "./score-text.ts";
 const MAX_UNITS = 900;
 const MAX_INSIGHTS = 2;
 
-/** An insight shorter than this after a cut says nothing; it is left out instead. */
+/** An insight that would be cut shorter than this is left out. */
 const MIN_INSIGHT_UNITS = 24;
 
 /** The channels whose insights go into the message, most wanted first. */
@@ -23,7 +23,7 @@ type Line = { prefix: string; text: string };
  *
  * Shape:  period, score line, up to two insights or else the activation actions, link; at most 900 UTF-16 units.
  *         Insights are shortened with "…", then left out; the rest is never cut.
- * Errors: null when even the fixed lines do not fit, which only an absurdly long `appBaseUrl` can bring about.
+ * Errors: null when even the fixed lines do not fit, which takes an absurdly long `appBaseUrl`.
  * Source: weekly report document, WhatsApp message contract.
  */
 export function renderWhatsappText(payload: Payload, { appBaseUrl }: { appBaseUrl: string }): string | null {
@@ -35,13 +35,13 @@ export function renderWhatsappText(payload: Payload, { appBaseUrl }: { appBaseUr
   return [...head, ...bodyLines(payload, room), ...tail].join("\n");
 }
 
-/** What stands between score and link: insights, or actions where there is no insight at all. */
+/** The lines between score and link: insights, or actions when there is no insight. */
 function bodyLines(payload: Payload, room: number): string[] {
   const insights = chosenInsights(payload.channels);
   return insights.length > 0 ? insightLines(insights, room) : actionLines(payload.activationActions, room);
 }
 
-/** One insight of each channel before a second one of any; shown in the order of the channels. */
+/** The first insight of each channel before the second of any; shown in the order of the channels. */
 function chosenInsights(channels: Payload["channels"]): Line[] {
   const candidates = INSIGHT_CHANNELS.flatMap((channel, order) =>
     insightTexts(channels[channel]).map((text, rank) => ({ channel, order, rank, text })),
@@ -58,7 +58,7 @@ function insightTexts({ status, insights }: Payload["channels"][ChannelName]): s
   return insights.map(({ text }) => whatsappPlain(singleLine(text))).filter((text) => text !== "");
 }
 
-/** As many of `lines` as fit, each shortened where it must be; the last one goes first. */
+/** The lines that fit, shortened where needed; the last ones are left out first. */
 function insightLines(lines: Line[], room: number): string[] {
   if (lines.length === 0) return [];
   const units = room - "\n".length * (lines.length + 1);
@@ -77,7 +77,7 @@ function insightLines(lines: Line[], room: number): string[] {
   return ["", ...shortened.map(({ prefix, text }) => prefix + text)];
 }
 
-/** `units` divided so that what needs less than an equal share leaves the rest to the others. */
+/** Divides `units` equally; what a text does not need of its share goes to the others. */
 function fairShares(needs: number[], units: number): number[] {
   const equal = Math.floor(units / needs.length);
   const unused = needs.reduce((sum, need) => sum + Math.max(0, equal - need), 0);
