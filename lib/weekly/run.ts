@@ -92,7 +92,7 @@ async function asking<T>(what: string, answer: Promise<T>): Promise<T> {
   });
 }
 
-/** The summary's part that is known once the clock is read; only on the report day may a failed delivery be tried again. */
+/** The summary's part that follows from the clock; only on the report day may a failed delivery be tried again. */
 function startOf(startedAt: Temporal.Instant) {
   const { start, end, week } = weekWindow(startedAt);
   const now = formatInstant(startedAt);
