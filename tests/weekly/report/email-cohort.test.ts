@@ -15,7 +15,7 @@ afterAll(() => weekly.close());
 const NOON = "2026-11-18T12:00:00Z";
 type EventSpec = { type: string; at?: string; id?: string; tenantId?: string };
 
-/** Writes one send for each list of events, and answers the owner. */
+/** Writes one send for each list of events; returns the owner. */
 async function ownerWith(sends: { at?: string; events?: EventSpec[] }[], owner?: Scope): Promise<Scope> {
   const scope = owner ?? (await weekly.newOwner());
   const rows = sends.map((send) => ({ ...scope, emailId: randomUUID(), at: send.at ?? NOON }));

@@ -13,7 +13,7 @@ type Step = Exclude<keyof Store, "withDrainLock">;
 /**
  * A process that dies around one step: everything that it would still do never happens.
  *
- * Shape: the run is left alone once the step was reached; its sleeps and its other steps never answer any more.
+ * Behaviour: the run is left behind once the step is reached: that step never returns.
  */
 async function dieAt(
   weekly: WeeklyFixture,
@@ -83,7 +83,7 @@ async function endLeases({ db }: WeeklyFixture): Promise<void> {
   await db.sql`update weekly_performance_deliveries set lease_expires_at = weekly_performance_now() where status = 'running'`;
 }
 
-/** After the leases: two more runs. Nobody has two messages, and what nobody has is either sent now or unknown. */
+/** After the leases: two more runs. No owner has two messages; a message that was never sent is sent now or unknown. */
 async function expectRecovered(weekly: WeeklyFixture, unknown: ("whatsapp" | "email")[]): Promise<void> {
   await endLeases(weekly);
   for (let run = 0; run < 2; run += 1) {

@@ -92,7 +92,7 @@ describe("runWeekly() when a database session is ended in the middle of a statem
             await tx.unsafe(`lock table ${table} in access exclusive mode`);
             statement = call();
             statement.catch(() => {});
-            // The one that waits for our lock, and nobody else.
+            // Only the session that waits for the lock.
             await until(async () => {
               const rows = await sql`
                 select pg_terminate_backend(pid) from pg_stat_activity

@@ -190,7 +190,7 @@ describe("runWeekly() whose drain's session falls silent", () => {
   });
 });
 
-/** Stops the server's process that holds the drain's lock: its connection stays, and nothing answers any more. */
+/** Stops the server's process that holds the drain's lock: its connection stays open and gives no answer. */
 async function silenceLockHolder(sql: postgres.Sql): Promise<number> {
   const [holder] = await sql`select pid from pg_locks where locktype = 'advisory'`;
   process.kill(holder!.pid, "SIGSTOP");

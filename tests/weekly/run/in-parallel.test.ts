@@ -125,7 +125,7 @@ describe("a report that another process holds", () => {
     async (what, exitCode, reports) => {
       const weekly = shared();
       const [other] = await owners(1);
-      // The other process has claimed before us, and ends while we make our own.
+      // The other process has claimed first, and ends while this one makes its own claim.
       const taken = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const theirs = weekly.run(
