@@ -1,12 +1,13 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { EvolutionClient } from "../providers/evolution/client.ts";
+import type { FindInstance } from "../providers/evolution/instance.ts";
 import type { ChannelFault, SendOutcome } from "../providers/send-outcome.ts";
 import type { MonitorProblem } from "./alert.ts";
 
-/** What it takes to send one message; `findInstance` answers the instance that sends, or why there is none. */
+/** What it takes to send one message. */
 export type Messenger = {
   gateway: Pick<EvolutionClient, "sendText">;
-  findInstance: (signal: AbortSignal) => Promise<{ name: string } | { code: string; stopsChannel: boolean }>;
+  findInstance: FindInstance;
   phone: string;
   /** How long looking for the instance and sending may take together. */
   limitMs: number;

@@ -1,24 +1,28 @@
 import type { EvolutionClient } from "./client.ts";
 
 /**
- * The instance that sends, or why none is known; `stopsChannel` when the gateway refuses us.
+ * The name of the instance that sends, or the code of why there is none.
  *
- * Shape: `forget` is for a name that the gateway no longer knows: the next need asks again.
+ * Shape: `forget` drops a name that the gateway no longer knows, so that the next call asks the gateway again;
+ *        `stopsChannel` is true when the gateway refuses us.
  */
 export type InstanceName = { name: string; forget?: () => void } | { code: string; stopsChannel: boolean };
+
+/** Finds the gateway's instance that sends, or why there is none. */
+export type FindInstance = (signal?: AbortSignal) => Promise<InstanceName>;
 
 /**
  * Finds the gateway's instance when it is first needed, so that the service starts without the gateway.
  *
- * Shape:  the configured name, else the only instance that the key may see. What was found is remembered until it is
- *         forgotten; that nothing was found is not, so that the next need asks again. A configured name stays.
- * Errors: none thrown; `sem_instancia_gateway` when there is no instance, `gateway_instances_ambiguous` when there are
- *         several, else the code of the failed call.
+ * Behaviour: returns the configured name, else the only instance that the key may see. A name that was found is
+ *            remembered until `forget` is called; when none was found, the next call asks the gateway again.
+ * Errors:    none thrown; `sem_instancia_gateway` when there is no instance, `gateway_instances_ambiguous` when there
+ *            are several, else the code of the failed call.
  */
 export function resolveInstance(options: {
   gateway: Pick<EvolutionClient, "listInstances">;
   configured: string | null;
-}): (signal?: AbortSignal) => Promise<InstanceName> {
+}): FindInstance {
   const { configured } = options;
   let known: string | null = null;
   const forget = () => {

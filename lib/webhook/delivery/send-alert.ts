@@ -1,15 +1,11 @@
 import type { EvolutionClient } from "../../providers/evolution/client.ts";
+import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { IssueTracker } from "../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue-body.ts";
 import { renderMessage } from "../texts/message-text.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
 import { issueIdOf } from "./issue-id.ts";
-
-/** Finds the gateway's instance that sends, or the code of why there is none; `forget` makes it look again. */
-export type FindInstance = (
-  signal: AbortSignal,
-) => Promise<{ name: string; forget?: () => void } | { code: string; stopsChannel: boolean }>;
 
 /**
  * Sends the WhatsApp message of an alert, once.
