@@ -59,8 +59,7 @@ async function writeMetrics(path: string): Promise<void> {
 
 async function countOutbox(path: string): Promise<void> {
   const { readStateFile } = await import("../../lib/doctor/facts/outbox.ts");
-  const { outboxReads } = await import("../../lib/webhook/state/sqlite/outbox/reads.ts");
-  const reading = await readStateFile(path, (db) => outboxReads(db, Date.now).stats());
+  const reading = await readStateFile(path, Date.now);
   writeOut(`${JSON.stringify(reading)}\n`);
 }
 

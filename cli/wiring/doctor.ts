@@ -2,23 +2,11 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadAlertRulesConfig } from "../../lib/alert-rules/config.ts";
-import type { DoctorDependencies, ProgramEnd, WeeklyReads } from "../../lib/doctor/context/dependencies.ts";
+import type { DoctorDependencies, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
-import { loadCollectConfig } from "../../lib/metrics/config.ts";
-import { loadDatabaseUrl } from "../../lib/platform/config/database-config.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { loadSocketMonitorConfig } from "../../lib/sockets/config.ts";
-import { SOCKET_LOG_FILE } from "../../lib/sockets/log-line.ts";
-import { loadWebhookConfig } from "../../lib/webhook/config.ts";
-import { stats } from "../../lib/webhook/state/postgres/reads.ts";
-import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
-import { weeklyStore } from "../../lib/weekly/database/store.ts";
-import { emailSenderOf } from "../../lib/weekly/delivery/email.ts";
-import { countRecipients } from "../../lib/weekly/delivery/recipients.ts";
-import { instanceNameOf } from "../../lib/weekly/delivery/whatsapp.ts";
 import { internalCommand } from "../child-process/internal.ts";
 
 /** Time of each check, so that the whole ends within five seconds. */
@@ -53,14 +41,6 @@ export function openDoctorDependencies({
     // Ended early by whoever no longer waits; that is no failure.
     wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
     nowMs: () => Date.now(),
-    load: {
-      weekly: (variables, leftOut) => loadWeeklyConfig(variables, leftOut),
-      webhook: loadWebhookConfig,
-      collectMetrics: loadCollectConfig,
-      socketMonitor: loadSocketMonitorConfig,
-      alertRules: (variables) => loadAlertRulesConfig(variables, {}),
-      databaseUrl: loadDatabaseUrl,
-    },
     openDatabase: (url) =>
       openDatabase(url, {
         max: DATABASE_CONNECTIONS,
@@ -68,30 +48,16 @@ export function openDoctorDependencies({
         connectLimitMs: LIMIT_MS,
         closeLimitMs: 100,
       }),
-    weekly: weeklyReads,
-    outbox: { ofFile: countOutbox, ofDatabase: (sql) => stats(sql) },
-    socketLogFile: SOCKET_LOG_FILE,
+    readStateFile: readStateFileInChild,
     runProgram,
   };
 }
-
-const weeklyReads: WeeklyReads = {
-  async readSenders(sql, whatsappTenantId, emailTenantId) {
-    const senders = await weeklyStore(sql).readSenders(whatsappTenantId, emailTenantId);
-    const emailSender = emailSenderOf(senders.emailSender);
-    return {
-      instanceName: instanceNameOf(senders.instanceName),
-      emailSenderProblem: emailSender.status === "ready" ? null : emailSender.code,
-    };
-  },
-  countRecipients: (sql) => countRecipients(weeklyStore(sql)),
-};
 
 /** Ends by itself, too, should doctor be killed before it has ended it. */
 const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
 
 /** In a child, because SQLite lets nothing else run in this process, not even its time limit. */
-async function countOutbox(path: string, signal: AbortSignal): Promise<FileReading | null> {
+async function readStateFileInChild(path: string, signal: AbortSignal): Promise<FileReading | null> {
   const [program = "", ...words] = internalCommand("count-outbox").command;
   const child = [openProgram(program), ...words, path];
   const ended = await runProgram("/bin/sh", ["-c", WITH_LIMIT, "sh", ...child], signal);

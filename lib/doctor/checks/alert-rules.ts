@@ -1,8 +1,8 @@
+import { type AlertRulesConfig, loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
-import type { RulesSettings } from "../context/dependencies.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
@@ -59,15 +59,13 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
 
 async function withPlatform(
   context: CheckContext,
-  use: (settings: RulesSettings) => Promise<Verdict[]>,
+  use: (settings: AlertRulesConfig) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const settings: Settings<RulesSettings> = await context.settings(command, "all", (env) =>
-    context.dependencies.load.alertRules(env),
-  );
+  const settings = await context.settings(command, "all", (env) => loadAlertRulesConfig(env, {}));
   return settings.status === "ok" ? await use(settings.value) : withoutSettings(command);
 }
 
-function clientOf(context: CheckContext, { url, token }: RulesSettings) {
+function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {
   return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.limitMs });
 }
 

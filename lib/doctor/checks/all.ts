@@ -1,7 +1,13 @@
+import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
+import { loadCollectConfig } from "../../metrics/config.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import { loadSocketMonitorConfig } from "../../sockets/config.ts";
+import { loadWebhookConfig } from "../../webhook/config.ts";
+import { loadWeeklyConfig } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { Loaders } from "../context/dependencies.ts";
 import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
@@ -14,16 +20,15 @@ import { SOCKET_CHECKS } from "./socket-monitor.ts";
 import { WEBHOOK_CHECKS } from "./webhook.ts";
 import { WEEKLY_CHECKS } from "./weekly.ts";
 
-type Load = Parameters<typeof configurationCheck>[1];
-
-const LOAD: Record<CommandName, Load> = {
-  weekly: (loaders, env) => loaders.weekly(env, { skipWhatsapp: false, skipEmail: false }),
-  webhook: (loaders, env) => loaders.webhook(env),
-  "collect-metrics": (loaders, env) => loaders.collectMetrics(env),
-  "socket-monitor": (loaders, env) => loaders.socketMonitor(env),
-  "alert-rules": (loaders, env) => loaders.alertRules(env),
-  migrate: databaseUrl,
-  deliveries: databaseUrl,
+/** How each command loads all of its settings. */
+const LOAD: Record<CommandName, (env: Environment) => Promise<unknown>> = {
+  weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }),
+  webhook: loadWebhookConfig,
+  "collect-metrics": loadCollectConfig,
+  "socket-monitor": loadSocketMonitorConfig,
+  "alert-rules": (env) => loadAlertRulesConfig(env, {}),
+  migrate: loadDatabaseUrl,
+  deliveries: loadDatabaseUrl,
 };
 
 const NEEDS: Record<CommandName, readonly Check[]> = {
@@ -56,8 +61,4 @@ function checksOfOne(command: CommandName): Check[] {
     secretsCheck(command),
     ...NEEDS[command],
   ];
-}
-
-function databaseUrl(loaders: Loaders, env: Parameters<Load>[1]): Promise<unknown> {
-  return loaders.databaseUrl(env);
 }

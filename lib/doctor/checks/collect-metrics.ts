@@ -5,6 +5,7 @@ import { METRIC } from "../../host/metric-names.ts";
 import { METRICS_FILE } from "../../host/metrics-file.ts";
 import { countSockets } from "../../host/socket-table.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
+import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
@@ -14,7 +15,6 @@ import { readContainerMemory } from "../../providers/docker/client.ts";
 import { checkVercelAccess } from "../../providers/vercel/access.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import type { CollectSettings } from "../context/dependencies.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -127,8 +127,8 @@ async function tokenMissing(context: CheckContext): Promise<Verdict> {
   );
 }
 
-function settingsOf(context: CheckContext): Promise<Settings<CollectSettings>> {
-  return context.settings(command, "all", (env) => context.dependencies.load.collectMetrics(env));
+function settingsOf(context: CheckContext): Promise<Settings<CollectConfig>> {
+  return context.settings(command, "all", loadCollectConfig);
 }
 
 async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {

@@ -1,7 +1,6 @@
 import type { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Check } from "../context/check.ts";
-import type { Loaders } from "../context/dependencies.ts";
 import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";
@@ -9,13 +8,13 @@ import { reasonOf, secretMend } from "../reason.ts";
 /** The settings of a command, by its own loader: each problem is a finding. */
 export function configurationCheck(
   command: CommandName,
-  load: (loaders: Loaders, env: Environment) => Promise<unknown>,
+  load: (env: Environment) => Promise<unknown>,
 ): Check {
   return {
     command,
     name: "configuration",
     async run(context) {
-      const settings = await context.settings(command, "all", (env) => load(context.dependencies.load, env));
+      const settings = await context.settings(command, "all", load);
       if (settings.status === "ok") return [pass("every setting is there and valid")];
       return problemsOf(settings.error, await context.environment(command));
     },

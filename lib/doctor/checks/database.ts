@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
@@ -80,9 +81,7 @@ export async function withDatabase(
   context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const url = await context.settings(command, "database", (env) =>
-    context.dependencies.load.databaseUrl(env),
-  );
+  const url = await context.settings(command, "database", loadDatabaseUrl);
   if (url.status !== "ok") return withoutSettings(command);
   const { sql } = await context.database(url.value);
   try {

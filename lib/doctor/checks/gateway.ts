@@ -2,9 +2,9 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
 import { resolveInstance } from "../../providers/evolution/instance.ts";
+import type { WebhookConfig } from "../../webhook/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import type { MessagingSettings } from "../context/dependencies.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
@@ -16,7 +16,7 @@ export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secre
 /** The gateway that sends alerts: reached, the key accepted, and the instance found and open. */
 export function alertGatewayCheck(
   command: CommandName,
-  settings: (context: CheckContext) => Promise<Settings<{ messaging: MessagingSettings }>>,
+  settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "messaging">>>,
 ): Check {
   return {
     command,

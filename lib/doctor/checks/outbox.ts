@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import type { StateConfig } from "../../webhook/config.ts";
+import { stats } from "../../webhook/state/postgres/reads.ts";
+import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import type { KindCounts, OutboxCounts, WebhookSettings } from "../context/dependencies.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -11,7 +13,7 @@ const OLD_MS = 15 * 60_000;
 /** What waits in the outbox and what was given up: from the running service, else from where the state is kept. */
 export async function outboxVerdicts(
   context: CheckContext,
-  state: WebhookSettings["state"],
+  state: StateConfig,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
   const health = await readServiceHealth(context.dependencies, signal);
@@ -21,10 +23,10 @@ export async function outboxVerdicts(
     const [row] = await sql<[{ exists: boolean }]>`
       select to_regclass('opsctl_state.outbox') is not null as exists`;
     if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];
-    return verdictsOf(await context.dependencies.outbox.ofDatabase(sql));
+    return verdictsOf(await stats(sql));
   }
   const path = join(state.directory, "state.db");
-  const reading = await context.dependencies.outbox.ofFile(path, signal);
+  const reading = await context.dependencies.readStateFile(path, signal);
   if (reading === null)
     return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
   switch (reading.status) {
@@ -51,11 +53,11 @@ export async function outboxVerdicts(
   }
 }
 
-function verdictsOf({ message, issue }: OutboxCounts): Verdict[] {
+function verdictsOf({ message, issue }: Record<OutboxKind, KindStats>): Verdict[] {
   return [...kindVerdicts("messages", message), ...kindVerdicts("issues", issue)];
 }
 
-function kindVerdicts(what: string, { queued, dead, oldestQueuedAgeMs }: KindCounts): Verdict[] {
+function kindVerdicts(what: string, { queued, dead, oldestQueuedAgeMs }: KindStats): Verdict[] {
   const verdicts: Verdict[] = [];
   if (dead > 0)
     verdicts.push(

@@ -1,8 +1,9 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets/config.ts";
+import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import type { SocketSettings } from "../context/dependencies.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./collect-metrics.ts";
@@ -47,14 +48,14 @@ export const SOCKET_CHECKS: readonly Check[] = [
     async run(context) {
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      const path = join(settings.value.logDir, context.dependencies.socketLogFile);
+      const path = join(settings.value.logDir, SOCKET_LOG_FILE);
       return [await lastRunVerdict(path, context.dependencies.nowMs())];
     },
   },
 ];
 
-function settingsOf(context: CheckContext): Promise<Settings<SocketSettings>> {
-  return context.settings(command, "all", (env) => context.dependencies.load.socketMonitor(env));
+function settingsOf(context: CheckContext): Promise<Settings<SocketMonitorConfig>> {
+  return context.settings(command, "all", loadSocketMonitorConfig);
 }
 
 async function sharedFileVerdict(context: CheckContext, path: string): Promise<Verdict> {

@@ -1,8 +1,8 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
+import { loadWebhookConfig, type WebhookConfig } from "../../webhook/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import type { WebhookSettings } from "../context/dependencies.ts";
 import { isListening } from "../facts/listening.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
@@ -84,8 +84,8 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   },
 ];
 
-function settingsOf(context: CheckContext): Promise<Settings<WebhookSettings>> {
-  return context.settings(command, "all", (env) => context.dependencies.load.webhook(env));
+function settingsOf(context: CheckContext): Promise<Settings<WebhookConfig>> {
+  return context.settings(command, "all", loadWebhookConfig);
 }
 
 function trackerVerdict(code: string | null): Verdict {

@@ -4,9 +4,13 @@ import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
 import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { checkResendKey } from "../../providers/resend/key.ts";
+import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
+import { weeklyStore } from "../../weekly/database/store.ts";
+import { countRecipients } from "../../weekly/delivery/recipients.ts";
+import { emailSenderOf } from "../../weekly/delivery/email.ts";
+import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import type { WeeklySettings } from "../context/dependencies.ts";
 import { connectProblem } from "../facts/reach.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -40,12 +44,16 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const { senderTenantId, gatewayUrl, adminKey } = settings.whatsapp;
       if (senderTenantId === null)
         return [await senderMissing(context, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
-      return await withSenders(context, senderTenantId, null, async ({ instanceName }) => {
-        if (instanceName === null) return gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY);
+      return await withDatabase(command, context, async (sql) => {
+        const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
+        const instanceName = instanceNameOf(sender.instanceName);
+        if (instanceName === null) return [gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY)];
         const state = await gatewayOf(context, gatewayUrl, adminKey).checkInstance(instanceName, signal);
-        return state.status === "open"
-          ? pass("the sender's instance is open")
-          : gatewayFailure(state, WEEKLY_GATEWAY);
+        return [
+          state.status === "open"
+            ? pass("the sender's instance is open")
+            : gatewayFailure(state, WEEKLY_GATEWAY),
+        ];
       });
     },
   },
@@ -60,14 +68,17 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         return [
           await senderMissing(context, "email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"),
         ];
-      return await withSenders(context, null, senderTenantId, async ({ emailSenderProblem: problem }) =>
-        problem === null
-          ? pass("the e-mail sender is verified")
-          : fail(
-              `${problem}: the central tenant's sender is not ready`,
-              "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
-            ),
-      );
+      return await withDatabase(command, context, async (sql) => {
+        const { emailSender } = await weeklyStore(sql).readSenders(null, senderTenantId);
+        const sender = emailSenderOf(emailSender);
+        if (sender.status === "ready") return [pass("the e-mail sender is verified")];
+        return [
+          fail(
+            `${sender.code}: the central tenant's sender is not ready`,
+            "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
+          ),
+        ];
+      });
     },
   },
   {
@@ -93,7 +104,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   {
     command,
     name: "recipients",
-    run: (context) => withDatabase(command, context, async (sql) => [await recipientsVerdict(context, sql)]),
+    run: (context) => withDatabase(command, context, async (sql) => [await recipientsVerdict(sql)]),
   },
   {
     command,
@@ -136,26 +147,10 @@ export const WEEKLY_CHECKS: readonly Check[] = [
 async function partOf(
   context: CheckContext,
   part: "base" | "whatsapp" | "email",
-): Promise<WeeklySettings | null> {
+): Promise<WeeklyConfig | null> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  const settings = await context.settings(command, part, (env) =>
-    context.dependencies.load.weekly(env, leftOut),
-  );
+  const settings = await context.settings(command, part, (env) => loadWeeklyConfig(env, leftOut));
   return settings.status === "ok" ? settings.value : null;
-}
-
-type Senders = { instanceName: string | null; emailSenderProblem: string | null };
-
-async function withSenders(
-  context: CheckContext,
-  whatsappTenantId: string | null,
-  emailTenantId: string | null,
-  judge: (senders: Senders) => Promise<Verdict>,
-): Promise<Verdict[]> {
-  return await withDatabase(command, context, async (sql) => {
-    const senders = await context.dependencies.weekly.readSenders(sql, whatsappTenantId, emailTenantId);
-    return [await judge(senders)];
-  });
 }
 
 async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict> {
@@ -163,8 +158,8 @@ async function senderMissing(context: CheckContext, code: string, variable: stri
   return fail(`${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 
-async function recipientsVerdict(context: CheckContext, sql: postgres.Sql): Promise<Verdict> {
-  const { owners, withoutPhone, withoutEmail } = await context.dependencies.weekly.countRecipients(sql);
+async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
+  const { owners, withoutPhone, withoutEmail } = await countRecipients(weeklyStore(sql));
   if (owners === 0) return warn("no owner is eligible: a run would have nothing to do", null);
   if (withoutPhone + withoutEmail === 0) return pass(`${owners} owners, all with a usable phone and e-mail`);
   return warn(

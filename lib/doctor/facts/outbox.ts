@@ -3,11 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
-import type { OutboxCounts } from "../context/dependencies.ts";
+import { outboxReads } from "../../webhook/state/sqlite/outbox/reads.ts";
+import type { OutboxStats } from "../../webhook/state/state.ts";
 
 /** What a state file holds, or why it is not looked into. */
 export type FileReading =
-  | { status: "read"; outbox: OutboxCounts }
+  | { status: "read"; outbox: OutboxStats }
   | { status: "missing" }
   | { status: "in_use" }
   | { status: "untrusted"; message: string; hint: string | null }
@@ -23,10 +24,7 @@ export type FileReading =
  * Errors: those of the file system.
  * Source: sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
  */
-export async function readStateFile(
-  path: string,
-  count: (db: DatabaseSync) => OutboxCounts,
-): Promise<FileReading> {
+export async function readStateFile(path: string, nowMs: () => number): Promise<FileReading> {
   const foreign = foreignness(path);
   if (foreign !== null) return foreign;
   const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
@@ -35,7 +33,7 @@ export async function readStateFile(
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
-    return { status: "read", outbox: count(db) };
+    return { status: "read", outbox: outboxReads(db, nowMs).stats() };
   } catch (error) {
     return { status: "damaged", message: error instanceof Error ? error.message : "unknown error" };
   } finally {

@@ -1,13 +1,14 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { DoctorDependencies, KindCounts, OutboxCounts } from "../context/dependencies.ts";
+import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
 
 /** What a running webhook says of itself; `holds` are the codes for which it delivers nothing of a kind. */
 export type ServiceHealth = {
   isReady: boolean;
-  outbox: OutboxCounts | null;
-  holds: { message: string | null; issue: string | null };
+  outbox: Record<OutboxKind, KindStats> | null;
+  holds: Record<OutboxKind, string | null>;
 };
 
 /** Asks the webhook on this host how it is; null when nothing answers on its second port. */
@@ -36,7 +37,7 @@ export async function readServiceHealth(
   };
 }
 
-function countsIn(json: unknown): KindCounts | null {
+function countsIn(json: unknown): KindStats | null {
   const [queued, dead] = [member(json, "queued"), member(json, "dead")];
   const seconds = member(json, "oldestQueuedAgeSeconds");
   if (typeof queued !== "number" || typeof dead !== "number") return null;
