@@ -33,7 +33,8 @@ export type WeeklyConfig = {
   editorials: { maxLlmCalls: number; secret: Secret | null } | null;
 };
 
-const ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
+/** The secret that the editorial route has for itself, found by the secret adapter alone. */
+export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
 
 const ALWAYS = {
   DATABASE_URL: requiredSecret(postgresUrl),
@@ -57,7 +58,7 @@ const EMAIL = {
   EMAIL_API_KEY: requiredSecret(),
 };
 
-const EDITORIALS = { [ALIAS]: optionalSecret({ fromEnvironment: false }) };
+const EDITORIALS = { [EDITORIAL_ALIAS]: optionalSecret({ fromEnvironment: false }) };
 
 /**
  * Reads all settings of a weekly run, before anything else happens.
@@ -82,7 +83,7 @@ export async function loadWeeklyConfig(
     } as typeof ALWAYS & typeof WHATSAPP & typeof EMAIL & typeof EDITORIALS,
     env,
   );
-  const alias = values[ALIAS] ?? null;
+  const alias = values[EDITORIAL_ALIAS] ?? null;
   if (alias !== null && (await isSame(alias, values.TRIGGER_SECRET))) throw aliasReused();
   return {
     databaseUrl: values.DATABASE_URL,
@@ -112,10 +113,12 @@ export async function loadWeeklyConfig(
 
 /** The alias comes from the secret adapter alone; one in the environment is not used, and still never printed. */
 function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => void): void {
-  const value = env[ALIAS];
+  const value = env[EDITORIAL_ALIAS];
   if (value === undefined || value.trim() === "") return;
   registerSecret(value);
-  warn(`${ALIAS} is set in the environment and is not used: it is resolved by the secret adapter alone`);
+  warn(
+    `${EDITORIAL_ALIAS} is set in the environment and is not used: it is resolved by the secret adapter alone`,
+  );
 }
 
 async function isSame(one: Secret, other: Secret): Promise<boolean> {
@@ -128,7 +131,7 @@ async function isSame(one: Secret, other: Secret): Promise<boolean> {
 function aliasReused(): OpsError {
   return new OpsError({
     code: "SOCIAL_EDITORIALS_CRON_SECRET_REUSED",
-    message: `Cannot start: ${ALIAS} has the same value as TRIGGER_SECRET`,
+    message: `Cannot start: ${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
     hint: `Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker`,
   });
 }

@@ -1,6 +1,7 @@
+import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { COMMAND_FACTS, EDITORIAL_ALIAS } from "../context/command-facts.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";

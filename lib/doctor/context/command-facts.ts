@@ -1,4 +1,5 @@
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { CommandName } from "../finding.ts";
 
 /** A secret of a command; the alias of the editorials is never taken from the environment. */
@@ -17,9 +18,6 @@ export type CommandFact = {
 };
 
 const secrets = (...names: string[]): SecretFact[] => names.map((name) => ({ name, fromEnvironment: true }));
-
-/** The secret that the editorial route has for itself. */
-export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
 
 /** The facts of each command. */
 export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
