@@ -20,8 +20,9 @@ import process from "node:process";
 import type { AlertRulesConfig, GivenUids } from "../../lib/alert-rules/config.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
-import { type CommandContext, defineCommand, type Outcome, type ValueCheck } from "../framework/command.ts";
-import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
   isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
@@ -63,7 +64,7 @@ export const alertRulesExport = defineCommand({
     const rules = alertRules({ withExtras: args["with-extras"] === true }).map((rule) =>
       ruleDocument(rule, uids),
     );
-    return outcome("export", EXIT.ok, { rules }, renderExport(rules), null);
+    return outcomeOf({ command: "alert-rules export", fields: { rules }, text: renderExport(rules) });
   },
 });
 
@@ -85,15 +86,16 @@ export const alertRulesPlan = defineCommand({
     const changed = planned.filter(({ action }) => action !== "none").length;
     const isFound = args.check === true && changed > 0;
     const shown = planned.map(({ document: _document, ...rule }) => rule);
-    return outcome(
-      "plan",
-      isFound ? EXIT.failed : EXIT.ok,
-      { changed, warnings, rules: shown },
-      renderPlan(planned, warnings),
-      isFound
-        ? { code: "ALERT_RULES_DIFFER", message: `${changed} alert rules differ from the platform` }
-        : null,
-    );
+    const error = isFound
+      ? { code: "ALERT_RULES_DIFFER", message: `${changed} alert rules differ from the platform` }
+      : null;
+    return outcomeOf({
+      command: "alert-rules plan",
+      exitCode: isFound ? EXIT.failed : EXIT.ok,
+      fields: { changed, warnings, rules: shown },
+      error,
+      text: renderPlan(planned, warnings),
+    });
   },
 });
 
@@ -118,18 +120,14 @@ export const alertRulesApply = defineCommand({
         context.log[code === null ? "info" : "error"]("An alert rule was handled", { uid, result, code }),
     );
     const failed = applied.filter(({ code }) => code !== null).length;
-    return outcome(
-      "apply",
-      failed === 0 ? EXIT.ok : EXIT.failed,
-      { rules: applied },
-      renderApplied(applied),
-      failed === 0
-        ? null
-        : {
-            code: "ALERT_RULES_NOT_APPLIED",
-            message: `${failed} of ${applied.length} alert rules are not in place`,
-          },
-    );
+    const message = `${failed} of ${applied.length} alert rules are not in place`;
+    return outcomeOf({
+      command: "alert-rules apply",
+      exitCode: failed === 0 ? EXIT.ok : EXIT.failed,
+      fields: { rules: applied },
+      error: failed === 0 ? null : { code: "ALERT_RULES_NOT_APPLIED", message },
+      text: renderApplied(applied),
+    });
   },
 });
 
@@ -150,15 +148,4 @@ async function openPlatform(args: Flags, { env, log }: CommandContext) {
     onCall: (record) => log.debug("A peer was called", record),
   });
   return { config, platform, rules: alertRules({ withExtras: args["with-extras"] === true }) };
-}
-
-function outcome(
-  name: string,
-  exitCode: number,
-  parts: object,
-  text: string,
-  error: { code: string; message: string } | null,
-): Outcome {
-  const command = `alert-rules ${name}`;
-  return { exitCode, result: { command, status: statusWord(exitCode), exitCode, ...parts, error }, text };
 }

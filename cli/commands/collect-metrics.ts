@@ -18,8 +18,9 @@ import process from "node:process";
 import type { TextDirectory } from "../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../lib/metrics/config.ts";
 import type { CollectDependencies, CollectReport } from "../../lib/metrics/run.ts";
-import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
-import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const collectMetrics = defineCommand({
@@ -56,7 +57,7 @@ type Work = { config: CollectConfig; context: CommandContext };
 
 async function collectToStdout(work: Work): Promise<Outcome> {
   const { report, text } = await collect(work);
-  return outcome(report, { file: null, metrics: text }, text);
+  return collected(report, { file: null, metrics: text }, text);
 }
 
 async function collectLocked(work: Work): Promise<Outcome> {
@@ -84,7 +85,7 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
-  return outcome(report, { file, metrics: null }, renderCollected(report, file));
+  return collected(report, { file, metrics: null }, renderCollected(report, file));
 }
 
 /** Root writes into a directory of its own alone; into another account's the account does. */
@@ -111,9 +112,9 @@ async function collect({ config, context }: Work): Promise<{ report: CollectRepo
   return { report, text: renderReport(report) };
 }
 
-function outcome(
+function collected(
   report: CollectReport,
-  parts: { file: string | null; metrics: string | null },
+  written: { file: string | null; metrics: string | null },
   text: string,
 ): Outcome {
   const exitCode = report.sources.every(({ problem }) => problem === null) ? EXIT.ok : EXIT.failed;
@@ -124,15 +125,12 @@ function outcome(
     samples: Object.values(samples).reduce((count, list) => count + (list?.length ?? 0), 0),
     error: problem,
   }));
-  return { exitCode, result: resultOf(exitCode, { ...parts, skipped: null, sources }), text };
+  const fields = { ...written, skipped: null, sources };
+  return outcomeOf({ command: "collect-metrics", exitCode, fields, text });
 }
 
 function alreadyRunning({ log }: CommandContext): Outcome {
   log.warn("Another run of collect-metrics is in progress; this one leaves the work to it");
-  const parts = { file: null, metrics: null, skipped: "already_running", sources: [] };
-  return { exitCode: EXIT.ok, result: resultOf(EXIT.ok, parts), text: "Another run is in progress\n" };
-}
-
-function resultOf(exitCode: number, parts: object): object {
-  return { command: "collect-metrics", status: statusWord(exitCode), exitCode, ...parts, error: null };
+  const fields = { file: null, metrics: null, skipped: "already_running", sources: [] };
+  return outcomeOf({ command: "collect-metrics", fields, text: "Another run is in progress\n" });
 }

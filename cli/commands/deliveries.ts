@@ -21,8 +21,8 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import type postgres from "postgres";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
-import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
@@ -62,7 +62,7 @@ export const deliveriesList = defineCommand({
       const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
       const { state, week, tenant: tenantId, after } = args;
       const list = await listDeliveries(sql, { state, week, tenantId, after }, Number(args.limit));
-      return outcome("deliveries list", list, renderDeliveryList(list));
+      return outcomeOf({ command: "deliveries list", fields: list, text: renderDeliveryList(list) });
     }),
 });
 
@@ -79,7 +79,7 @@ export const deliveriesShow = defineCommand({
       const { showDelivery } = await import("../../lib/deliveries/show.ts");
       const { renderDelivery } = await import("../../lib/deliveries/render.ts");
       const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
-      return outcome("deliveries show", details, renderDelivery(details));
+      return outcomeOf({ command: "deliveries show", fields: details, text: renderDelivery(details) });
     }),
 });
 
@@ -118,7 +118,8 @@ export const deliveriesReconcile = defineCommand({
         reason: args.reason,
         actor: args.actor ?? loginName(),
       });
-      return outcome("deliveries reconcile", { delivery }, renderReconciled(delivery));
+      const text = renderReconciled(delivery);
+      return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });
     }),
 });
 
@@ -131,14 +132,6 @@ function loginName(): string {
   } catch {
     return `uid ${process.getuid?.()}`;
   }
-}
-
-function outcome(command: string, parts: object, text: string): Outcome {
-  return {
-    exitCode: EXIT.ok,
-    result: { command, status: "success", exitCode: EXIT.ok, ...parts, error: null },
-    text,
-  };
 }
 
 async function withDatabase(

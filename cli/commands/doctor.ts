@@ -16,7 +16,8 @@
 import process from "node:process";
 import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
 import { defineCommand } from "../framework/command.ts";
-import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 
 /** Whatever still hangs by then (a name that is looked up, a disk) must not keep the process beyond its five seconds. */
 const LINGER_MS = 200;
@@ -54,11 +55,7 @@ export const doctor = defineCommand({
     const findings = await doctorFindings({ commands, env, envDir: args["env-dir"] });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    return {
-      exitCode,
-      result: { command: "doctor", status: statusWord(exitCode), exitCode, findings, error: null },
-      text: renderFindings(findings),
-    };
+    return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text: renderFindings(findings) });
   },
 });
 

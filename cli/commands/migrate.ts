@@ -14,6 +14,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const migrate = defineCommand({
@@ -43,12 +44,8 @@ export const migrate = defineCommand({
         : await applyMigrations(dependencies);
       const isUpToDate = migrations.every(({ state }) => state === "applied");
       const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
-      const status = isUpToDate ? "success" : "not_ready";
-      return {
-        exitCode,
-        result: { command: "migrate", status, exitCode, applied, migrations, error: null },
-        text: args.status ? renderMigrations(migrations) : renderApplied(applied),
-      };
+      const text = args.status ? renderMigrations(migrations) : renderApplied(applied);
+      return outcomeOf({ command: "migrate", exitCode, fields: { applied, migrations }, text });
     } finally {
       await database.close();
     }

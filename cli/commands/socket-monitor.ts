@@ -15,7 +15,8 @@
  *         (each `code`, `message`).
  */
 import { defineCommand } from "../framework/command.ts";
-import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -46,16 +47,8 @@ export const socketMonitor = defineCommand({
     const { alert, problems, readings } = report;
     for (const { code, message } of problems) context.log.error(message, { code });
     const exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;
-    const result = {
-      command: "socket-monitor",
-      status: statusWord(exitCode),
-      exitCode,
-      threshold,
-      alert,
-      ...readings,
-      problems,
-      error: null,
-    };
-    return { exitCode, result, text: renderMonitored(report, threshold) };
+    const fields = { threshold, alert, ...readings, problems };
+    const text = renderMonitored(report, threshold);
+    return outcomeOf({ command: "socket-monitor", exitCode, fields, text });
   },
 });

@@ -14,8 +14,8 @@
  */
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { State } from "../../lib/webhook/state/state.ts";
-import { type CommandContext, defineCommand, type Outcome } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger } from "../framework/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
@@ -41,7 +41,7 @@ export const webhookDeadList = defineCommand({
     withState(context, async (state) => {
       const { renderDead } = await import("../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
-      return outcome("webhook dead list", { dead }, renderDead(dead));
+      return outcomeOf({ command: "webhook dead list", fields: { dead }, text: renderDead(dead) });
     }),
 });
 
@@ -55,9 +55,12 @@ export const webhookDeadRetry = defineCommand({
   example: "opsctl webhook dead retry --all",
 
   run: (args, context) =>
-    withState(context, async (state) =>
-      counted("webhook dead retry", args.row, await state.retryDead(rowsOf(args.row)), "will be tried again"),
-    ),
+    withState(context, async (state) => {
+      const count = await state.retryDead(rowsOf(args.row));
+      requireFound(args.row, count);
+      const text = `${rowCount(count)} will be tried again\n`;
+      return outcomeOf({ command: "webhook dead retry", fields: { count }, text });
+    }),
 });
 
 /** The command `webhook dead drop`; see the head of this file. */
@@ -70,31 +73,29 @@ export const webhookDeadDrop = defineCommand({
   example: "opsctl webhook dead drop --row 17",
 
   run: (args, context) =>
-    withState(context, async (state) =>
-      counted("webhook dead drop", args.row, await state.dropDead(rowsOf(args.row)), "removed"),
-    ),
+    withState(context, async (state) => {
+      const count = await state.dropDead(rowsOf(args.row));
+      requireFound(args.row, count);
+      const text = `${rowCount(count)} removed\n`;
+      return outcomeOf({ command: "webhook dead drop", fields: { count }, text });
+    }),
 });
 
 function rowsOf(row: string | undefined): number[] | null {
   return row === undefined ? null : [Number(row)];
 }
 
-function counted(command: string, row: string | undefined, count: number, what: string): Outcome {
-  if (row !== undefined && count === 0)
-    throw new OpsError({
-      code: "DEAD_ROW_NOT_FOUND",
-      message: `Cannot find row ${row}: it is not among what was given up`,
-      hint: "See opsctl webhook dead list",
-    });
-  return outcome(command, { count }, `${count === 1 ? "1 row" : `${count} rows`} ${what}\n`);
+function requireFound(row: string | undefined, count: number): void {
+  if (row === undefined || count > 0) return;
+  throw new OpsError({
+    code: "DEAD_ROW_NOT_FOUND",
+    message: `Cannot find row ${row}: it is not among what was given up`,
+    hint: "See opsctl webhook dead list",
+  });
 }
 
-function outcome(command: string, parts: object, text: string): Outcome {
-  return {
-    exitCode: EXIT.ok,
-    result: { command, status: "success", exitCode: EXIT.ok, ...parts, error: null },
-    text,
-  };
+function rowCount(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
 }
 
 async function withState(

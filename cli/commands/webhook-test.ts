@@ -16,7 +16,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { State } from "../../lib/webhook/state/state.ts";
 import type { TestReport } from "../../lib/webhook/test-alert.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { EXIT, statusWord } from "../framework/exit-status.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger, aWebUrl } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -68,14 +69,12 @@ export const webhookTest = defineCommand({
         { withIssue: args["without-issue"] !== true },
       );
       const exitCode = isDelivered(report) ? EXIT.ok : EXIT.failed;
-      const result = {
+      return outcomeOf({
         command: "webhook test",
-        status: statusWord(exitCode),
         exitCode,
-        ...report,
-        error: null,
-      };
-      return { exitCode, result, text: renderTestReport(report) };
+        fields: report,
+        text: renderTestReport(report),
+      });
     } finally {
       await state?.close();
     }

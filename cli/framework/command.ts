@@ -3,6 +3,7 @@ import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { TextStream } from "../../lib/platform/log/progress.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** What the frame hands to a command. */
 export type CommandContext = {
@@ -13,9 +14,6 @@ export type CommandContext = {
   /** Aborted by the first SIGINT or SIGTERM; from the first call on, such a signal no longer ends the process. */
   interrupted(): AbortSignal;
 };
-
-/** What a command hands back: the object of `--json`, the text for people, and the exit status. */
-export type Outcome = { exitCode: number; result: object; text: string };
 
 /** Why a value of an option is not acceptable ("expects a UUID"), or undefined when it is. */
 export type ValueCheck = (value: string) => string | undefined;

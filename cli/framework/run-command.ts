@@ -3,9 +3,10 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
-import type { Command, CommandContext, Outcome } from "./command.ts";
-import { EXIT, exitStatusOf, statusWord } from "./exit-status.ts";
+import type { Command, CommandContext } from "./command.ts";
+import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 import { isTerminal, writeErr, writeOut } from "./output.ts";
 
 const STDERR = 2;
@@ -33,11 +34,7 @@ export async function runCommand(
     const { code, message, hint } = failure;
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
-    return {
-      exitCode: exitStatusOf(code),
-      result: await failureResult(name, command, failure, rawArgs),
-      text: "",
-    };
+    return await failedOutcome(failure, { name, command, rawArgs });
   };
   const print = printOnce(isJson, log);
   onCrash(async (error) => print(await fail(error)));
@@ -60,17 +57,17 @@ async function asItsAccount(command: Command, rawArgs: string[]): Promise<number
   return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
 }
 
-async function failureResult(
-  name: string,
-  command: Command,
-  error: OpsError,
-  rawArgs: string[],
-): Promise<object> {
-  const exitCode = exitStatusOf(error.code);
-  if (command.failed !== undefined)
-    return await command.failed(error, exitCode, parseArgs(rawArgs, command.args));
-  const { code, message, hint } = error;
-  return { command: name, status: statusWord(exitCode), exitCode, error: { code, message, hint } };
+/** The outcome of a command that threw: in the command's own form where it has one. */
+async function failedOutcome(
+  failure: OpsError,
+  { name, command, rawArgs }: { name: string; command: Command; rawArgs: string[] },
+): Promise<Outcome> {
+  const { code, message, hint } = failure;
+  const exitCode = exitStatusOf(code);
+  if (command.failed === undefined)
+    return outcomeOf({ command: name, exitCode, fields: {}, error: { code, message, hint }, text: "" });
+  const result = await command.failed(failure, exitCode, parseArgs(rawArgs, command.args));
+  return { exitCode, result, text: "" };
 }
 
 /** Prints the first outcome that it is given, and answers the exit status; a crash can come after the result. */
