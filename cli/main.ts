@@ -1,8 +1,7 @@
-import { INTERNAL } from "./child-process/internal-word.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
 import { printHelp, renderGroupHelp } from "./framework/help.ts";
-import { root } from "./root.ts";
+import { INTERNAL, root } from "./root.ts";
 
 /** How long what a finished command left open may keep the process alive. */
 const LINGER_MS = 2_000;

@@ -11,7 +11,7 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
-import { INTERNAL } from "./internal-word.ts";
+import { internalCommand } from "./internal.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
@@ -56,15 +56,8 @@ async function runHere({ commands, env, envDir }: Examination): Promise<Finding[
 /** What a doctor says that is the account; of a check of which it says nothing, that it did not end in its time. */
 async function runAs(account: ServiceAccount, { commands, env, envDir }: Examination): Promise<Finding[]> {
   const checks = commands.flatMap(checksOf);
-  const words = [INTERNAL, "doctor", envDir, commands.join(",")];
-  const {
-    program,
-    args,
-    env: ofChild,
-  } = startAs(account, [...selfCommand(), ...words], {
-    env,
-    endSignal: "KILL",
-  });
+  const command = [...internalCommand("doctor").command, envDir, commands.join(",")];
+  const { program, args, env: ofChild } = startAs(account, command, { env, endSignal: "KILL" });
   const child = spawn(program, args, {
     ...{ env: ofChild, cwd: "/", detached: true },
     stdio: ["ignore", "pipe", "ignore"],

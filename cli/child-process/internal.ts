@@ -12,7 +12,7 @@ import type { CommandName } from "../../lib/doctor/finding.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { writeOut } from "../framework/output.ts";
-import { INTERNAL } from "./internal-word.ts";
+import { INTERNAL } from "../root.ts";
 import { selfCommand } from "./self-command.ts";
 
 const STDIN = 0;

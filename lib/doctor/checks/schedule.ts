@@ -1,7 +1,7 @@
+import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import { isUtcZone } from "../facts/time-zone.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
 
 /** The line of the cron file that starts a command. */
@@ -38,6 +38,20 @@ export function hostZoneCheck(command: CommandName): Check {
       ];
     },
   };
+}
+
+/**
+ * Whether a file of the time zone database stands for UTC the whole year.
+ *
+ * Behaviour: reads the rule in the file's last line; a file of the oldest version has no such line and counts as another
+ *            zone.
+ * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
+ */
+export function isUtcZone(file: Uint8Array): boolean {
+  const text = Buffer.from(file).toString("latin1");
+  if (!text.startsWith("TZif")) return false;
+  const rule = /\n([^\n]*)\n$/.exec(text)?.[1] ?? "";
+  return /^(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)[+-]?0+(?::0+)*$/.test(rule);
 }
 
 /** Whether the account that runs a command is on this host. */

@@ -11,7 +11,7 @@ import { emailSenderOf } from "../../weekly/delivery/email.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { connectProblem } from "../facts/reach.ts";
+import { connectProblem } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { withDatabase } from "./database.ts";

@@ -1,0 +1,39 @@
+import { connect } from "node:net";
+import { join } from "node:path";
+import { readProcFile } from "../../host/proc-file.ts";
+
+/** The state of a listening socket in the kernel's tables. */
+const LISTEN = "0A";
+
+/**
+ * Whether something on this host listens on a TCP port; null when the kernel's tables cannot be read.
+ *
+ * Behaviour: reads those tables and makes no connection, because a connection would start a service that waits behind
+ *            its socket.
+ * Source: Documentation/networking/proc_net_tcp.rst.
+ */
+export async function isListening(port: number, procNet: string): Promise<boolean | null> {
+  const texts = await Promise.all(["tcp", "tcp6"].map((name) => readProcFile(join(procNet, name))));
+  if (texts.every((text) => text === null)) return null;
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return texts.some((text) =>
+    (text ?? "").split("\n").some((line) => {
+      const [, local, , state] = line.trim().split(/\s+/);
+      return state === LISTEN && local?.endsWith(suffix) === true;
+    }),
+  );
+}
+
+/** Connects to a port and sends nothing; null when that works, else the system's code. */
+export function connectProblem(host: string, port: number, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (problem: string | null) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.once("connect", () => end(null));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => end(code ?? "unknown error"));
+    signal.addEventListener("abort", () => end("ABORTED"), { once: true });
+  });
+}
