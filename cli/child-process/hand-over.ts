@@ -11,22 +11,22 @@ import { handedStreams } from "./handed-streams.ts";
 import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
-/** What ends a command from outside, or lets it go on; each reaches the one that does the work. */
+/** The signals that are passed on to the child. */
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
-/** How long a child has after the same signal came a second time; and then how long its end may take to be told. */
+/** How long a child may take to end after the same signal came twice; and then how long its end may take to be seen. */
 const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
 
 /**
- * Runs this very command line once more as the service account, and returns its exit status; null on a host without
- * that account, where the command stays what it is.
+ * Runs the same command line again as the service account, in a child process, and returns the child's exit status;
+ * null on a host without that account.
  *
- * Behaviour: for a process that is root, before it has opened anything. The child has this process's standard streams,
- *            of a terminal only what writes, and a session of its own: other processes of that account can neither
- *            read from root's terminal nor type into it. Signals are passed on, and one that comes twice ends a child that
- *            does not end by itself; ended by a signal, this process ends so, too. It does not wait for a killed child
- *            whose end another process of the account keeps back (ptrace).
- * Errors:    ACCOUNT_UNAVAILABLE; nothing has been done then.
+ * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
+ *            a terminal only for writing, and a session of its own: other processes of that account can neither read
+ *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice kills a child that
+ *            does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
+ *            not waited for when another process of the account holds back its end (ptrace).
+ * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
 export async function handOver(words: readonly string[]): Promise<number | null> {
   const account = await findServiceAccount();
@@ -34,7 +34,7 @@ export async function handOver(words: readonly string[]): Promise<number | null>
   refuseSockets(account);
   const command = selfCommand();
   refuseClosedSources(account, command);
-  // Who decides, where a record wants a name, is still the one who started the command.
+  // The record of a reconciliation names the person who started the command, not the account.
   const env = { ...process.env, OPSCTL_STARTED_BY: "root" };
   const start = startAs(account, [...command, ...words], { env, endSignal: "TERM" });
   const { status, signal } = await runThrough(account, start);
@@ -47,7 +47,7 @@ export async function handOver(words: readonly string[]): Promise<number | null>
 type End = { status: number | null; signal: NodeJS.Signals | null };
 
 async function runThrough(account: ServiceAccount, { program, args, env }: Start): Promise<End> {
-  // Not in root's directory: from there the account reads what only a closed directory above keeps from it.
+  // Not in root's working directory: the account could read there what only a closed parent directory protects.
   const child = spawn(program, args, { stdio: await handedStreams(), env, cwd: "/", detached: true });
   const killed = Promise.withResolvers<End>();
   const stop = forwardSignals(child, () => killed.resolve({ status: null, signal: "SIGKILL" }));
@@ -74,12 +74,12 @@ function forwardSignals({ pid }: ChildProcess, onKilled: () => void): () => void
   const forward = (signal: NodeJS.Signals) => {
     passOn(pid, signal);
     if (signal === "SIGCONT") return;
-    // Another process of the account may have stopped the child, and root would wait for it for ever.
+    // Another process of the account may have stopped the child; root would wait for ever.
     passOn(pid, "SIGCONT");
     if (seen.has(signal)) killer ??= setTimeout(kill, KILL_AFTER_MS);
     seen.add(signal);
   };
-  // The terminal stops this process alone, whose child has another session.
+  // Ctrl-Z at the terminal stops this process alone: the child has another session.
   const stop = () => {
     passOn(pid, "SIGSTOP");
     passOn(process.pid, "SIGSTOP");
@@ -92,29 +92,29 @@ function forwardSignals({ pid }: ChildProcess, onKilled: () => void): () => void
   };
 }
 
-/** By its number: of a child whose own `kill` was called Deno reports that signal as its end, whatever it did. */
+/** Uses the process id: after `child.kill(signal)` Deno reports that signal as the child's end, whatever really ended it. */
 function passOn(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** Ends this process as its child ended; the wait is for a signal that is on its way. */
+/** Ends this process by the signal that ended the child; waits because the signal arrives a moment later. */
 async function endBy(signal: NodeJS.Signals): Promise<number> {
   process.kill(process.pid, signal);
   return await new Promise((resolve) => setTimeout(() => resolve(EXIT.failed), 1_000));
 }
 
-/** The child found the null device where this process has no standard output, and could not know. */
+/** Makes the status a failure when this process has no standard output: the child wrote to the null device instead. */
 function withOutput(status: number): number {
   if (!isOutputClosed()) return status;
   writeErr("The result was not written: standard output is closed\n");
   return Math.max(status, EXIT.failed);
 }
 
-/** systemd hands sockets to one process by its number, and the child has another. */
+/** Refuses sockets from systemd: they are for this process id, and the child has another. */
 function refuseSockets(account: ServiceAccount): void {
   if (process.env.LISTEN_PID !== String(process.pid)) return;
   throw cannotBecome(
@@ -124,7 +124,7 @@ function refuseSockets(account: ServiceAccount): void {
   );
 }
 
-/** The sources in a clone of root's own are closed to the account; the runtime would say it in a way of its own. */
+/** Refuses sources that the account may not read, as in a clone that belongs to root, before the runtime fails on them. */
 function refuseClosedSources(account: ServiceAccount, command: readonly string[]): void {
   const main = command.at(-1) as string;
   const test = firstProgram(TEST);

@@ -1,10 +1,10 @@
 /**
- * What opsctl does in a child of its own: with fewer privileges, or so that it can be ended.
+ * The work that opsctl does in a child process: with fewer privileges, or so that it can be killed.
  *
- * `internal write-metrics <file>`  replaces the metrics file with the text on standard input.
- * `internal count-outbox <file>`   prints what a state file holds, as one line of JSON.
+ * `internal write-metrics <file>`        replaces the metrics file with the text on standard input.
+ * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
- *                                  findings of each as it ends, a line of JSON.
+ *                                        findings of each check when it ends, as one line of JSON.
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -17,7 +17,7 @@ import { selfCommand } from "./self-command.ts";
 
 const STDIN = 0;
 
-/** How a child is started; the runtimes' own variables, and none that holds a secret. */
+/** How the child is started: its environment has only variables of the runtime, no secrets. */
 export type InternalCommand = { command: readonly string[]; env: Record<string, string> };
 
 type Word = keyof typeof WORDS;
@@ -28,15 +28,15 @@ const WORDS = {
   doctor: runChecks,
 } as const;
 
-/** The command that does this in a child; the path comes after it. */
+/** The command line for one of these words; the path comes after it. */
 export function internalCommand(word: Word): InternalCommand {
   return { command: [...selfCommand(), INTERNAL, word], env: { DENO_NO_UPDATE_CHECK: "1" } };
 }
 
 /**
- * Does what one of these words says, and returns the exit status.
+ * Does the work of one of these words and returns the exit status.
  *
- * Errors: none thrown; a failure is one line of JSON on standard output, `code`, `message` and `hint`.
+ * Errors: none thrown; a failure is one line of JSON on standard output with `code`, `message` and `hint`.
  */
 export async function runInternal([word = "", path = "", more = ""]: readonly string[]): Promise<number> {
   try {

@@ -8,19 +8,19 @@ import { ROOT_SECRETS } from "../../lib/platform/secrets/file.ts";
 export type Start = { program: string; args: string[]; env: Record<string, string> };
 
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
-/** With one of these Bun would run another file first, or be the interpreter itself. */
+/** With one of these variables Bun would run another file first, or act as the interpreter itself. */
 const ENGINE_SWITCH = /^BUN_(?:OPTIONS|BE_BUN)$/;
 
-/** How setpriv ends when it could not do what it was asked for, or could not start the program. */
+/** The exit statuses of setpriv when it could not change the account or start the program. */
 export const SETPRIV_FAILED: readonly number[] = [126, 127];
 
 /**
- * How to start `command` as an account, for a process that is root: without a way back to any privilege.
+ * How a process that is root starts `command` as an account, without a way back to any privilege.
  *
- * Behaviour: as `asAccount` has it, and `setpriv` is looked for where only root puts programs, not in PATH. The child
- *            gets `endSignal` when the process that started it ends, however that ended.
- * Shape:     `env` without what would turn this program into an interpreter and without root's own secrets, which the
- *            account could read there, with the account's own home and name.
+ * Behaviour: drops privileges as `asAccount` does. `setpriv` is looked for where only root puts programs, not in PATH.
+ *            The child gets `endSignal` when the process that started it ends, for whatever reason. Its environment has
+ *            the account's home and name, and neither root's secrets, which the account could read there, nor variables
+ *            that turn this program into an interpreter.
  * Errors:    ACCOUNT_UNAVAILABLE where this host has no setpriv.
  * Source:    setpriv(1), util-linux 2.38.
  */
@@ -35,7 +35,7 @@ export function startAs(
   return { program, args: [`--pdeathsig=${endSignal}`, ...words], env: environmentOf(account, env) };
 }
 
-/** The failure to become an account; `way` is what else the person may do about it. */
+/** The error when an account cannot be taken on; `way` is what the person can do besides `--as-is`. */
 export function cannotBecome(account: ServiceAccount, reason: string, way: string): OpsError {
   return new OpsError({
     code: "ACCOUNT_UNAVAILABLE",

@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
 
-/** A line that changes owner, mode or place of what it names, or removes it. */
+/** A line that changes the owner, mode or name of the file it names, or removes it. */
 export const CHANGES = /^(?:chown|chmod|install|mv|rmdir)\b/;
-/** But for the two that a line reads from: /dev/stdin is the system's own link. */
+/** Without the two paths that such a line reads from; /dev/stdin is a link that the system made. */
 const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/(?:stdin|null)(?:\s|$))[^\s;&'"#]+/g;
 
 /**
- * The line that mends a finding; where it would change something through a link, what to look at before.
+ * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first.
  *
- * Behaviour: the person who runs it is root, and `chmod` and `install` follow links: an account that put one there would
- *            be given a file of root's. A link of root's own on the way is no danger, one at the end is looked at.
+ * Behaviour: root runs the line, and `chmod` and `install` follow links: an account that put a link there would get a
+ *            file of root's. A link on the way that root made is safe; a link at the end of the path is always reported.
  */
 export function safeMend(mend: string): string {
   if (!CHANGES.test(mend)) return mend;
@@ -31,7 +31,7 @@ function linkIn(path: string): Step | null {
     const links = steps.filter(({ kind }) => kind === "link");
     return links.find((link) => link.uid !== 0 || link.path === resolve(path)) ?? null;
   } catch {
-    // What cannot be looked at from here is what the line mends.
+    // A path that cannot be read from here is what the line mends.
     return null;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toldFindings } from "../../../lib/doctor/advice/told-findings.ts";
+import { parseReportedFindings } from "../../../lib/doctor/advice/reported-findings.ts";
 
 const finding = {
   command: "weekly",
@@ -8,12 +8,12 @@ const finding = {
   reason: "SECRET_MALFORMED: x",
   mend: null,
 };
-const told = (findings: unknown) =>
-  toldFindings(JSON.stringify({ command: "weekly", check: "secrets", findings }))?.findings;
+const reported = (findings: unknown) =>
+  parseReportedFindings(JSON.stringify({ command: "weekly", check: "secrets", findings }))?.findings;
 
-describe("toldFindings()", () => {
+describe("parseReportedFindings()", () => {
   test("takes findings as they are", () => {
-    expect(told([finding, { ...finding, mend: "opsctl migrate" }])).toEqual([
+    expect(reported([finding, { ...finding, mend: "opsctl migrate" }])).toEqual([
       finding,
       { ...finding, mend: "opsctl migrate" },
     ] as never);
@@ -28,10 +28,10 @@ describe("toldFindings()", () => {
     '{"findings":[]}',
     '{"command":"weekly","check":"secrets","findings":{}}',
     '{"error":null}',
-  ])("takes nothing of %p", (line) => expect(toldFindings(line)).toBeNull());
+  ])("takes nothing of %p", (line) => expect(parseReportedFindings(line)).toBeNull());
 
   test("takes a check that has nothing to say", () => {
-    expect(told([])).toEqual([]);
+    expect(reported([])).toEqual([]);
   });
 
   test("leaves out what is no finding of the check", () => {
@@ -45,12 +45,12 @@ describe("toldFindings()", () => {
       { ...finding, check: "database" },
       { ...finding, command: "webhook" },
     ];
-    expect(told([...none, { ...finding, reason: undefined }])).toEqual([]);
+    expect(reported([...none, { ...finding, reason: undefined }])).toEqual([]);
   });
 
   test("lets no text move the cursor or go on for ever", () => {
     const [shown] =
-      told([{ ...finding, reason: "a\u001b[2Jb\nok  c\u202e", mend: "x".repeat(100_000) }]) ?? [];
+      reported([{ ...finding, reason: "a\u001b[2Jb\nok  c\u202e", mend: "x".repeat(100_000) }]) ?? [];
     expect(shown?.reason).toBe("a [2Jb ok c");
     expect(shown?.mend?.length).toBeLessThanOrEqual(2_000);
   });

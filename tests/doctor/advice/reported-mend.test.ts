@@ -3,14 +3,19 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { toldMend } from "../../../lib/doctor/advice/told-mend.ts";
+import { reportedMend } from "../../../lib/doctor/advice/reported-mend.ts";
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-told-mend-")));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-reported-mend-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const own = process.geteuid?.() ?? 0;
 const isRoot = own === 0;
-const by = { name: "opsctl", uid: isRoot ? 64001 : own, places: [at("place")], settings: ["/etc/opsctl"] };
+const by = {
+  name: "opsctl",
+  uid: isRoot ? 64001 : own,
+  directories: [at("place")],
+  settings: ["/etc/opsctl"],
+};
 
 mkdirSync(at("place"));
 writeFileSync(at("place/weekly.env"), "");
@@ -19,7 +24,7 @@ if (isRoot) chownSync(at("mine"), by.uid, by.uid);
 symlinkSync("/etc/shadow", at("place/link"));
 symlinkSync("/etc", at("to-etc"));
 
-describe("toldMend()", () => {
+describe("reportedMend()", () => {
   test.each([
     `chown -h opsctl:opsctl ${at("place/weekly.env")} # then fill it in`,
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
@@ -34,7 +39,7 @@ describe("toldMend()", () => {
     "chmod go-w /etc/opsctl",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/KEY",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
-  ])("leaves %s", (mend) => expect(toldMend(mend, by)).toBe(mend));
+  ])("leaves %s", (mend) => expect(reportedMend(mend, by)).toBe(mend));
 
   test.each([
     "chown -h opsctl:opsctl /etc/shadow",
@@ -57,13 +62,13 @@ describe("toldMend()", () => {
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
   ])("keeps %s from root's hands", (mend) => {
-    const shown = toldMend(mend, by);
+    const shown = reportedMend(mend, by);
     expect(shown).toStartWith("Correct the setting: /");
     expect(shown).not.toMatch(/chown|chmod|install|mv|rmdir/);
   });
 
   test.each([";touch$IFS/x", "$(id)", "`id`", ">/x", "&id", "'x", "\\x"])("shows no path with %s", (tail) =>
-    expect(toldMend(`install -d -m 0700 ${at("missing")}${tail}`, by)).toStartWith(
+    expect(reportedMend(`install -d -m 0700 ${at("missing")}${tail}`, by)).toStartWith(
       "Correct the setting: its path",
     ),
   );
@@ -74,9 +79,9 @@ describe("toldMend()", () => {
     `chmod 0777 ${at("place/weekly.env")} -R .`,
     `rmdir ${at("place")} etc`,
   ])("shows no path that is not absolute: %s", (mend) =>
-    expect(toldMend(mend, by)).toStartWith("Correct the setting: its path"),
+    expect(reportedMend(mend, by)).toStartWith("Correct the setting: its path"),
   );
 
   test("has a link looked at first", () =>
-    expect(toldMend(`chmod 0600 ${at("place/link")}`, by)).toStartWith("Look at it first"));
+    expect(reportedMend(`chmod 0600 ${at("place/link")}`, by)).toStartWith("Look at it first"));
 });

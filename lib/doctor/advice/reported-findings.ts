@@ -5,16 +5,16 @@ import { DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 const STATUSES: readonly string[] = ["pass", "warn", "fail"];
 const MAX_LENGTH = 2_000;
 
-/** What another doctor says of one check that has ended; a check may have found nothing to say. */
-export type ToldCheck = { command: string; check: string; findings: Finding[] };
+/** The findings of one check that a doctor in a child process reports; there may be none. */
+export type ReportedCheck = { command: string; check: string; findings: Finding[] };
 
 /**
- * The check and its findings in the line of JSON that another doctor printed; null when it is no such line.
+ * Reads the line of JSON that a doctor in a child process prints for one check; null when the line is something else.
  *
- * Behaviour: it ran as an account that root does not rely on: whatever is no finding of that check is left out, and no
- *            text of it moves a terminal's cursor. Its lines that mend are for `toldMend`.
+ * Behaviour: the child ran as an account that root does not trust. Anything that is not a finding of that check is left
+ *            out, and no text can move a terminal's cursor. `reportedMend` judges the lines that mend.
  */
-export function toldFindings(line: string): ToldCheck | null {
+export function parseReportedFindings(line: string): ReportedCheck | null {
   const { command, check, findings } = parsed(line);
   if (typeof command !== "string" || typeof check !== "string" || !Array.isArray(findings)) return null;
   const own = findings.flatMap(findingIn).filter((one) => one.command === command && one.check === check);
