@@ -3,13 +3,13 @@ import { EXIT } from "./framework/exit-status.ts";
 import { printHelp, renderGroupHelp } from "./framework/help.ts";
 import { INTERNAL, root } from "./root.ts";
 
-/** How long what a finished command left open may keep the process alive. */
+/** How long connections that a finished command left open may keep the process alive. */
 const LINGER_MS = 2_000;
 
 process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LINGER_MS).unref();
 
-/** Runs the command line and answers the exit status; every failure becomes one message. */
+/** Runs the command line and returns the exit status; every failure becomes one message. */
 async function main(words: readonly string[]): Promise<number> {
   try {
     return await dispatch("opsctl", root, words);
@@ -19,7 +19,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Finds the command that is meant, and runs that one alone; what help and version do not need is imported late. */
+/** Finds and runs the command that the words name; what help and version do not need is imported late. */
 async function dispatch(path: string, group: Group, words: readonly string[]): Promise<number> {
   const [word, ...rest] = words;
   if (word === undefined || word === "--help" || word === "-h") {

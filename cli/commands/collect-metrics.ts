@@ -43,7 +43,7 @@ export const collectMetrics = defineCommand({
   },
 });
 
-/** Asked for together: one after the other, each waits for a turn of its own before the first call goes out. */
+/** Imported all at once: one after the other, each import delays the first call by a turn of its own. */
 function modulesOfAPass(): Promise<unknown>[] {
   return [
     import("../../lib/host/text-directory.ts"),
@@ -76,7 +76,7 @@ async function collectLocked(work: Work): Promise<Outcome> {
 async function collectToFile(work: Work, directory: TextDirectory): Promise<Outcome> {
   const { config } = work;
   const collecting = collect(work);
-  // Loaded while the sources are read.
+  // Imported while the sources are read.
   const [{ METRICS_FILE }, { renderCollected }] = await Promise.all([
     import("../../lib/host/metrics-file.ts"),
     import("../../lib/metrics/render.ts"),
@@ -88,7 +88,7 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   return collected(report, { file, metrics: null }, renderCollected(report, file));
 }
 
-/** Root writes into a directory of its own alone; into another account's the account does. */
+/** Root writes only into a directory of root; into another account's directory a child writes as that account. */
 async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
   const { isRoot } = await import("../../lib/platform/account/account.ts");
   if (!isRoot() || uid === 0) {

@@ -123,7 +123,7 @@ export const deliveriesReconcile = defineCommand({
     }),
 });
 
-/** Who is logged in, also where root has become the account; a user id that has no name is as good. */
+/** The name of the person who started the command, also where root handed it over; the user id where it has no name. */
 function loginName(): string {
   try {
     const { OPSCTL_STARTED_BY } = process.env;

@@ -19,7 +19,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 
-/** Whatever still hangs by then (a name that is looked up, a disk) must not keep the process beyond its five seconds. */
+/** What still hangs by then, such as a name lookup or a disk, must not keep the process beyond five seconds. */
 const LINGER_MS = 200;
 
 /** The command; see the head of this file. */

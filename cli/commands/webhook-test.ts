@@ -52,7 +52,7 @@ export const webhookTest = defineCommand({
     keepLoopbackOffProxies(process.env);
     const { openState } = await import("../wiring/webhook-state.ts");
     const state = await openState(stateConfig, context.log, "opsctl webhook test").catch(() =>
-      unseen(context),
+      warnUnseen(context),
     );
     try {
       const report = await sendTestAlert(
@@ -81,7 +81,7 @@ export const webhookTest = defineCommand({
   },
 });
 
-function unseen({ log }: CommandContext): State | null {
+function warnUnseen({ log }: CommandContext): State | null {
   log.warn("The webhook's state cannot be looked into from here: what is queued is not followed");
   return null;
 }

@@ -4,11 +4,12 @@ import type { Command, ValueCheck } from "./command.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * The arguments of a command in a form that can only be read in one way, `--name=value` and after `--` the words;
- * or the first thing that is wrong with them.
+ * Checks the arguments of a command.
  *
- * Shape: Node's parser splits the line, every token is judged here: citty takes unknown options, missing values and
- *        stray words silently, and `--dryrun` must never become a real run. A problem repeats no value of an option.
+ * Behaviour: Node's parser splits the line and every token is checked here, because citty accepts unknown options,
+ *            missing values and stray words silently, and `--dryrun` must never become a real run.
+ * Shape:     `rawArgs` can be read in one way only, options as `--name=value` and words after `--`; or `problem`, the
+ *            first thing that is wrong, which repeats no value of an option.
  */
 export function strictArguments(
   words: readonly string[],
@@ -45,7 +46,7 @@ type OptionToken = {
   inlineValue?: boolean | undefined;
 };
 
-/** Adds the option to those given, a flag with an empty text; or says what is wrong with it. */
+/** Adds the option to those given, a flag with an empty text; returns what is wrong with it, if anything. */
 function addOption(given: Map<string, string>, token: OptionToken, command: Command): string | undefined {
   const { name, rawName } = token;
   const arg = Object.hasOwn(command.args, name) && rawName.startsWith("--") ? command.args[name] : undefined;
@@ -69,7 +70,7 @@ function valueFault(
   arg: ArgDef,
   check: ValueCheck | undefined,
 ): string | undefined {
-  // A value that looks like an option is the next option: whoever means it writes --name=-value.
+  // A value that looks like an option is taken for the next option; --name=-value is the way to write it.
   const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
   if (isMissing || value.trim() === "") return "needs a value";
   if (arg.type === "enum" && !arg.options?.includes(value))

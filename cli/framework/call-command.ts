@@ -3,7 +3,7 @@ import { EXIT } from "./exit-status.ts";
 import { printHelp, renderCommandHelp, usageOf } from "./help.ts";
 
 /**
- * Shows the help of a command, or runs it when its arguments are right.
+ * Prints the help of a command, or checks its arguments and runs it; returns the exit status.
  *
  * Errors: USAGE_INVALID, before the command has done anything.
  */
@@ -24,7 +24,7 @@ export async function callCommand(path: string, command: Command, words: readonl
   return await runCommand(path.slice("opsctl ".length), command, checked);
 }
 
-/** Whether help is asked for, wherever it stands among the arguments of a command. */
+/** Whether `--help` or `-h` stands anywhere among the options. */
 function asksForHelp(rawArgs: readonly string[]): boolean {
   const end = rawArgs.indexOf("--");
   const options = end === -1 ? rawArgs : rawArgs.slice(0, end);

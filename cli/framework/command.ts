@@ -5,46 +5,46 @@ import type { TextStream } from "../../lib/platform/log/progress.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What the frame hands to a command. */
+/** What every command is given when it runs. */
 export type CommandContext = {
   env: Environment;
   log: Log;
   /** Where a progress bar may be drawn. */
   stderr: TextStream & { isTerminal: boolean };
-  /** Aborted by the first SIGINT or SIGTERM; from the first call on, such a signal no longer ends the process. */
+  /** A signal aborted by the first SIGINT or SIGTERM; after the first call these no longer end the process. */
   interrupted(): AbortSignal;
 };
 
-/** Why a value of an option is not acceptable ("expects a UUID"), or undefined when it is. */
+/** What is wrong with the value of an option ("expects a UUID"), or undefined when nothing is. */
 export type ValueCheck = (value: string) => string | undefined;
 
-/** What a command declares beside citty's own: checks of values, an example, and how its failure looks as JSON. */
+/** What a command declares: citty's definition, checks of values, an example, and its JSON when it fails. */
 export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
-  /** Whose work it is: started by root, the command becomes the service account, and has the option `--as-is`. */
+  /** The command belongs to the service account: started by root it becomes that account, unless `--as-is` is given. */
   account?: "service";
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
-  /** A check that concerns several options, given their values by name. */
+  /** A check of several options together, given their values by name. */
   checkTogether?: (given: ReadonlyMap<string, string>) => string | undefined;
   /** A sentence or two under the description in `--help`. */
   notes?: string;
   example: string;
-  /** The object of `--json` when `run` throws; without it the plain form of the frame. */
+  /** The object of `--json` when `run` throws, for a command that does not use the common form. */
   failed?: (error: OpsError, exitCode: number, args: ParsedArgs<T>) => Promise<object>;
   run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
 };
 
-/** A command that does something. */
+/** A command that runs. */
 export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
   citty: CommandDef<ArgsDef>;
   failed: ((error: OpsError, exitCode: number, args: ParsedArgs) => Promise<object>) | undefined;
 };
 
-/** A command whose file is imported when it is called and not before. */
+/** A command whose file is imported only when it is called. */
 export type LazyCommand = { meta: CommandMeta & { description: string }; load: () => Promise<Command> };
 
-/** A command that only holds others. */
+/** A command that only holds other commands. */
 export type Group = {
   meta: { name: string; description: string };
   commands: Record<string, LazyCommand | Group>;
@@ -57,7 +57,7 @@ const AS_IS = {
   },
 } as const satisfies ArgsDef;
 
-/** Declares a command: citty's definition with what the frame needs beside it. */
+/** Declares a command. */
 export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): Command {
   const { run, ...rest } = parts;
   const args = parts.account === undefined ? parts.args : { ...parts.args, ...AS_IS };
@@ -66,6 +66,6 @@ export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): 
     args: args as T,
     run: ({ args: given, data }) => run(given, data as CommandContext),
   };
-  // The frame treats all commands alike; the types of their own arguments end here.
+  // From here on all commands have one type, without the types of their own arguments.
   return { failed: undefined, ...rest, args, citty } as unknown as Command;
 }

@@ -1,8 +1,8 @@
 /** How a process of opsctl ends; docs/codes.md has the same table. */
 export const EXIT = {
-  /** Everything that was asked for finished without failure. */
+  /** Everything finished without failure. */
   ok: 0,
-  /** Finished or broke off with at least one failure; the summary says which. */
+  /** Finished or stopped with at least one failure; the summary names it. */
   failed: 1,
   /** Usage: an unknown option, a bad value; nothing was done. */
   usage: 2,
@@ -12,7 +12,7 @@ export const EXIT = {
   refused: 4,
 } as const;
 
-/** The exit status of every error code that is not a plain failure. */
+/** The exit status of every error code other than `failed`. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   USAGE_INVALID: EXIT.usage,
   RECONCILE_INVALID: EXIT.usage,
@@ -50,12 +50,12 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   WEEKLY_OUTSIDE_MONDAY: EXIT.refused,
 };
 
-/** The exit status for an error code; any code not in the table is a failure. */
+/** The exit status for an error code; `failed` for a code that is not in the table. */
 export function exitStatusOf(code: string): number {
   return Object.hasOwn(STATUS_BY_CODE, code) ? (STATUS_BY_CODE[code] as number) : EXIT.failed;
 }
 
-/** The word that a summary's `status` has for an exit status. */
+/** The value of `status` in a result, for an exit status. */
 export function statusWord(exitCode: number): "success" | "failed" | "not_ready" | "refused" {
   if (exitCode === EXIT.ok) return "success";
   if (exitCode === EXIT.notReady) return "not_ready";

@@ -5,10 +5,10 @@ import { redact } from "../../lib/platform/secrets/redact.ts";
 const MAX_MESSAGE = 200;
 
 /**
- * Any exception as an error that may be shown.
+ * Turns any exception into an error that may be shown.
  *
- * Shape: what the code did not foresee becomes INTERNAL_ERROR with the kind of the fault. Its message is shown only
- *        where the engine or the system worded it: a parser's or a schema's message quotes the data it met.
+ * Behaviour: an unexpected exception becomes INTERNAL_ERROR and names its kind. Its message is shown only when the
+ *            engine or the system worded it: the message of a parser or a schema may quote data.
  */
 export function asOpsError(error: unknown, attempt: string): OpsError {
   if (error instanceof OpsError) return error;
@@ -23,7 +23,7 @@ export function asOpsError(error: unknown, attempt: string): OpsError {
   });
 }
 
-/** Where an exception came from: its stack frames, without its message, which may quote data. */
+/** The stack frames of an exception, without its message, which may quote data. */
 export function framesOf(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   return stack
@@ -33,7 +33,7 @@ export function framesOf(error: unknown): string[] {
     .map(redact);
 }
 
-/** The driver's errors, unlike those of a file or another peer, say where in the server or the wire they arose. */
+/** Whether the database driver threw it: only its errors have a severity, a query or a code of the connection. */
 function isDriverError(error: unknown): boolean {
   const { severity, query, code } = (error ?? {}) as Record<string, unknown>;
   return severity !== undefined || query !== undefined || /^CONNECT(ION)?_/.test(String(code));

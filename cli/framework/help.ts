@@ -2,8 +2,10 @@ import type { ArgDef } from "citty";
 import type { Command, Group } from "./command.ts";
 
 /**
- * Prints help or version. Nothing was done, so nothing is lost where it cannot be written; and `node:fs`, which would
- * tell, takes a third of the time that the whole command needs.
+ * Prints help or the version.
+ *
+ * Behaviour: does not report a failed write: nothing was done, so nothing is lost. Loading `node:fs`, which would report
+ *            it, takes a third of the whole time.
  */
 export function printHelp(text: string): void {
   // biome-ignore lint/suspicious/noConsole: see above

@@ -6,7 +6,7 @@ import { asOpsError } from "./failure.ts";
 import { nearest } from "./nearest.ts";
 import { writeErr } from "./output.ts";
 
-/** A misuse of the command line: what is wrong, how it is meant, and where to read more. */
+/** The error for a wrong command line: what is wrong, the usage, and where to read more. */
 export function misuse(problem: string, path: string, usage: string): OpsError {
   return new OpsError({
     code: "USAGE_INVALID",
@@ -15,7 +15,7 @@ export function misuse(problem: string, path: string, usage: string): OpsError {
   });
 }
 
-/** A word that no command of the group has for a name. */
+/** The error for a word that names no command of the group. */
 export function unknownWord(word: string, { commands }: Group, path: string): OpsError {
   const isOption = word.startsWith("-");
   const near = nearest(word, isOption ? ["--help", "--version"] : Object.keys(commands));
@@ -24,7 +24,7 @@ export function unknownWord(word: string, { commands }: Group, path: string): Op
   return misuse(problem, path, `${path} <command> [options]`);
 }
 
-/** Shows a failure from outside of a command's run on standard error, and answers the exit status. */
+/** Prints a failure that happened outside a command's run to standard error and returns the exit status. */
 export function reportFailure(failure: unknown): number {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
   writeErr(redact(`${message}\n${hint === undefined ? "" : `${hint}\n`}`));

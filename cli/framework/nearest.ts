@@ -1,4 +1,4 @@
-/** The one of `names` that was probably meant by `typed`: at most two edits away, case and dashes aside. */
+/** The name that `typed` probably means: at most two edits away, ignoring case and dashes; undefined when there is none. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
   const ranked = names

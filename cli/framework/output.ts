@@ -3,17 +3,17 @@ import { OpsError } from "../../lib/platform/errors.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
-/** `O_CLOEXEC` as Linux shows it in fdinfo. */
+/** `O_CLOEXEC`, as Linux shows it in /proc/self/fdinfo. */
 const CLOSE_ON_EXEC = 0o2000000;
-/** The major number of /dev/null and its like on Linux. */
+/** The major device number of /dev/null on Linux. */
 const MEMORY_DEVICES = 1;
 const RETRY_MS = 10;
 
 /**
- * Writes `text` to standard output, whole, before it returns.
+ * Writes the whole `text` to standard output before it returns.
  *
- * Shape:  a reader that has gone away (`| head`) is not a failure: it has what it wanted.
- * Errors: OUTPUT_FAILED when the text cannot be written: a full disk, or a closed standard output.
+ * Behaviour: a reader that stopped reading (`| head`) is not a failure.
+ * Errors:    OUTPUT_FAILED when the text cannot be written: a full disk, or a closed standard output.
  */
 export function writeOut(text: string): void {
   try {
@@ -30,21 +30,21 @@ export function writeOut(text: string): void {
   }
 }
 
-/** Whether this process was started without a standard output. */
+/** Whether this process was started without standard output. */
 export function isOutputClosed(): boolean {
   return isClosedAtStart(STDOUT);
 }
 
-/** Writes `text` to standard error; what cannot be written there has nowhere else to go. */
+/** Writes `text` to standard error; a failure to write is ignored. */
 export function writeErr(text: string): void {
   try {
     writeWhole(STDERR, text);
   } catch {
-    // A log that nobody can read must not end the work.
+    // A log that cannot be written must not stop the work.
   }
 }
 
-/** Whether a terminal is at the descriptor; `node:tty` takes longer to load than a light command runs. */
+/** Whether the descriptor is a terminal; `node:tty` is loaded only when it may be one, because loading it is slow. */
 export async function isTerminal(fd: number): Promise<boolean> {
   try {
     const stats = fstatSync(fd);
@@ -62,7 +62,7 @@ function writeWhole(fd: number, text: string): void {
     try {
       offset += writeSync(fd, bytes, offset);
     } catch (error) {
-      // A pipe that another process made non-blocking, and that is full: wait for its reader.
+      // The pipe is full and another process made it non-blocking: wait for the reader.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
@@ -70,8 +70,10 @@ function writeWhole(fd: number, text: string): void {
 }
 
 /**
- * Whether the descriptor was closed when the process began. The runtime then opens /dev/null in its place, where
- * every write succeeds; Bun's has the close-on-exec flag, which a descriptor that was handed over cannot have.
+ * Whether the descriptor was closed when the process began.
+ *
+ * Behaviour: the runtime then opens /dev/null in its place, where every write succeeds. Bun opens it with the
+ *            close-on-exec flag, which a descriptor handed over by another process cannot have.
  */
 function isClosedAtStart(fd: number): boolean {
   try {

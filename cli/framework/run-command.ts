@@ -12,20 +12,20 @@ import { isTerminal, writeErr, writeOut } from "./output.ts";
 const STDERR = 2;
 
 /**
- * Runs one command with checked arguments and prints its result; answers the exit status.
+ * Runs one command with checked arguments, prints its result and returns the exit status.
  *
- * Behaviour: started by root, a command of the service account runs as that account, in a process of its own, and
- *            nothing of it is read here before.
- * Shape: with `--json` standard output gets exactly one line, also when the command throws or something that it
- *        started fails behind its back. A result that cannot be written makes the status at least 1.
+ * Behaviour: started by root, a command of the service account runs in a child process as that account, before anything
+ *            else is read here. With `--json` exactly one line is written to standard output, also when the command
+ *            throws or a promise that nobody awaits is rejected. A result that cannot be written makes the status at
+ *            least 1.
  */
 export async function runCommand(
   name: string,
   command: Command,
   { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
 ): Promise<number> {
-  const handed = await asItsAccount(command, rawArgs);
-  if (typeof handed === "number") return handed;
+  const handedOver = await asServiceAccount(command, rawArgs);
+  if (typeof handedOver === "number") return handedOver;
   const stderr = await standardError();
   const log = commandLog(stderr);
 
@@ -41,7 +41,7 @@ export async function runCommand(
 
   const context: CommandContext = { env: process.env, log, stderr, interrupted };
   try {
-    if (handed !== null) throw handed;
+    if (handedOver !== null) throw handedOver;
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
@@ -49,8 +49,8 @@ export async function runCommand(
   }
 }
 
-/** What a command comes to that root started and that belongs to the account; null when this process is to run it. */
-async function asItsAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
+/** Runs a command of the service account as that account; null when this process runs it itself. */
+async function asServiceAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
   if (command.account === undefined || !isRoot()) return null;
   if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
   const { handOver } = await import("../child-process/hand-over.ts");
@@ -70,7 +70,7 @@ async function failedOutcome(
   return { exitCode, result, text: "" };
 }
 
-/** Prints the first outcome that it is given, and answers the exit status; a crash can come after the result. */
+/** Prints only the first outcome, because a crash can come after the result; returns the exit status. */
 function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
   let isPrinted = false;
   return ({ exitCode, result, text }) => {
@@ -87,7 +87,7 @@ function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
   };
 }
 
-/** What nobody awaited must not end the process with a stack trace that quotes secrets. */
+/** Reports exceptions that nothing caught: the runtime would print a stack trace, which may quote secrets. */
 function onCrash(report: (error: unknown) => Promise<number>): void {
   const crash = (error: unknown) => {
     void report(error).then(

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** The commit of the checkout that these sources are, `unknown` when they lie in no checkout or in another's. */
+/** The commit of the checkout whose top folder holds these sources; `unknown` when there is no such checkout. */
 export function sourceCommit(): string {
   try {
     const sources = realpathSync(join(dirname(fileURLToPath(import.meta.url)), "../.."));
-    // GIT_DIR and its like would answer for another checkout.
+    // GIT_DIR and similar variables may name another checkout.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
     const args = ["-C", sources, "rev-parse", "--show-toplevel", "--short=12", "HEAD"];
     const answer = execFileSync("git", args, { encoding: "utf8", env, stdio: ["ignore", "pipe", "ignore"] });

@@ -1,11 +1,11 @@
 import { OpsError } from "../../lib/platform/errors.ts";
 
 /**
- * What `work` comes to, or the failure `interruption` at once when `interrupt` is aborted before it has.
+ * The result of `work`; when `interrupt` is aborted first, throws `interruption` at once.
  *
- * Shape:  for what a command does before it has written anything: the work is left alone, and whatever it comes to
- *         then is not looked at.
- * Errors: those of `work`, and `interruption`.
+ * Behaviour: the work goes on and its result is ignored, so this is for what a command does before it has written
+ *            anything.
+ * Errors:    those of `work`, and `interruption`.
  */
 export async function unlessInterrupted<T>(
   interrupt: AbortSignal,

@@ -4,7 +4,7 @@ import type { ValueCheck } from "./command.ts";
 /** Accepts a UUID. */
 export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "expects a UUID" : undefined);
 
-/** Accepts a whole number from 1, written in digits alone. */
+/** Accepts a whole number from 1, written in digits only. */
 export const aPositiveInteger: ValueCheck = (value) =>
   /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
 

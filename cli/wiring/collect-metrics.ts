@@ -9,12 +9,12 @@ import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { notReadByRoot, secretAdapter } from "../../lib/platform/secrets/adapter.ts";
 import type { CommandContext } from "../framework/command.ts";
 
-/** How long each source may take; the longest is the longest run, and the next one begins a minute later. */
+/** How long each source may take; a run takes as long as its slowest source, and cron starts one every minute. */
 const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartbeat: 4_000 };
 const ENGINE_CALL_MS = 5_000;
 const HOSTING_CALL_MS = 10_000;
 
-/** Opens what the collector reads. */
+/** Opens the sources that the collector reads. */
 export function openCollectDependencies(
   { proxy, hosting, logDir }: CollectConfig,
   { log, env }: Pick<CommandContext, "log" | "env">,

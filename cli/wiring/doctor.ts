@@ -9,12 +9,12 @@ import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { internalCommand } from "../child-process/internal.ts";
 
-/** Time of each check, so that the whole ends within five seconds. */
+/** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;
 const SECRET_COMMAND_LIMIT_MS = 3_000;
 const DATABASE_CONNECTIONS = 4;
 
-/** What `opsctl doctor` touches on this host. */
+/** What `opsctl doctor` uses on this host. */
 export function openDoctorDependencies({
   env,
   envDir,
@@ -38,7 +38,7 @@ export function openDoctorDependencies({
     webhookPort: 9300,
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
-    // Ended early by whoever no longer waits; that is no failure.
+    // Aborted when the check ends before its limit, which is no failure.
     wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
     nowMs: () => Date.now(),
     openDatabase: (url) =>
@@ -53,10 +53,10 @@ export function openDoctorDependencies({
   };
 }
 
-/** Ends by itself, too, should doctor be killed before it has ended it. */
+/** Limits the processor time of the child, so that it ends also when doctor was killed before it could kill the child. */
 const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
 
-/** In a child, because SQLite lets nothing else run in this process, not even its time limit. */
+/** Reads the state file in a child process: SQLite blocks its process, so that not even a time limit would run here. */
 async function readStateFileInChild(path: string, signal: AbortSignal): Promise<FileReading | null> {
   const [program = "", ...words] = internalCommand("count-outbox").command;
   const child = [openProgram(program), ...words, path];
@@ -64,7 +64,7 @@ async function readStateFileInChild(path: string, signal: AbortSignal): Promise<
   return ended?.status === 0 ? (JSON.parse(ended.stdout) as FileReading) : null;
 }
 
-/** By this link it starts also where the account may not enter its directory, as before an update in root's clone. */
+/** The program by a link that also works where the account may not enter its directory, such as a clone of root. */
 function openProgram(path: string): string {
   const link = `/proc/${process.pid}/exe`;
   return existsSync(link) ? link : path;

@@ -15,10 +15,10 @@ import type { SocketMonitorDependencies } from "../../lib/sockets/run.ts";
 import type { CommandContext } from "../framework/command.ts";
 
 const LISTING_LIMIT_MS = 10_000;
-/** With the listing's, well below two minutes. */
+/** Together with the listing's, well below two minutes. */
 const MESSAGE_LIMIT_MS = 95_000;
 
-/** Opens what the socket monitor touches; the dedup and the gateway only when they are needed. */
+/** Opens what the socket monitor uses; the dedup and the gateway only when they are needed. */
 export function openSocketMonitorDependencies(
   { messaging, stateDir, logDir, textfileDir }: SocketMonitorConfig,
   { log }: Pick<CommandContext, "log">,

@@ -3,7 +3,7 @@ import type { StateConfig } from "../../lib/webhook/config.ts";
 import type { OutboxLimits, State } from "../../lib/webhook/state/state.ts";
 
 /**
- * Opens the webhook's state, wherever it is kept.
+ * Opens the webhook's state: the file of a state directory, or a shared database.
  *
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */

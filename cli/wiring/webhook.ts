@@ -22,7 +22,7 @@ import { openState } from "./webhook-state.ts";
 const SEND_LIMIT_MS = 30_000;
 
 /**
- * Opens what the webhook service touches: state, clients, handed-over sockets; `close` ends it all.
+ * Opens what the webhook service uses: state, clients, the sockets that systemd hands over; `close` closes the state.
  *
  * Errors: those of `openState`, before anything listens.
  */
@@ -33,29 +33,11 @@ export async function openServeDependencies(
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
   keepLoopbackOffProxies(process.env);
-  const { messaging, tracker } = config;
-  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
-  const gateway = evolutionClient({
-    baseUrl: new URL(messaging.apiUrl),
-    adminKey: messaging.apiKey,
-    timeoutMs: SEND_LIMIT_MS,
-    onCall,
-  });
-  const issues = linearTracker({
-    url: new URL(tracker.url),
-    token: tracker.token,
-    teamId: tracker.teamId,
-    onCall,
-  });
-  const findInstance = resolveInstance({ gateway, configured: messaging.instance });
   const state = await openState(config.state, log, "opsctl webhook", limits);
   const dependencies: ServeDependencies = {
     secret: config.secret,
     state,
-    attempts: {
-      message: messageAttempt({ gateway, findInstance, phone: messaging.phone }),
-      issue: issueAttempt(issues),
-    },
+    attempts: attemptsOf(config, (record) => log.debug("A peer was called", record)),
     metrics: createWebhookMetrics({ version: VERSION }),
     log,
     sockets,
@@ -71,7 +53,27 @@ export async function openServeDependencies(
   return { dependencies, close: () => state.close() };
 }
 
-/** Tells systemd that the service is ready, by its own client: neither runtime can write to the notify socket. */
+/** How a message is sent through the gateway, and an issue created in the tracker. */
+function attemptsOf(
+  { messaging, tracker }: WebhookConfig,
+  onCall: (record: CallRecord) => void,
+): ServeDependencies["attempts"] {
+  const gateway = evolutionClient({
+    baseUrl: new URL(messaging.apiUrl),
+    adminKey: messaging.apiKey,
+    timeoutMs: SEND_LIMIT_MS,
+    onCall,
+  });
+  const { token, teamId } = tracker;
+  const issues = linearTracker({ url: new URL(tracker.url), token, teamId, onCall });
+  const findInstance = resolveInstance({ gateway, configured: messaging.instance });
+  return {
+    message: messageAttempt({ gateway, findInstance, phone: messaging.phone }),
+    issue: issueAttempt(issues),
+  };
+}
+
+/** Tells systemd that the service is ready, through `systemd-notify`: neither runtime can write to the notify socket. */
 async function notifyReady(log: Log): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return;
   try {

@@ -20,14 +20,14 @@ export type WeeklyFlags = Pick<
   "dryRun" | "tenantId" | "skipWhatsapp" | "skipEmail" | "skipEditorials" | "concurrency"
 > & { showProgress: boolean };
 
-/** Connections beyond those of the reports in flight: the listing of owners, and the drain's lock. */
+/** Connections beyond those of the reports in flight: one lists the owners, one holds the lock of the drain. */
 const SPARE_CONNECTIONS = 2;
 
-/** No statement of the run takes nearly as long, and a lease of five minutes has room for it. */
+/** Far longer than any statement of the run takes, and well below its lease of five minutes. */
 const STATEMENT_LIMIT_MS = 60_000;
 
 /**
- * Opens what a weekly run touches: configuration, database, clients; `close` ends it all.
+ * Opens what a weekly run uses: the database and the clients of its peers; `close` closes them.
  *
  * Errors: those of `openDatabase`, before anything is written.
  */
@@ -36,21 +36,47 @@ export async function openWeeklyDependencies(
   flags: WeeklyFlags,
   { log, stderr, interrupt }: Pick<CommandContext, "log" | "stderr"> & { interrupt: AbortSignal },
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
-  const { whatsapp, email, editorials, appBaseUrl, logDir } = config;
   keepLoopbackOffProxies(process.env);
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
-  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
-  const emailPace = createPace();
   const dependencies: WeeklyDependencies = {
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),
+    ...openPeers(config, (record) => log.debug("A peer was called", record)),
+    log,
+    progress,
+    interrupt,
+    statementLimitMs: STATEMENT_LIMIT_MS,
+    monotonicMs: () => performance.now(),
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
+    version: VERSION,
+    runId: crypto.randomUUID(),
+  };
+  const close = async () => {
+    progress.stop();
+    await database.close();
+  };
+  return { dependencies, options: optionsOf(config, flags), close };
+}
+
+type Peers = Pick<
+  WeeklyDependencies,
+  "application" | "gateway" | "emailProvider" | "whatsappPace" | "emailPace"
+>;
+
+/** The clients of the peers and the paces of their calls; the client of a channel that is left out is null. */
+function openPeers(
+  { whatsapp, email, editorials, appBaseUrl, triggerSecret }: WeeklyConfig,
+  onCall: (record: CallRecord) => void,
+): Peers {
+  const emailPace = createPace();
+  return {
     application: applicationClient({
       baseUrl: new URL(appBaseUrl),
-      triggerSecret: config.triggerSecret,
+      triggerSecret,
       editorialSecret: editorials?.secret ?? null,
       onCall,
     }),
@@ -64,16 +90,14 @@ export async function openWeeklyDependencies(
       ? createPace({ perMinute: whatsapp.messagesPerMinute })
       : noPace,
     emailPace,
-    log,
-    progress,
-    interrupt,
-    statementLimitMs: STATEMENT_LIMIT_MS,
-    monotonicMs: () => performance.now(),
-    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
-    version: VERSION,
-    runId: crypto.randomUUID(),
   };
-  const options: WeeklyOptions = {
+}
+
+function optionsOf(
+  { whatsapp, email, editorials, appBaseUrl, logDir }: WeeklyConfig,
+  flags: WeeklyFlags,
+): WeeklyOptions {
+  return {
     ...flags,
     appBaseUrl,
     logDir,
@@ -83,14 +107,6 @@ export async function openWeeklyDependencies(
       enabled: editorials !== null,
       maxLlmCalls: editorials?.maxLlmCalls ?? 0,
       secretPresent: editorials?.secret != null,
-    },
-  };
-  return {
-    dependencies,
-    options,
-    close: async () => {
-      progress.stop();
-      await database.close();
     },
   };
 }

@@ -12,18 +12,18 @@ export const DOCTOR_COMMANDS = [
 /** One of these commands. */
 export type CommandName = (typeof DOCTOR_COMMANDS)[number];
 
-/** What was found: `mend` is the command or the line that puts it right, null where nothing has to be. */
+/** What a check found: `mend` is the command or line that puts it right, null where nothing has to be done. */
 export type Verdict = { status: "pass" | "warn" | "fail"; reason: string; mend: string | null };
 
-/** A verdict with the command that needs it and the check that found it. */
+/** A verdict with its command and its check. */
 export type Finding = { command: CommandName; check: string } & Verdict;
 
-/** It is as the command needs it. */
+/** The command has what it needs. */
 export function pass(reason: string): Verdict {
   return { status: "pass", reason, mend: null };
 }
 
-/** The command works, and somebody should look. */
+/** The command works, and a person should look. */
 export function warn(reason: string, mend: string | null = null): Verdict {
   return { status: "warn", reason, mend };
 }
@@ -33,7 +33,7 @@ export function fail(reason: string, mend: string | null = null): Verdict {
   return { status: "fail", reason, mend };
 }
 
-/** Nobody looked: never counted as well, and never as a fault. */
+/** It was not checked, which counts as a warning: neither as good nor as a fault. */
 export function notChecked(reason: string, mend: string | null = null): Verdict {
   return warn(`not checked: ${reason}`, mend);
 }

@@ -6,7 +6,7 @@ import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
-/** An error as the reason of a finding: its code, and its message without what was tried. */
+/** The reason of a finding for an error: its code, and its message without what was tried. */
 export function reasonOf({ code, message }: OpsError): string {
   const [first = ""] = message.split("\n");
   return `${code}: ${first.replace(/^Cannot [^:]+: /, "")}`;
@@ -15,8 +15,8 @@ export function reasonOf({ code, message }: OpsError): string {
 /**
  * The line that puts a secret where its command finds it; the value comes from standard input.
  *
- * Behaviour: what root puts below /etc/opsctl is for the service account, which also a command without an account of its
- *            own becomes when root starts it.
+ * Behaviour: a secret below /etc/opsctl is given to the service account, also for a command without an account of its
+ *            own, because that command becomes the service account when root starts it.
  */
 export function secretMend(command: CommandName, name: string, env: Environment): string {
   const { account } = COMMAND_FACTS[command];

@@ -2,7 +2,7 @@ import type { Finding } from "./finding.ts";
 
 const MARK: Record<Finding["status"], string> = { pass: "ok  ", warn: "warn", fail: "FAIL" };
 
-/** The findings for people, command by command; under what is not well the line that mends it. */
+/** The findings as text for people, command by command, each with the line that mends it below. */
 export function renderFindings(findings: readonly Finding[]): string {
   const commands = [...new Set(findings.map(({ command }) => command))];
   const blocks = commands.map((command) => {

@@ -7,11 +7,11 @@ import { type Finding, fail, type Verdict } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
 
 /**
- * Runs all checks side by side, each within its own time.
+ * Runs all checks at the same time, each with its own time limit.
  *
- * Shape:  findings in the order of the checks; `onFound` gets those of each check, which may be none, as soon as it has ended. One that ran
- *         out of time or broke off is a `fail` like any other.
- * Errors: none thrown.
+ * Behaviour: returns the findings in the order of the checks; `onFound` gets the findings of each check, which may be
+ *            none, as soon as that check ends. A check that runs out of time or throws gives a `fail`.
+ * Errors:    none thrown.
  */
 export async function runDoctor(
   dependencies: DoctorDependencies,
@@ -53,13 +53,13 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
     return await check.run(context, signal);
   } catch (error) {
     if (error instanceof OpsError) return [fail(reasonOf(error), error.hint ?? null)];
-    // A message of the engine or of a library may quote what it met.
+    // The message of the engine or a library may quote data.
     const { name, code } = error as { name?: string; code?: unknown };
     return [fail(`the check broke off: ${typeof code === "string" ? code : (name ?? "unknown error")}`)];
   }
 }
 
-/** A check that did not end in its time. */
+/** The verdict of a check that did not end in its time. */
 export function noAnswer(limitMs: number): Verdict {
   return fail(`no answer within ${limitMs / 1000} s`, "See that the peer runs and answers, then run again");
 }

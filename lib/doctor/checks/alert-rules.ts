@@ -8,7 +8,7 @@ import { withoutSettings } from "./configuration.ts";
 
 const command = "alert-rules";
 
-/** What the alert rules need on the platform: a token that may see them, their folder, their data sources. */
+/** What the alert rules need on the platform: a token that may read them, their folder, their data sources. */
 export const RULES_CHECKS: readonly Check[] = [
   {
     command,

@@ -47,7 +47,7 @@ const NEEDS: Record<CommandName, readonly Check[]> = {
   deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
 };
 
-/** The checks of one command, or of all when none is named, in the order in which they are shown. */
+/** The checks of one command, or of all commands for null, in the order in which they are shown. */
 export function checksOf(command: CommandName | null): Check[] {
   return command === null ? DOCTOR_COMMANDS.flatMap(checksOfOne) : checksOfOne(command);
 }

@@ -22,9 +22,9 @@ import { secretMend } from "../reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const command = "collect-metrics";
-/** A run a minute: three that did not come are no coincidence. */
+/** There is a run every minute: three missing runs are no coincidence. */
 const STALE_MS = 3 * 60_000;
-/** Whoever is neither owner nor in the group, as the monitoring agent. */
+/** An account that is neither the owner nor in the group, such as the monitoring agent's. */
 const OTHERS: Account = { name: "the monitoring agent", uid: -1, gids: [] };
 const CRON =
   "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log";
@@ -107,7 +107,7 @@ export function socketTableCheck(of: CommandName): Check {
   };
 }
 
-/** Whether the collector writes there at all. */
+/** Whether the collector trusts the directory: otherwise it writes nothing there. */
 function trustVerdict(textfileDir: string): Verdict {
   try {
     findTextDirectory(textfileDir);
@@ -147,13 +147,13 @@ async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   }
 }
 
-/** Why the file is not opened: another account could lead root to any file. */
+/** Why the file is not opened: another account could make root read any file through it. */
 function foreignness(path: string, stats: Stats): string | null {
   if (!stats.isFile()) return `${path} is no regular file`;
   if (!isRoot()) return null;
   const { steps } = wayTo(path);
   const directory = steps.at(-1);
-  // In a sticky directory the file, too, may be another account's.
+  // In a sticky directory the file itself may belong to another account.
   const found = untrustedStep(steps, trustedUids()) ?? (directory && untrustedEnd(directory, trustedUids()));
   return found?.why ?? null;
 }

@@ -5,7 +5,7 @@ import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";
 
-/** The settings of a command, by its own loader: each problem is a finding. */
+/** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
   command: CommandName,
   load: (env: Environment) => Promise<unknown>,
@@ -21,7 +21,7 @@ export function configurationCheck(
   };
 }
 
-/** What a check says that needs settings which are not there; `configuration` says which. */
+/** The verdict of a check whose settings are missing; the check `configuration` names them. */
 export function withoutSettings(command: CommandName): Verdict[] {
   return [notChecked(`the settings of ${command} that it needs are incomplete, see configuration`)];
 }
@@ -40,7 +40,7 @@ function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict
   });
 }
 
-/** The socket monitor's settings stand in the webhook's file, and its loader says which. */
+/** The loader's hint where it names the file: the socket monitor's settings stand in the webhook's file. */
 function hintNamingFile({ hint }: OpsError): string | null {
   return hint?.startsWith("Set them in /") ? hint : null;
 }

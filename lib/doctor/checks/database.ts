@@ -14,7 +14,7 @@ const OLDEST_VERSION = 150_000;
 const CLOCK_WARN_MS = 2_000;
 const CLOCK_FAIL_MS = 60_000;
 
-/** What a command needs of the database: to be reached, its version, and its clock beside the host's. */
+/** Whether the database can be reached, its version, and whether its clock agrees with the host's. */
 export function databaseCheck(command: CommandName): Check {
   return {
     command,
@@ -52,9 +52,10 @@ export function readinessCheck(command: CommandName): Check {
 }
 
 /**
- * How far the database is migrated, and whether what was granted to pages is still so.
+ * Which migrations are applied, and whether pages may still read what the migrations granted.
  *
- * Behaviour: for who migrates, what is pending is work to do and no fault; no run depends on what a page may read.
+ * Behaviour: a pending migration is a warning, because `migrate` applies it; so is a wrong grant of a page, because no
+ *            run depends on it.
  */
 export function migrationsCheck(command: CommandName): Check {
   return {
@@ -75,7 +76,7 @@ export function migrationsCheck(command: CommandName): Check {
   };
 }
 
-/** Hands the open database to a check, or says why there is none. */
+/** Calls `use` with the open database; without a valid DATABASE_URL the check is not done. */
 export async function withDatabase(
   command: CommandName,
   context: CheckContext,
@@ -110,7 +111,7 @@ function versionOf(version: number): Verdict {
 }
 
 function clockOf(clockMs: number, beforeMs: number, afterMs: number): Verdict {
-  // Only what the time of the question itself cannot explain.
+  // The difference beyond the time that the query itself took.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
   const mend = "timedatectl set-ntp true, on the host and on the database server";

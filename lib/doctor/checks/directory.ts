@@ -6,7 +6,7 @@ import { accessOf, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 
-/** The account that a command runs as; whoever runs doctor where the host has no such account. */
+/** The account that a command runs as; the account that runs doctor where the host has no such account. */
 export async function accountOf(command: CommandName, context: CheckContext): Promise<Account> {
   const { account } = COMMAND_FACTS[command];
   const known = account === null ? null : await context.account(account);
@@ -30,7 +30,7 @@ export async function writableVerdict(
   return fail(access.text, directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`));
 }
 
-/** The same for a directory in which no other account may put anything, as the one of the state. */
+/** The same for a directory in which no other account may write, such as the state directory. */
 export async function privateVerdict(
   command: CommandName,
   context: CheckContext,

@@ -12,7 +12,7 @@ import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts"
 
 const OPEN_TO_OTHERS = 0o077;
 
-/** The environment file that a command is started with: there, closed to others, and readable for its account. */
+/** Whether the environment file of a command exists, is closed to others, and can be read by its account. */
 export function environmentFileCheck(command: CommandName): Check {
   return {
     command,
@@ -26,7 +26,7 @@ export function environmentFileCheck(command: CommandName): Check {
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
       const account = name === null ? null : await context.account(name);
-      // The shell that root's cron starts runs this file: whoever owns it is root.
+      // Root's cron runs this file in a shell: its owner can do what root can.
       if (name === "root" && account !== null && stats.uid !== account.uid)
         return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
       const access =
@@ -37,7 +37,7 @@ export function environmentFileCheck(command: CommandName): Check {
   };
 }
 
-/** Of a file that was not read: where the command's account may not either, what lets it. */
+/** The verdict on a file that was not read, with the line that lets the command's account read it. */
 async function unreadVerdict(
   context: CheckContext,
   command: CommandName,
@@ -63,7 +63,7 @@ function absent(command: CommandName, path: string, isNeeded: boolean): Verdict 
   return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
 }
 
-/** Whether the cron file or a unit loads this file: neither a shell nor systemd goes on without it. */
+/** Whether the cron file or a unit loads this file: both stop when it is missing. */
 async function isLoaded(path: string, { cronFile, unitDirs }: HostPaths): Promise<boolean> {
   const files = [cronFile, ...unitDirs.map((folder) => join(folder, "opsctl-webhook.service"))];
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));

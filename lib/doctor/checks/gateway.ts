@@ -8,12 +8,12 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
-/** A client whose calls take no longer than a check may. */
+/** A client whose calls end within the limit of a check. */
 export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
   return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.limitMs });
 }
 
-/** The gateway that sends alerts: reached, the key accepted, and the instance found and open. */
+/** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */
 export function alertGatewayCheck(
   command: CommandName,
   settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "messaging">>>,
@@ -33,7 +33,7 @@ export function alertGatewayCheck(
   };
 }
 
-/** Whether the gateway answers and takes the key, told by its listing of instances. */
+/** Whether the gateway answers and accepts the key: lists its instances. */
 export async function keyVerdict(
   gateway: Pick<EvolutionClient, "listInstances">,
   names: GatewayNames,
@@ -45,7 +45,7 @@ export async function keyVerdict(
   return gatewayFailure(listed, names);
 }
 
-/** A code of the gateway as a finding. */
+/** The verdict for a code of the gateway. */
 export function gatewayFailure(fault: { code: string; cause?: string }, names: GatewayNames): Verdict {
   const advice = gatewayAdvice(fault, names);
   if (advice !== null) return fail(`${fault.code}: ${advice.problem}`, advice.mend);

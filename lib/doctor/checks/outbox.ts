@@ -7,10 +7,10 @@ import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 
-/** A message that waits for so long waits for more than its turn. */
+/** A message that waits longer than this waits for more than its turn. */
 const OLD_MS = 15 * 60_000;
 
-/** What waits in the outbox and what was given up: from the running service, else from where the state is kept. */
+/** What waits in the outbox and what was given up, from the running service, else from the state itself. */
 export async function outboxVerdicts(
   context: CheckContext,
   state: StateConfig,

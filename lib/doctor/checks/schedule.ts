@@ -4,7 +4,7 @@ import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
 
-/** The line of the cron file that starts a command. */
+/** Whether the cron file has the line that starts a command. */
 export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
   return {
     command,
@@ -54,7 +54,7 @@ export function isUtcZone(file: Uint8Array): boolean {
   return /^(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)[+-]?0+(?::0+)*$/.test(rule);
 }
 
-/** Whether the account that runs a command is on this host. */
+/** Whether this host has the account that runs a command. */
 export function accountCheck(command: CommandName, name: string): Check {
   return {
     command,
@@ -71,7 +71,7 @@ export function accountCheck(command: CommandName, name: string): Check {
   };
 }
 
-/** The cron line of a command that cron starts. */
+/** The check of the cron line, for a command that cron starts. */
 export function cronChecks(command: CommandName): Check[] {
   const { cronLine } = COMMAND_FACTS[command];
   return cronLine === null ? [] : [cronLineCheck(command, cronLine)];

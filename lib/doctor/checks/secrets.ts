@@ -7,7 +7,7 @@ import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../reason.ts";
 
-/** Where each secret of a command was found, and whether the command's account will find it there too. */
+/** Where each secret of a command was found, and whether the command's account can read it there. */
 export function secretsCheck(command: CommandName): Check {
   return {
     command,
@@ -29,7 +29,7 @@ async function verdictOf(
 ): Promise<Verdict[]> {
   const { name, found, error } = search;
   if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
-  // Whether it has to be there is for the settings to say.
+  // The check of the configuration says whether it is required.
   if (found === null) return [];
   if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
   if (found.path === null) return [pass(`${name} comes from the environment`)];
@@ -41,7 +41,7 @@ async function verdictOf(
   return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];
 }
 
-/** The secret of the editorial route is its own, and never one of the environment. */
+/** Whether the editorial route has a secret of its own that does not come from the environment. */
 function aliasVerdicts(
   searches: readonly SecretSearch[],
   env: Readonly<Record<string, string | undefined>>,

@@ -12,12 +12,12 @@ import { accountOf, privateVerdict, writableVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 
 const command = "socket-monitor";
-/** A run every five minutes: three that did not come are no coincidence. */
+/** There is a run every five minutes: three missing runs are no coincidence. */
 const STALE_MS = 15 * 60_000;
 const TAIL_BYTES = 4_096;
 const OPEN_TO_OTHERS = 0o077;
 
-/** What the socket monitor needs: the webhook's file, its directories, its peers, and that it runs. */
+/** What the socket monitor needs: the webhook's environment file, its directories, its peers, a recent run. */
 export const SOCKET_CHECKS: readonly Check[] = [
   {
     command,
@@ -89,7 +89,7 @@ async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
   }
 }
 
-/** When the last whole line of the log was written; null when it does not say. */
+/** The time in the last whole line of the log; null when there is none. */
 async function lastTimeIn(path: string): Promise<number | null> {
   const file = await open(path, "r");
   try {

@@ -23,7 +23,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
       askSystemd(dependencies, "is-active", SOCKET, signal),
       askSystemd(dependencies, "is-active", SERVICE, signal),
     ]);
-    // One sentence about a host without systemd, not four.
+    // On a host without systemd one verdict is enough, not four.
     const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
     return [...installed, ...(silent === undefined ? asked : [silent])];
   },

@@ -16,7 +16,7 @@ import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 const command = "webhook";
 const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 
-/** What the webhook needs besides its settings: its peers, its state, its unit, and that it answers. */
+/** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(command, settingsOf),
   {
@@ -105,7 +105,7 @@ function trackerVerdict(code: string | null): Verdict {
   }
 }
 
-/** The service reads its settings at its start; what is mended at the gateway it notices by itself. */
+/** The line that mends held messages: a new key needs a restart; a repaired gateway is noticed by the service itself. */
 function messageMend(code: string | null): string {
   const advice = code === null ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
   if (advice === null || code === "gateway_unauthorized")

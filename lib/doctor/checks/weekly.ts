@@ -20,7 +20,7 @@ import { gatewayFailure, gatewayOf, keyVerdict } from "./gateway.ts";
 
 const command = "weekly";
 const DAY_MS = 86_400_000;
-/** A run a week, and a day to notice. */
+/** There is a run every week; one more day to notice a missing one. */
 const HEARTBEAT_LIMIT_DAYS = 8;
 
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
@@ -143,7 +143,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   },
 ];
 
-/** The settings of a part, without those of the parts that it does not need; null when they are not complete. */
+/** The settings that one part needs, without those of the other channel; null when they are not complete. */
 async function partOf(
   context: CheckContext,
   part: "base" | "whatsapp" | "email",

@@ -9,13 +9,13 @@ import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
 import type { CommandName } from "../finding.ts";
 import type { DoctorDependencies } from "./dependencies.ts";
 
-/** Settings as their loader gave them, or why it did not. */
+/** The settings that a loader returned, or its error. */
 export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error: OpsError };
 
 /**
  * What several checks need, read once: environments, secrets, settings, accounts, open databases.
  *
- * Shape: whoever asks first starts the reading; all get the same answer or the same failure.
+ * Behaviour: the first check that asks starts the reading; all get the same result or the same failure.
  */
 export class CheckContext {
   readonly dependencies: DoctorDependencies;
@@ -26,7 +26,7 @@ export class CheckContext {
     this.dependencies = dependencies;
   }
 
-  /** What a command finds in its environment when it is started as it is installed. */
+  /** The environment of a command when cron or systemd starts it. */
   environment(command: CommandName): Promise<CommandEnvironment> {
     return this.#once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
   }
@@ -39,14 +39,14 @@ export class CheckContext {
     });
   }
 
-  /** Settings of a command, under a name that says which part of them. */
+  /** The settings of a command; `part` names which of them, so that each part is loaded once. */
   settings<T>(
     command: CommandName,
     part: string,
     load: (env: Environment) => Promise<T>,
   ): Promise<Settings<T>> {
     return this.#once(`settings ${command} ${part}`, async () => {
-      // The loader asks the secret command too, and would wait for one that hangs longer than we may.
+      // The loader runs the secret command too and would wait too long for one that hangs.
       const broken = (await this.secrets(command)).find(
         (search) => search.error?.code === "SECRET_COMMAND_FAILED",
       );
@@ -78,7 +78,7 @@ export class CheckContext {
     });
   }
 
-  /** Ends what was opened and does not wait for what still hangs. */
+  /** Closes the databases, and does not wait for one that hangs. */
   async close(): Promise<void> {
     const done = new AbortController();
     const closed = this.#databases.map(async (database) => (await database).close());
@@ -90,7 +90,7 @@ export class CheckContext {
     const known = this.#known.get(key) as Promise<T> | undefined;
     if (known !== undefined) return known;
     const reading = read();
-    // Whoever asked may have run out of time by then.
+    // The check that asked may have run out of time: an unhandled rejection would end the process.
     reading.catch(() => {});
     this.#known.set(key, reading);
     return reading;

@@ -4,7 +4,7 @@ import type { CheckContext } from "./check-context.ts";
 /**
  * One thing that a command needs.
  *
- * Shape: `run` reads only, and may answer several verdicts; `signal` is aborted when its time has run out.
+ * Behaviour: `run` only reads and may return several verdicts; `signal` is aborted when its time has run out.
  */
 export type Check = {
   command: CommandName;

@@ -2,14 +2,14 @@ import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { CommandName } from "../finding.ts";
 
-/** A secret of a command; the alias of the editorials is never taken from the environment. */
+/** A secret of a command; only the one of the editorials is never taken from the environment. */
 export type SecretFact = { name: string; fromEnvironment: boolean };
 
 /**
  * What is fixed about a command on a host.
  *
- * Shape: `account` runs it, null for whoever is at the terminal; `cronLine` is what its line of the cron file says,
- *        null for a command that cron does not start.
+ * Shape: `account` runs it, null for the person at the terminal; `cronLine` matches its line of the cron file, null for
+ *        a command that cron does not start.
  */
 export type CommandFact = {
   account: string | null;

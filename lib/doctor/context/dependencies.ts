@@ -3,34 +3,34 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { FileReading } from "../facts/outbox.ts";
 
-/** Where things are on a host; other places in tests. */
+/** Where the files of a host are; tests use other paths. */
 export type HostPaths = {
   passwd: string;
   group: string;
   localtime: string;
   cronFile: string;
-  /** Folders of units, the one that counts first. */
+  /** Folders of systemd units, the one that counts first. */
   unitDirs: readonly string[];
   /** The kernel's tables of this network namespace. */
   procNet: string;
 };
 
-/** How a program that was run ended; null when there is no such program. */
+/** How a program ended; null when there is no such program. */
 export type ProgramEnd = { status: number | null; stdout: string } | null;
 
 /**
- * Everything that doctor touches besides the files and peers that the settings name.
+ * What doctor uses besides the files and peers that the settings name.
  *
- * Units: `limitMs` is the time of each check, `wait` the one clock that ends them; `secretCommandLimitMs` is shorter, so
- *        that a secret command that hangs is ended and named.
+ * Units: `limitMs` is the time of each check, and `wait` measures it; `secretCommandLimitMs` is shorter, so that a secret
+ *        command that hangs is ended and named.
  */
 export type DoctorDependencies = {
   env: Environment;
   envDir: string;
   paths: HostPaths;
-  /** Health of a running webhook. */
+  /** The admin port of a running webhook. */
   adminUrl: URL;
-  /** Where the webhook listens. */
+  /** The port on which the webhook listens. */
   webhookPort: number;
   limitMs: number;
   secretCommandLimitMs: number;

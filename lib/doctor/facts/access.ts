@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Account } from "./accounts.ts";
 
-/** What somebody wants of a file or directory; whoever writes into a directory needs to enter it too. */
+/** What an account wants to do with a file or directory; writing into a directory includes entering it. */
 export type Want = "read" | "enter" | "list" | "write-into";
 
-/** Why an account may not, and where on the way; `missing` and `hidden` (from us) say that nobody can tell from here. */
+/** Why an account may not, and where on the way. `missing` and `hidden` (closed to this process) say that it is not known. */
 export type NoAccess = {
   status: "refused";
   why: "missing" | "hidden" | "closed" | "no_directory";
@@ -14,7 +14,7 @@ export type NoAccess = {
   text: string;
 };
 
-/** Whether an account may. */
+/** Whether an account may do what it wants. */
 export type Access = { status: "allowed" } | NoAccess;
 
 type Owned = Pick<Stats, "mode" | "uid" | "gid">;
@@ -24,7 +24,8 @@ const BITS: Record<Want, number> = { read: 4, enter: 1, list: 5, "write-into": 3
 /**
  * Whether the mode of a file or directory lets an account do this.
  *
- * Shape: owner, else group, else others, as the kernel asks; access lists are not looked at. Root may.
+ * Behaviour: the bits of the owner, else of the group, else of others, as the kernel does; access lists are ignored.
+ *            Root may do everything.
  */
 export function allows({ mode, uid, gid }: Owned, account: Account, want: Want): boolean {
   if (account.uid === 0) return true;
@@ -33,8 +34,9 @@ export function allows({ mode, uid, gid }: Owned, account: Account, want: Want):
 }
 
 /**
- * Whether an account may do this with `path`, every directory on the way included, judged by modes and owners: nothing
- * is opened and nothing is tried.
+ * Whether an account may do this with `path` and enter every directory on the way.
+ *
+ * Behaviour: judges by modes and owners; opens nothing and tries nothing.
  */
 export async function accessOf(path: string, account: Account, want: Want): Promise<Access> {
   for (const step of stepsTo(path)) {
@@ -61,7 +63,7 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
   return { status: "allowed" };
 }
 
-/** The line that lets `owner` read a file: the file is given over, a directory on the way only opened to pass through. */
+/** The line that lets `owner` read a file: gives the file to it, or opens a directory on the way to pass through. */
 export function openingLine({ at }: NoAccess, path: string, owner: string): string {
   return at === path ? `chown -h ${owner} ${path}` : `chmod o+x ${at}`;
 }
@@ -72,7 +74,7 @@ export function directoryLine({ why, at }: NoAccess, path: string, options: stri
   return why === "no_directory" ? `mv ${at} ${at}.old && ${make}` : make;
 }
 
-/** A mode and its owner, as "with mode 0700 of uid 0, gid 0". */
+/** A mode and its owner: "with mode 0700 of uid 0, gid 0". */
 export function modeText({ mode, uid, gid }: Owned): string {
   return `with mode ${octal(mode)} of uid ${uid}, gid ${gid}`;
 }

@@ -4,8 +4,8 @@ export type Account = { name: string; uid: number; gids: readonly number[] };
 /**
  * The account of this name, or null.
  *
- * Shape:  taken from the texts of /etc/passwd and /etc/group; accounts of a directory service are not in them.
- * Source: passwd(5), group(5).
+ * Behaviour: reads the texts of /etc/passwd and /etc/group; accounts of a directory service are not found.
+ * Source:    passwd(5), group(5).
  */
 export function parseAccount(name: string, passwd: string, group: string): Account | null {
   const [, , uid, gid] = fields(passwd).find(([first]) => first === name) ?? [];

@@ -10,7 +10,7 @@ import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
-/** The environment file of a command; `problem` says why its variables are not known although it is there. */
+/** The environment file of a command; `problem` says why a file that exists could not be read. */
 export type EnvironmentFile = {
   command: CommandName;
   path: string;
@@ -19,14 +19,14 @@ export type EnvironmentFile = {
   problem: string | null;
 };
 
-/** The variables that a command gets: those of its file, outweighed by those of this process. */
+/** The variables that a command gets: those of its file, then those of this process, which win. */
 export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
 
 /**
- * Reads the environment that a command has when it is started as it is installed.
+ * Reads the environment that a command has when cron or systemd starts it.
  *
- * Shape: doctor run by hand has none of these variables. A variable of this process that is blank hides none of the
- *        file's. Secrets of the file are known to the redaction from here on.
+ * Behaviour: a doctor that is run by hand does not have these variables. A blank variable of this process does not hide
+ *            the file's. Secrets in the file are registered, so that they are masked from here on.
  */
 export async function readEnvironment(
   command: CommandName,
@@ -42,7 +42,7 @@ export async function readEnvironment(
       if (value !== undefined && value.trim() !== "") registerSecret(value);
     }
   }
-  // Where the files are is the same question for the socket monitor and for doctor.
+  // The socket monitor reads the webhook's file: here from the folder that doctor was given.
   if (command !== "socket-monitor" || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "") return { env, file };
   return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(dependencies.envDir, "webhook.env") }, file };
 }
@@ -66,7 +66,7 @@ function readEnvironmentFile(command: CommandName, path: string): EnvironmentFil
 
 class Refused extends Error {}
 
-/** Root follows no link, and enters no directory, that another account could exchange. */
+/** Refuses a path with a link or directory that another account could replace. */
 function refuseForeignWay(path: string): void {
   const found = untrustedStep(wayTo(path).steps, trustedUids());
   if (found !== null) throw new Refused(found.why);
@@ -77,12 +77,12 @@ function judge(stats: Stats): void {
   const trusted = trustedUids();
   if (!trusted.includes(stats.uid))
     throw new Refused(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
-  // Who may write to what root reads would send root's secrets where they like.
+  // An account that may write to this file could send root's secrets to an address of its own.
   if (isRoot() && isWritableByOthers(stats)) throw new Refused("group or others may write to it");
   if (stats.size > MAX_BYTES) throw new Refused(`it has more than ${MAX_BYTES} bytes`);
 }
 
-/** Whether accounts beside the owner may change a file. */
+/** Whether accounts other than the owner may change a file. */
 export function isWritableByOthers({ mode }: Stats): boolean {
   return (mode & WRITABLE_BY_OTHERS) !== 0;
 }

@@ -6,7 +6,7 @@ import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
 import { outboxReads } from "../../webhook/state/sqlite/outbox/reads.ts";
 import type { OutboxStats } from "../../webhook/state/state.ts";
 
-/** What a state file holds, or why it is not looked into. */
+/** What a state file holds, or why it was not read. */
 export type FileReading =
   | { status: "read"; outbox: OutboxStats }
   | { status: "missing" }
@@ -15,14 +15,14 @@ export type FileReading =
   | { status: "damaged"; message: string };
 
 /**
- * Looks into a state file without leaving anything beside it.
+ * Reads a state file and creates no other file beside it.
  *
- * Shape:  opened as a file that nobody changes, because opening it any other way makes a `-wal` and a `-shm`. That
- *         leaves out what a write-ahead log still holds: where there is one, the service has the file in use, or was
- *         killed, and `in_use` is the answer. SQLite lets nothing else run meanwhile, and a file that was made for it
- *         can keep it busy for ever: call this in a process that can be ended.
- * Errors: those of the file system.
- * Source: sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
+ * Behaviour: opens the file as immutable, because any other way creates a `-wal` and a `-shm`. This misses what a
+ *            write-ahead log still holds, so the result is `in_use` where such a log exists: the service has the file
+ *            open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep it busy
+ *            for ever: call this in a process that can be killed.
+ * Errors:    those of the file system.
+ * Source:    sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
  */
 export async function readStateFile(path: string, nowMs: () => number): Promise<FileReading> {
   const foreign = foreignness(path);
@@ -41,7 +41,7 @@ export async function readStateFile(path: string, nowMs: () => number): Promise<
   }
 }
 
-/** Neither opened nor followed where another account could have put something else in its place. */
+/** Why the file must not be opened: missing, or another account could have put something else there. */
 function foreignness(path: string): FileReading | null {
   try {
     requireOwnDatabase(path);

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** What a signed-in user's page reads of its own report; the other columns are the worker's. */
+/** The columns that a signed-in user's page reads; the others are for the worker only. */
 const PAGE_COLUMNS: readonly string[] = [
   "id",
   "tenant_id",
@@ -14,14 +14,15 @@ const PAGE_COLUMNS: readonly string[] = [
   "completed_at",
 ];
 
-/** The columns of `weekly_performance_reports` that `authenticated` may read and should not, and the other way round. */
+/** Columns of `weekly_performance_reports` that `authenticated` may read and should not, or should and may not. */
 export type PageAccess = { tooMuch: string[]; tooLittle: string[] };
 
 /**
  * Compares what `authenticated` may read of the reports with what a page needs.
  *
- * Behaviour: looks at privileges alone; which rows are seen is the policy's. A platform's "grant select on all tables"
- *            after the migration brings everything back. Without the role or the table both lists are empty.
+ * Behaviour: compares privileges only; row policies decide which rows are seen. A platform that runs "grant select on
+ *            all tables" after the migration opens every column again. Without the role or the table both lists are
+ *            empty.
  */
 export async function readPageAccess(sql: postgres.Sql): Promise<PageAccess> {
   const rows = await sql<{ name: string; readable: boolean }[]>`

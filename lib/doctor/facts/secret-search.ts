@@ -3,10 +3,10 @@ import { type Environment, type FoundSecret, findSecret } from "../../platform/s
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { CommandName } from "../finding.ts";
 
-/** Where one secret is: found in a layer, in none of them, or why a layer could not be asked. */
+/** Where one secret was found; `found` is null when no layer has it, `error` says why a layer could not be read. */
 export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
 
-/** Looks for every secret of a command, all at once; a secret command that hangs is ended after `commandLimitMs`. */
+/** Looks for all secrets of a command at the same time; a secret command that hangs is ended after `commandLimitMs`. */
 export async function locateSecrets(
   command: CommandName,
   env: Environment,

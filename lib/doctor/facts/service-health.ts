@@ -4,14 +4,14 @@ import { peerUrl } from "../../platform/http/url.ts";
 import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 
-/** What a running webhook says of itself; `holds` are the codes for which it delivers nothing of a kind. */
+/** The health of a running webhook; `holds` has the code for which it holds all messages or issues, else null. */
 export type ServiceHealth = {
   isReady: boolean;
   outbox: Record<OutboxKind, KindStats> | null;
   holds: Record<OutboxKind, string | null>;
 };
 
-/** Asks the webhook on this host how it is; null when nothing answers on its second port. */
+/** Reads the health of the webhook on this host; null when nothing answers on its admin port. */
 export async function readServiceHealth(
   dependencies: DoctorDependencies,
   signal: AbortSignal,

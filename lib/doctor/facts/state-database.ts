@@ -5,9 +5,10 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 import type { CheckContext } from "../context/check-context.ts";
 
 /**
- * The database that several webhooks share, opened by this program.
+ * Opens the database that several webhooks share.
  *
- * Behaviour: a service that runs is no proof: it may be an older program, which took what this one refuses.
+ * Behaviour: doctor opens it also while the service runs: a running service may be an older program, which accepted what
+ *            this one refuses.
  * Errors:    those of `openDatabase`, about OPSCTL_STATE_URL.
  */
 export async function stateDatabase(context: CheckContext, url: Secret): Promise<Database> {
