@@ -4,7 +4,7 @@ import type { Finding } from "../../lib/doctor/finding.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { openHost } from "./support/host.ts";
 
-/** A time limit that runs out when the test says so. */
+/** A time limit that runs out when the test calls `runOut`. */
 function handLimit() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
@@ -76,7 +76,7 @@ describe("runDoctor() when peers hang", () => {
     const running = host.examine();
     const calledPeers = host.peers.filter((peer) => peer !== host.application);
     await until(() => calledPeers.every((peer) => peer.ledger.length > 0) && database.connections > 0);
-    // Only those that hang are left.
+    // All other checks have ended.
     await until(() => limit.open === HANGING.length);
     limit.runOut();
     const findings = await running;
@@ -84,7 +84,7 @@ describe("runDoctor() when peers hang", () => {
     const lost = outOfTime(findings);
     expect(lost.map(({ command, check }) => `${command}: ${check}`)).toEqual(HANGING);
     expect(lost.every(({ status, mend }) => status === "fail" && mend !== null)).toBe(true);
-    // What hangs holds up nothing else.
+    // A check that hangs does not delay the others.
     expect(findings.find(({ check }) => check === "host time zone")).toMatchObject({ status: "pass" });
     await database.stop();
   });
@@ -113,7 +113,7 @@ describe("runDoctor() when peers hang", () => {
     await until(() => limit.waiting === 7);
     limit.runOut();
     await running;
-    // One more: closing what was opened is limited as well.
+    // One more, because closing the databases has a limit too.
     expect(limit.waiting).toBe(8);
   });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   host = await openHost();
   utimesSync(host.path("log/weekly_performance_reports.success"), NOW_MS / 1000, NOW_MS / 1000 - 86_400);
   const see = async () => ({ tree: treeOf(host.folder), rows: await databaseSnapshot(host.db.sql) });
-  // Its clock is the real one here, as the database's is.
+  // The real clock here, as the database has.
   host.dependencies.nowMs = () => Date.now();
   const lastRun = Math.round(Date.now() / 1000);
   host.put("textfile/custom_metrics.prom", `opsctl_collector_last_run_timestamp_seconds ${lastRun}\n`, 0o644);
@@ -60,7 +60,7 @@ describe("runDoctor() on a healthy host", () => {
       ...[...settings, "secrets", "text-file directory", "metrics file", "container", "hosting provider"],
       ...["socket table", "cron"],
     ]);
-    // The key stands in the webhook's file, so no layer of the secret adapter has to have it.
+    // No finding about secrets: the key stands in the webhook's file.
     expect(namesOf("socket-monitor")).toEqual([
       ...[...settings, account, "webhook's environment file", "messaging gateway", "socket table"],
       ...["directories", "last run", "cron"],

@@ -6,11 +6,12 @@ import { renderFindings } from "../../lib/doctor/render.ts";
 import { runDoctor } from "../../lib/doctor/run.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 
-/** A world in which time runs out at once. */
+/** Dependencies with which the time of every check runs out at once. */
 function hurried() {
   return { ...openDoctorDependencies({ env: {}, envDir: "/nonexistent" }), wait: async () => {} };
 }
 
+/** The same with time that never runs out. */
 function unhurried() {
   const wait = (_ms: number, signal: AbortSignal) =>
     new Promise<void>((end) => signal.addEventListener("abort", () => end(), { once: true }));
@@ -22,7 +23,7 @@ const check = (name: string, run: Check["run"]): Check => ({ command: "weekly", 
 describe("runDoctor()", () => {
   test("aborts a check whose time has run out", async () => {
     let seen: AbortSignal | undefined;
-    const hangs = check("one", (_desk, signal) => {
+    const hangs = check("one", (_context, signal) => {
       seen = signal;
       return new Promise(() => {});
     });

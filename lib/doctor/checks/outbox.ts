@@ -3,6 +3,7 @@ import type { StateConfig } from "../../webhook/config.ts";
 import { stats } from "../../webhook/state/postgres/reads.ts";
 import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
 import type { CheckContext } from "../context/check-context.ts";
+import type { FileReading } from "../facts/outbox.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -26,7 +27,10 @@ export async function outboxVerdicts(
     return verdictsOf(await stats(sql));
   }
   const path = join(state.directory, "state.db");
-  const reading = await context.dependencies.readStateFile(path, signal);
+  return fileVerdicts(path, await context.dependencies.readStateFile(path, signal));
+}
+
+function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
   if (reading === null)
     return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
   switch (reading.status) {

@@ -1,4 +1,4 @@
-/** One thing that is not as a command needs it, and what doctor says of it. */
+/** Faults of a host, each with the finding that doctor must report. */
 import { expect, test } from "bun:test";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { type Host, openHost } from "./host.ts";
@@ -18,7 +18,7 @@ export type Fault = {
 export function testFaults(faults: Record<string, Fault>): void {
   test.each(Object.entries(faults))("%s", async (_what, { command, check, status, reason, mend, spoil }) => {
     await using host = await openHost();
-    // What is slow on a busy machine is no finding here.
+    // A check that is slow on a busy machine must not count as a fault.
     host.dependencies.limitMs = 20_000;
     await spoil(host);
     const findings = await host.examine(command);

@@ -1,12 +1,12 @@
 /**
- * The ways in which a gateway cannot be asked: each is named as what it is, and none as a phone to be paired. That a
- * gateway which hangs is told by the check's own limit is tried in `hanging.test.ts`.
+ * The ways in which a gateway cannot be reached. Each gets its own reason, and none of them says to pair a phone. A
+ * gateway that hangs is tested in `hanging.test.ts`.
  */
 import type { CommandName } from "../../../lib/doctor/finding.ts";
 import type { Fault } from "./fault.ts";
 import type { Host } from "./host.ts";
 
-/** The faults of a gateway at `variable` that the check must name; `code` comes before the cause, where it has one. */
+/** The faults of the gateway at `variable` that the check must name; the reason begins with `code`, else the cause. */
 export function gatewayDown(
   command: CommandName,
   variable: string,

@@ -46,7 +46,7 @@ export const CANARIES = {
 
 const TEAM = "9c36b1a2-5d47-4a90-8c1e-0e1f2a3b4c5d";
 const PHONE = "5511987654321";
-/** What `nowMs` of the host answers. */
+/** What `nowMs` of the host returns. */
 export const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
 
 /** The host; everything on it may be changed before `examine`. */
@@ -61,7 +61,7 @@ export type Host = {
   engine: Engine;
   monitoring: Monitoring;
   application: Application;
-  /** The second port of a running webhook. */
+  /** The admin port of a running webhook. */
   service: StandIn<"ready" | "health"> & { health: { holds: object; message: object; issue: object } };
   peers: StandIn<string>[];
   path(...parts: string[]): string;
@@ -88,6 +88,49 @@ export async function openHost(): Promise<Host> {
   const db = await (await sharedPostgres()).createDatabase();
   const senders = await seedSenders(db.sql);
   await seedOwner(db.sql);
+  const named = await startPeers();
+  const peers: StandIn<string>[] = Object.values(named);
+  const files = environmentFilesOf({ ...named, path, senders });
+  const writeSettings = (command: string) =>
+    put(
+      `etc/${command}.env`,
+      Object.entries(files[command]!)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(""),
+    );
+  for (const command of Object.keys(files)) writeSettings(command);
+  put("secrets/DATABASE_URL", db.url);
+  for (const [name, value] of Object.entries(CANARIES))
+    if (name !== "MESSAGING_API_KEY") put(`secrets/${name}`, value);
+  furnish({ put, path });
+  await (await openSqliteState({ directory: path("state"), nowMs: Date.now, log: silentLog })).close();
+
+  const host: Host = {
+    ...{ folder, db, ...named, peers },
+    dependencies: dependenciesOf({ path, service: named.service }),
+    path,
+    put,
+    setting(command, name, value) {
+      if (value === null) delete files[command]![name];
+      else files[command]![name] = value;
+      writeSettings(command);
+    },
+    examine: (command = null) => runDoctor(host.dependencies, checksOf(command)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(peers.map((peer) => peer.stop()));
+      await db.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return host;
+}
+
+type Peers = Pick<
+  Host,
+  "gateway" | "tracker" | "email" | "hosting" | "engine" | "monitoring" | "application" | "service"
+>;
+
+async function startPeers(): Promise<Peers> {
   const gateway = await startGateway({
     adminKey: CANARIES.GATEWAY_ADMIN_KEY,
     instances: { ops: "open", alerts: "open" },
@@ -111,8 +154,20 @@ export async function openHost(): Promise<Host> {
     onAnalyze: async () => {},
   });
   const service = await startService();
+  return { gateway, tracker, email, hosting, engine, monitoring, application, service };
+}
 
-  const files: Record<string, Record<string, string>> = {
+/** The variables of each command's environment file. */
+function environmentFilesOf({
+  path,
+  senders,
+  ...peers
+}: Peers & Pick<Host, "path"> & { senders: Awaited<ReturnType<typeof seedSenders>> }): Record<
+  string,
+  Record<string, string>
+> {
+  const { gateway, tracker, email, hosting, engine, monitoring, application } = peers;
+  return {
     weekly: {
       APP_BASE_URL: application.url,
       GATEWAY_URL: gateway.url,
@@ -147,51 +202,9 @@ export async function openHost(): Promise<Host> {
       MONITORING_LOKI_UID: "logs",
     },
   };
-  const writeSettings = (command: string) =>
-    put(
-      `etc/${command}.env`,
-      Object.entries(files[command]!)
-        .map(([name, value]) => `${name}='${value}'\n`)
-        .join(""),
-    );
-  for (const command of Object.keys(files)) writeSettings(command);
-  put("secrets/DATABASE_URL", db.url);
-  for (const [name, value] of Object.entries(CANARIES))
-    if (name !== "MESSAGING_API_KEY") put(`secrets/${name}`, value);
-  furnish({ put, path });
-  await (await openSqliteState({ directory: path("state"), nowMs: Date.now, log: silentLog })).close();
-
-  const peers: StandIn<string>[] = [
-    gateway,
-    tracker,
-    email,
-    hosting,
-    engine,
-    monitoring,
-    application,
-    service,
-  ];
-  const host: Host = {
-    ...{ folder, db, gateway, tracker, email, hosting, engine, monitoring, application, service, peers },
-    dependencies: dependenciesOf({ path, service }),
-    path,
-    put,
-    setting(command, name, value) {
-      if (value === null) delete files[command]![name];
-      else files[command]![name] = value;
-      writeSettings(command);
-    },
-    examine: (command = null) => runDoctor(host.dependencies, checksOf(command)),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(peers.map((peer) => peer.stop()));
-      await db.drop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-  return host;
 }
 
-/** Everything below a folder: kind, mode, size, time and content of each entry. */
+/** Mode, size, time, owner and content of every entry below a folder. */
 export function treeOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true })
     .map(String)
@@ -219,7 +232,7 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
       procNet: path("proc"),
     },
     adminUrl: new URL(service.url),
-    // The database's clock is the real one; what is compared with files stands still.
+    // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
     runProgram: async (_program, [question]) => ({
       status: 0,
@@ -257,7 +270,7 @@ export function metricsText(lastRunSeconds: number, up = 1): string {
   );
 }
 
-/** A file of the time zone database that goes on by this rule. */
+/** A file of the time zone database with this rule in its last line. */
 export function zoneFile(rule: string): string {
   return `TZif2${"\0".repeat(39)}TZif2${"\0".repeat(39)}\n${rule}\n`;
 }

@@ -2,10 +2,10 @@ import type { Running } from "./opsctl.ts";
 
 /** Holds every caller of `pass` until it is opened, so that a test can look at a run in between. */
 export type Barrier = {
-  /** To be awaited in the way of the run. */
+  /** Awaited by the run; resolves when the barrier is opened. */
   pass(): Promise<void>;
   open(): void;
-  /** Waits until as many as were expected wait at it; fails when the process ends before that. */
+  /** Resolves when the expected number of callers wait; rejects when the process ends before that. */
   reachedBy(process: Running): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export function closedBarrier(expected = 1): Barrier {
       const ended = process.ended.then(({ exitCode, stderr }) => {
         throw new Error(`The process ended with ${exitCode} before it came to the barrier: ${stderr}`);
       });
-      // Once the barrier is reached, how the process ends is for others to judge.
+      // Once the barrier is reached, the end of the process is no failure here.
       ended.catch(() => {});
       await Promise.race([reached.promise, ended]);
     },

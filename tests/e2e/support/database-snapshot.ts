@@ -1,10 +1,10 @@
 import type postgres from "postgres";
 
 /**
- * Everything that is in the schema `public`, to be compared before and after: each row of each table with the version
- * of the row itself, sequences, and the objects of the catalog.
+ * Everything in the schema `public`, to be compared before and after a run: each row of each table with its version,
+ * sequences, views and functions.
  *
- * Shape: a row that is updated to the same values, or deleted and written anew, is a difference too.
+ * Behaviour: a row that is updated to the same values, or deleted and inserted again, is a difference too.
  */
 export async function databaseSnapshot(sql: postgres.Sql): Promise<Record<string, string[]>> {
   const relations = await sql<{ name: string; kind: string }[]>`

@@ -1,4 +1,4 @@
-/** What a weekly run of a process touches: a database on its Monday, the three peers, secret files, a log directory. */
+/** What `opsctl weekly` as a process needs: a database on a Monday, the three peers, secret files, a log directory. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { newLogin } from "../../support/roles.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
 import { type Ended, opsctl, type Running, type StartOptions, startOpsctl } from "./opsctl.ts";
 
-/** The secrets of the peers: values to search outputs for. */
+/** The secrets of the peers, which no output may show. */
 export const CANARIES = {
   TRIGGER_SECRET: "canary-trigger-7f3a9e",
   SOCIAL_EDITORIALS_CRON_SECRET: "canary-editorials-91bc44",
@@ -18,32 +18,32 @@ export const CANARIES = {
   EMAIL_API_KEY: "re_canary_email_key_5e11bb",
 };
 
-/** What `{log_dir}` holds before a run: a heartbeat of long ago. */
+/** The old heartbeat that the log directory holds before a run. */
 const OLD_HEARTBEAT = '{"runId":"an earlier run"}\n';
 const OLD_SECONDS = 1_700_000_000;
 
-/** The surroundings of a run, and runs in them. */
+/** The database, peers and files of a run, and functions that start runs. */
 export type Fixture = {
   db: TestDatabase;
   application: Application;
   gateway: Gateway;
   email: EmailProvider;
   senders: { whatsappTenantId: string; emailTenantId: string };
-  /** Holds one folder for each of the below; for whatever else a test needs on disk. */
+  /** Holds the two folders below, and other files of a test. */
   folder: string;
   logDir: string;
   secretsDir: string;
-  /** The variables of the process; a test changes them as it likes. */
+  /** The variables of the process; a test may change them. */
   env: Record<string, string | undefined>;
-  /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
+  /** What the application does while it analyses; the default writes a score and an analysis. */
   onAnalyze: (body: AnalysisBody) => Promise<void>;
   /** Writes a secret file with mode 0600. */
   secret(name: string, value: string): void;
-  /** `opsctl weekly` with these arguments, from start to end. */
+  /** Runs `opsctl weekly` with these arguments to its end. */
   weekly(args?: string[], options?: StartOptions): Promise<Ended>;
-  /** Any command in these surroundings. */
+  /** Runs any command to its end. */
   opsctl(args: string[], options?: StartOptions): Promise<Ended>;
-  /** Starts a process; one that still runs when the world closes is ended. */
+  /** Starts a process; it is killed when the fixture is disposed of while it still runs. */
   start(args: string[], options?: StartOptions): Promise<Running>;
   /** Every request that reached a peer. */
   requests(): string[];
@@ -51,21 +51,21 @@ export type Fixture = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Settings of a world. */
+/** Options of a fixture. */
 export type FixtureOptions = {
   /** What the database's clock shows. */
   clock?: string;
-  /** Whether the clock goes on from there; otherwise it stands. */
+  /** Whether that clock runs; otherwise it stands still. */
   ticking?: boolean;
   migrated?: boolean;
   editorials?: boolean;
-  /** The server to make the database on; the one that all tests share unless told otherwise. */
+  /** The server of the database; the one that all tests share when left out. */
   server?: PostgresServer;
 };
 
 let login: Promise<string> | undefined;
 
-/** A login as a deployment has it: a member of `service_role`, with a password that is a canary. */
+/** A login as in production: a member of `service_role`, whose password is a canary. */
 export function serviceLogin(): Promise<string> {
   login ??= makeLogin();
   return login;
@@ -80,7 +80,7 @@ async function makeLogin(): Promise<string> {
   }
 }
 
-/** Opens a world: senders seeded, owners not. */
+/** Opens a fixture: its database has the senders, and no owners yet. */
 export async function openFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const { clock = MONDAY, ticking = false, migrated = true, editorials = false } = options;
   const server = options.server ?? (await sharedPostgres());
@@ -112,13 +112,7 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
     logDir,
     secretsDir,
     env: {
-      APP_BASE_URL: application.url,
-      GATEWAY_URL: gateway.url,
-      EMAIL_API_URL: email.url,
-      WHATSAPP_REPORT_SENDER_TENANT_ID: senders.whatsappTenantId,
-      WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: senders.emailTenantId,
-      OPSCTL_LOG_DIR: logDir,
-      OPSCTL_SECRETS_DIR: secretsDir,
+      ...environmentOf({ application, gateway, email, senders, logDir, secretsDir }),
       ...(editorials ? { SOCIAL_EDITORIALS_ENABLED: "1" } : {}),
     },
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
@@ -138,7 +132,7 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
       for (const process of running) process.kill("SIGKILL");
       await Promise.all([...running].map(({ ended }) => ended));
       await Promise.all([application.stop(), gateway.stop(), email.stop()]);
-      // A server of the test's own goes away with all that is in it.
+      // The test stops its own server, and the database with it.
       if (!options.server) await db.drop();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -146,6 +140,20 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
   fixture.secret("DATABASE_URL", server.url(db.name, user));
   for (const [name, value] of Object.entries(CANARIES)) fixture.secret(name, value);
   return fixture;
+}
+
+function environmentOf(
+  parts: Pick<Fixture, "application" | "gateway" | "email" | "senders" | "logDir" | "secretsDir">,
+): Fixture["env"] {
+  return {
+    APP_BASE_URL: parts.application.url,
+    GATEWAY_URL: parts.gateway.url,
+    EMAIL_API_URL: parts.email.url,
+    WHATSAPP_REPORT_SENDER_TENANT_ID: parts.senders.whatsappTenantId,
+    WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: parts.senders.emailTenantId,
+    OPSCTL_LOG_DIR: parts.logDir,
+    OPSCTL_SECRETS_DIR: parts.secretsDir,
+  };
 }
 
 function oldHeartbeat(path: string): Fixture["heartbeat"] {

@@ -1,12 +1,12 @@
-/** An account that writes without end into what root reads of it. */
+/** Perl programs with which the service account floods a process of root that reads from it. */
 
-/** More than what is read of a flood and what waits in a pipe or a socket, and far less than the whole. */
+/** More than opsctl reads of a flood and a pipe or socket holds, and far less than the whole flood. */
 export const FLOOD_TAKEN = 32 * 1_048_576;
 
 /**
- * A Perl program that writes 96 MiB to `output`, and how much of it was taken into a file.
+ * A Perl program that writes 96 MiB to `output`, and into the file `witness` how many bytes were accepted.
  *
- * Shape: `output` is an open handle; what is written makes no line. It ends with 1.
+ * Behaviour: `output` is an open handle; the flood has no line end. The program ends with 1.
  */
 export function floodPerl(witness: string, output = "STDOUT"): string {
   return `$SIG{PIPE} = "IGNORE"; my ($written, $piece) = (0, "x" x 65536);

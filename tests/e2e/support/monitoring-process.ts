@@ -7,17 +7,17 @@ import { until } from "../../chaos/until.ts";
 import { findDebianTool } from "../../support/debian-tool.ts";
 import { freePort } from "./webhook-process.ts";
 
-/** A program of the metrics platform that is ready at `url`, with a folder of its own. */
+/** A running program of the metrics platform, ready at `url`. */
 export type MonitoringProcess = { url: string; [Symbol.asyncDispose](): Promise<void> };
 
-/** What a program is started with: files of its folder, and its words, from its folder and its own address. */
+/** How a program is started: its command line, from its folder and its address, and the files of its folder. */
 type Plan = {
   words: (folder: string, address: string) => string[];
   files?: Record<string, unknown>;
   readyPath: string;
 };
 
-/** The paths of the three programs, as Debian packages them; null where one of them cannot be had. */
+/** The paths of the three programs from Debian's packages; null when one of them is not available. */
 export function findMonitoring(): { exporter: string; prometheus: string; alertmanager: string } | null {
   const find = (name: string) => findDebianTool({ program: name, packageName: name });
   const exporter = find("prometheus-node-exporter");
@@ -27,13 +27,13 @@ export function findMonitoring(): { exporter: string; prometheus: string; alertm
   return { exporter, prometheus, alertmanager };
 }
 
-/** The path of Alertmanager; null where it cannot be had. */
+/** The path of Alertmanager; null when it is not available. */
 export function findAlertmanager(): string | null {
   const name = "prometheus-alertmanager";
   return findDebianTool({ program: name, packageName: name, readsShare: true });
 }
 
-/** Starts node_exporter with the CPUs, the load, the memory and the file systems of this machine, and this directory. */
+/** Starts node_exporter with the metrics of this machine and those of the text-file directory. */
 export function startNodeExporter(path: string, textfileDirectory: string): Promise<MonitoringProcess> {
   const kinds = ["textfile", "cpu", "loadavg", "meminfo", "filesystem"].map((kind) => `--collector.${kind}`);
   return startMonitoring({
@@ -48,7 +48,7 @@ export function startNodeExporter(path: string, textfileDirectory: string): Prom
   });
 }
 
-/** Starts Prometheus with this configuration and these rules; both reach it as JSON, which is YAML. */
+/** Starts Prometheus with this configuration and these rules, both written as JSON, which is valid YAML. */
 export function startPrometheus(path: string, config: object, rules: object): Promise<MonitoringProcess> {
   return startMonitoring({
     files: { "prometheus.yml": { ...config, rule_files: ["rules.yml"] }, "rules.yml": rules },

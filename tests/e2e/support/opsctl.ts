@@ -1,4 +1,4 @@
-/** `opsctl` as a process of its own, on any of its three runtimes, with nothing of the caller's environment. */
+/** Runs `opsctl` as a process, on any of its three runtimes, without the caller's environment. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -14,23 +14,23 @@ const main = join(root, "cli/main.ts");
 /** What runs the command. */
 export type RuntimeName = "binary" | "bun" | "deno";
 
-/** The three that must behave alike. */
+/** The runtimes, all of which must behave alike. */
 export const RUNTIMES: readonly RuntimeName[] = ["binary", "bun", "deno"];
 
-/** How a process is started; the compiled binary in an empty folder unless told otherwise. */
+/** How a process is started; the default is the compiled binary in an empty folder. */
 export type StartOptions = {
   env?: Record<string, string | undefined>;
   runtime?: RuntimeName;
   cwd?: string;
-  /** Where standard output goes instead of a pipe that is read: a descriptor of this process. */
+  /** A descriptor that gets standard output, instead of a pipe that the test reads. */
   stdout?: number | "pipe";
-  /** A command that becomes the one behind it, such as a shell with `exec "$@"`. */
+  /** A command before the program that replaces itself by it, such as a shell with `exec "$@"`. */
   through?: readonly string[];
-  /** A descriptor of this process that the new one has as its fourth, 3. */
+  /** A descriptor of this process that the new process gets as descriptor 3. */
   handedOver?: number | undefined;
 };
 
-/** How a process ended; `json` is the object of its one line, `lines` its log. */
+/** How a process ended, and what it wrote. */
 export type Ended = {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
@@ -50,7 +50,7 @@ export type Running = {
   ended: Promise<Ended>;
 };
 
-/** Where runtimes keep their caches and look for a home, and what a process without a folder of its own runs in. */
+/** The home of the runtimes, with their caches, and the working directory of a process that names none. */
 const home = mkdtempSync(join(tmpdir(), "opsctl-home-"));
 const empty = mkdtempSync(join(tmpdir(), "opsctl-empty-"));
 atEnd(() => {
@@ -60,7 +60,7 @@ atEnd(() => {
 async function commandOf(runtime: RuntimeName): Promise<string[]> {
   if (runtime === "binary") return [await opsctlBinary()];
   if (runtime === "bun") return [process.execPath, main];
-  // The program itself: the package's own starter would keep signals from it.
+  // The program itself, not the package's starter script, which does not pass signals on.
   return [join(root, "node_modules/deno/deno"), "run", "-A", main];
 }
 
@@ -75,7 +75,7 @@ export async function startOpsctl(args: string[], options: StartOptions = {}): P
   });
 }
 
-/** Starts a program that is, or becomes, `opsctl`. */
+/** Starts a program that is `opsctl` or replaces itself by it. */
 export function startProgram(
   [program, ...args]: string[],
   { env = {}, cwd = empty, stdout = "pipe", handedOver }: StartOptions = {},
@@ -122,7 +122,7 @@ function oneLineOfJson({ stdout, stderr }: { stdout: string; stderr: string }): 
 let free = availableParallelism() + 1;
 const queue: (() => void)[] = [];
 
-/** Runs `opsctl` from its start to its end; not more at a time than the machine has use for. */
+/** Runs `opsctl` to its end; only a few processes, about one per processor, run at a time. */
 export async function opsctl(args: string[], options: StartOptions = {}): Promise<Ended> {
   if (free > 0) free -= 1;
   else await new Promise<void>((resolve) => queue.push(resolve));
@@ -135,7 +135,7 @@ export async function opsctl(args: string[], options: StartOptions = {}): Promis
   }
 }
 
-/** The lines of a log, each a JSON object; anything else in it is an error. */
+/** The lines of a log as objects; throws when a line is not JSON. */
 export function logLines(stderr: string): Record<string, unknown>[] {
   return stderr
     .split("\n")

@@ -1,24 +1,24 @@
-/** What Linux tells of a process: its command line, its children, and the ports it listens on. */
+/** Facts about a process, from /proc: its command line, its children, its listening sockets. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The process and all that it has started, as far as they still run. */
+/** The ids of the process and of all its descendants that still run. */
 export function processTree(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(processTree)];
 }
 
-/** The processes that this one has started and that still run. */
+/** The ids of its children that still run. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     textOf(`/proc/${pid}/task/${task}/children`).split(" ").filter(Boolean).map(Number),
   );
 }
 
-/** The command line that everybody on the machine can read. */
+/** The command line, which every account of the machine can read. */
 export function commandLineOf(pid: number): string {
   return textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 
-/** How many TCP sockets of this process wait for connections. */
+/** How many TCP sockets of the process listen. */
 export function listeningSockets(pid: number): number {
   const LISTEN = "0A";
   const inodes = new Set(
@@ -38,7 +38,7 @@ function descriptorsOf(pid: number): string[] {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`);
     } catch {
-      // Closed since it was listed.
+      // The descriptor was closed after it was listed.
       return "";
     }
   });

@@ -1,4 +1,4 @@
-/** `opsctl webhook serve` as a process of its own, the binary as its unit starts it, with stand-ins for its peers. */
+/** Runs `opsctl webhook serve` as a process, the binary with its unit's environment, and stand-ins for its peers. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ export type WebhookArena = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** How a service is started: listening by itself unless a socket is handed over, with so many descriptors. */
+/** How a service is started: `held` is a listening socket that it takes over, `descriptors` its limit of open files. */
 export type ServeOptions = {
   runtime?: RuntimeName;
   args?: string[];
@@ -104,13 +104,13 @@ async function startServing(arena: Record<string, string>, options: ServeOptions
   };
 }
 
-/** Becomes the command behind it, which takes descriptors for its own by the process id, as systemd says it. */
+/** A shell that sets LISTEN_PID to its own process id, as systemd does, and replaces itself by the command. */
 function shell(descriptors?: number): string[] {
   const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
   return ["/bin/sh", "-c", `${limit}LISTEN_PID=$$ exec "$@"`, "sh"];
 }
 
-/** A port of loopback that was free a moment ago. */
+/** A port of 127.0.0.1 that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -119,7 +119,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Posts a body; throws what `fetch` throws when there is no answer. */
+/** Posts a body; throws the error of `fetch` when there is no answer. */
 export async function postAlerts(url: string, body: unknown): Promise<{ status: number; json: unknown }> {
   const response = await fetch(url, {
     method: "POST",
