@@ -242,7 +242,9 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
           running.kill("SIGTERM");
           return end !== undefined;
         });
-        expect(end).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+        expect(end?.exitCode).toBeNull();
+        // A SIGTERM that arrives between the last handler and the SIGKILL ends the process just as well.
+        expect(["SIGKILL", "SIGTERM"]).toContain(`${end?.signal}`);
         expect(state()).toBe("Z");
       } finally {
         running.kill("SIGKILL");
