@@ -1,9 +1,9 @@
 /**
- * `opsctl collect-metrics`: one pass of the host's own metrics, for the agent's text-file directory.
+ * `opsctl collect-metrics`: reads the host's metrics once, for the text-file directory of the monitoring agent.
  *
  * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat.
- * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; the file that keeps two
- *         runs apart, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
+ * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
+ *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider.
  * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
  *         HOSTING_TEAM_ID.

@@ -2,11 +2,11 @@
  * `opsctl doctor [command]`: whether each command has what it needs.
  *
  * Reads:  environment files, secrets, the database, modes and owners of files and directories, units, the cron file,
- *         the webhook's state (a file is looked into only where that leaves nothing beside it).
+ *         the webhook's state (a state file only where reading it creates no other file beside it).
  * Runs:   started by root, the checks of the service account's commands run as that account, those of the collector as
  *         root.
  * Writes: nothing.
- * Calls:  every peer of the command, with reading calls alone; `systemctl is-enabled` and `is-active`; `ss`.
+ * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins.
  * Exits:  0 no finding failed, 2 usage, 3 a finding failed.
  *

@@ -1,5 +1,5 @@
 /**
- * `opsctl socket-monitor`: one look at the total of TCP sockets, and an alert when there are too many.
+ * `opsctl socket-monitor`: counts the TCP sockets once, and alerts when there are too many.
  *
  * Reads:  the socket table (`ss`, /proc/net), the load averages, `custom_metrics.prom` in TEXTFILE_DIR, the webhook's
  *         environment file.

@@ -1,5 +1,5 @@
 /**
- * `opsctl webhook dead list|retry|drop`: what could not be delivered within its time.
+ * `opsctl webhook dead list|retry|drop`: the messages and issues that were not delivered in time.
  *
  * Reads:  the outbox of the webhook's state; the service may be running.
  * Writes: `retry` and `drop` alone: the rows become due again, or are removed.

@@ -1,11 +1,11 @@
 /**
  * `opsctl webhook test`: one labelled alert through the real path of a running service.
  *
- * Reads:  the webhook's state, to see what became of what was queued.
+ * Reads:  the webhook's state, to follow a message or issue that is queued.
  * Writes: nothing itself; the service keeps the alert as any other, sends its message and creates its issue.
  * Calls:  the service, `POST /webhook`.
  * Env:    WEBHOOK_SECRET, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL, OPSCTL_ALLOW_PLAIN_HTTP.
- * Exits:  0 everything was delivered, 1 something was not (yet), 2 usage, 3 configuration.
+ * Exits:  0 everything was delivered, 1 something was not delivered, or not yet, 2 usage, 3 configuration.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `fingerprint`, `whatsapp`: sent, queued or failed, `issue`: created,
  *         queued, refused, failed or not_firing, `issueId`, `codes` (`message`, `issue`: why not yet).

@@ -11,7 +11,7 @@ export type CommandContext = {
   log: Log;
   /** Where a progress bar may be drawn. */
   stderr: TextStream & { isTerminal: boolean };
-  /** A signal aborted by the first SIGINT or SIGTERM; after the first call these no longer end the process. */
+  /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;
 };
 

@@ -3,7 +3,7 @@ import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
 
 /** A line that changes the owner, mode or name of the file it names, or removes it. */
 export const CHANGES = /^(?:chown|chmod|install|mv|rmdir)\b/;
-/** Without the two paths that such a line reads from; /dev/stdin is a link that the system made. */
+/** An absolute path, except the two that such a line reads from; /dev/stdin is a link that the system made. */
 const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/(?:stdin|null)(?:\s|$))[^\s;&'"#]+/g;
 
 /**

@@ -45,7 +45,7 @@ export function hostZoneCheck(command: CommandName): Check {
  *
  * Behaviour: reads the rule in the file's last line; a file of the oldest version has no such line and counts as another
  *            zone.
- * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
+ * Source:    RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
  */
 export function isUtcZone(file: Uint8Array): boolean {
   const text = Buffer.from(file).toString("latin1");

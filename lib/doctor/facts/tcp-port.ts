@@ -10,7 +10,7 @@ const LISTEN = "0A";
  *
  * Behaviour: reads those tables and makes no connection, because a connection would start a service that waits behind
  *            its socket.
- * Source: Documentation/networking/proc_net_tcp.rst.
+ * Source:    Documentation/networking/proc_net_tcp.rst.
  */
 export async function isListening(port: number, procNet: string): Promise<boolean | null> {
   const texts = await Promise.all(["tcp", "tcp6"].map((name) => readProcFile(join(procNet, name))));
