@@ -6,8 +6,8 @@ import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/ad
 import { checkResendKey } from "../../providers/resend/key.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
-import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { emailSenderOf } from "../../weekly/delivery/email.ts";
+import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
