@@ -5,12 +5,12 @@ export type NewIssue = { id: string; title: string; description: string; priorit
  * What became of a creation.
  *
  * Shape: `created` counts an earlier creation with the same id too; its link may be unknown. `refused` is for good;
- *        `stopsIssues` when the tracker refuses us rather than this issue. `throttled` and `unknown` may be repeated
+ *        `stopsChannel` when the tracker refuses us rather than this issue. `throttled` and `unknown` may be repeated
  *        with the same id.
  */
 export type IssueOutcome =
   | { status: "created"; id: string; identifier: string | null; url: string | null }
-  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "refused"; code: string; stopsChannel: boolean }
   | { status: "throttled"; code: string; retryAfterMs: number }
   | { status: "unknown"; code: string };
 

@@ -14,7 +14,7 @@ import { trackerRetryMs } from "./rate.ts";
 export type TrackerAnswer =
   | { status: "data"; data: unknown }
   | { status: "exists" }
-  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "refused"; code: string; stopsChannel: boolean }
   | { status: "throttled"; code: string; retryAfterMs: number }
   | { status: "not_sent"; code: string }
   | { status: "unclear"; code: string };

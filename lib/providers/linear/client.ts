@@ -96,7 +96,7 @@ function outcomeOf(answer: Exclude<TrackerAnswer, { status: "exists" }>, id: str
       return created ?? { status: "unknown", code: "tracker_answer_without_issue" };
     }
     case "refused":
-      return { status: "refused", code: answer.code, stopsIssues: answer.stopsIssues };
+      return { status: "refused", code: answer.code, stopsChannel: answer.stopsChannel };
     case "throttled":
       return { status: "throttled", code: answer.code, retryAfterMs: answer.retryAfterMs };
     case "not_sent":

@@ -7,15 +7,15 @@ import { member } from "../../platform/http/answer.ts";
  *        call; `unclear` proves nothing.
  */
 export type TrackerError =
-  | { status: "refused"; code: string; stopsIssues: boolean }
+  | { status: "refused"; code: string; stopsChannel: boolean }
   | { status: "throttled" }
   | { status: "exists" }
   | { status: "unclear"; code: string };
 
-const refused = (code: string, stopsIssues = false): TrackerError => ({
+const refused = (code: string, stopsChannel = false): TrackerError => ({
   status: "refused",
   code,
-  stopsIssues,
+  stopsChannel,
 });
 const unclear = (code: string): TrackerError => ({ status: "unclear", code });
 

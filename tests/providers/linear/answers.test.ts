@@ -87,9 +87,9 @@ describe("what is answered instead of a creation", () => {
       errors(200, [{ extensions: INPUT }], { issueCreate: null }),
       "tracker_input_refused",
     ],
-  ])("%s: nothing was created", async (_row, answer, code, stopsIssues = false) => {
+  ])("%s: nothing was created", async (_row, answer, code, stopsChannel = false) => {
     tracker.routes.graphql.next(answer);
-    expect(await createIssue()).toEqual({ status: "refused", code, stopsIssues });
+    expect(await createIssue()).toEqual({ status: "refused", code, stopsChannel });
     expect(tracker.ledger).toHaveLength(1);
   });
 

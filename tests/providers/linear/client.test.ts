@@ -124,10 +124,10 @@ describe("linearTracker().createIssue()", () => {
       expect(await clientOf({ token: "lin_api_wrong" }).createIssue(issue)).toEqual({
         status: "refused",
         code: "tracker_unauthorized",
-        stopsIssues: true,
+        stopsChannel: true,
       });
     }
-    const refused = (code: string) => ({ status: "refused" as const, code, stopsIssues: false });
+    const refused = (code: string) => ({ status: "refused" as const, code, stopsChannel: false });
     const elsewhere = clientOf({ teamId: "00000000-0000-4000-8000-000000000000" });
     expect(await elsewhere.createIssue(issue)).toEqual(refused("tracker_input_refused"));
     const badId = { ...issue, id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" };
