@@ -10,6 +10,7 @@ import { noAnswer, runDoctor } from "../../lib/doctor/run.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { unlessLate } from "../../lib/platform/time-limit.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { internalCommand } from "./internal.ts";
 import { startAs } from "./run-as.ts";
@@ -93,7 +94,6 @@ async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promis
     child.stdout?.destroy();
     resolve();
   };
-  const timer = setTimeout(done, Math.max(0, CHILD_LIMIT_MS - performance.now()));
   const reported: ReportedCheck[] = [];
   let [rest, length] = ["", 0];
   child.stdout?.setEncoding("utf8").on("data", (part: string) => {
@@ -104,8 +104,7 @@ async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promis
     if (length > MAX_OUTPUT || checks.every((check) => reported.some((one) => isOf(one, check)))) done();
   });
   child.once("close", done).once("error", done);
-  await promise;
-  clearTimeout(timer);
+  await unlessLate({ limitMs: Math.max(0, CHILD_LIMIT_MS - performance.now()) }, () => promise, done);
   killGroup(child.pid);
   return reported;
 }

@@ -1,3 +1,4 @@
+import { unlessLate } from "../platform/time-limit.ts";
 import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
 
 /** What a run of the collector touches; `limitsMs` is how long each source may take. */
@@ -37,21 +38,13 @@ async function readSource(name: SourceName, dependencies: CollectDependencies): 
 }
 
 async function withinLimit(name: SourceName, read: Source, limitMs: number): Promise<SourceReading> {
-  const over = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<SourceReading>();
-  const timer = setTimeout(() => {
-    // Decided before the source learns of it and answers that it was stopped.
-    resolve(failed(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`));
-    over.abort();
-  }, limitMs);
-  read(over.signal).then(resolve, (error: unknown) => {
-    const kind = error instanceof Error ? error.name : "failure";
-    resolve(failed(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`));
-  });
+  const late = () =>
+    failed(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`);
   try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
+    return await unlessLate({ limitMs }, read, late);
+  } catch (error) {
+    const kind = error instanceof Error ? error.name : "failure";
+    return failed(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
 import { OpsError } from "../platform/errors.ts";
+import { unlessLate } from "../platform/time-limit.ts";
 import { unwritable } from "./textfile.ts";
 
 /** How the child that writes is started: with `command`, and the file's path after it. */
@@ -48,22 +49,21 @@ async function endOf(child: ChildProcess, text: string): Promise<{ how: string |
   });
   // A child that ended before it has read everything says why by its status.
   child.stdin?.on("error", () => {}).end(text);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const how = await new Promise<string | null>((resolve) => {
-      timer = setTimeout(() => {
-        child.kill("SIGKILL");
-        // A disk that hangs keeps even a killed process from ending.
-        resolve(`no end within ${LIMIT_MS / 1000} s`);
-      }, LIMIT_MS);
-      child.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "an unknown error"));
-      child.once("close", (status, signal) => resolve(status === 0 ? null : (signal ?? `status ${status}`)));
-    });
-    return { how, output };
-  } finally {
-    clearTimeout(timer);
-    child.stdout?.destroy();
-  }
+  const ended = new Promise<string | null>((resolve) => {
+    child.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "an unknown error"));
+    child.once("close", (status, signal) => resolve(status === 0 ? null : (signal ?? `status ${status}`)));
+  });
+  // Not waited for once it is killed: a disk that hangs keeps even a killed process from ending.
+  const how = await unlessLate(
+    { limitMs: LIMIT_MS },
+    () => ended,
+    () => {
+      child.kill("SIGKILL");
+      return `no end within ${LIMIT_MS / 1000} s`;
+    },
+  );
+  child.stdout?.destroy();
+  return { how, output };
 }
 
 /** What the child says of its own failure, which it prints as one line of JSON. */

@@ -1,3 +1,4 @@
+import { withTimeLimit } from "../platform/time-limit.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { EvolutionClient } from "../providers/evolution/client.ts";
 import type { FindInstance } from "../providers/evolution/instance.ts";
@@ -20,17 +21,11 @@ export type Messenger = {
  */
 export async function sendText(messenger: Messenger, text: string): Promise<MonitorProblem | null> {
   const { gateway, findInstance, phone, limitMs } = messenger;
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), limitMs);
-  try {
-    const instance = await findInstance(over.signal);
+  return await withTimeLimit({ limitMs }, async ({ signal }) => {
+    const instance = await findInstance(signal);
     if ("code" in instance) return problem({ code: instance.code });
-    return problemOf(
-      await gateway.sendText({ instanceName: instance.name, number: phone, text }, over.signal),
-    );
-  } finally {
-    clearTimeout(timer);
-  }
+    return problemOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
+  });
 }
 
 function problemOf(outcome: SendOutcome): MonitorProblem | null {

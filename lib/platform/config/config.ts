@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { parseDatabaseUrl } from "../database/url.ts";
 import { OpsError } from "../errors.ts";
+import { isLoopback } from "../loopback.ts";
 import { type Environment, notReadByRoot, secretAdapter, secretsDirectory } from "../secrets/adapter.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { parseUuid } from "./uuid.ts";
@@ -156,7 +157,10 @@ export const httpBaseUrl: Rule<string> = {
       v.check((url) => url.username === "" && url.password === "", "carries a user name or a password"),
       v.check((url) => !/[?#]/.test(url.href), "carries a query or a fragment"),
       v.check(
-        (url) => url.protocol === "https:" || isLoopback(url) || env.OPSCTL_ALLOW_PLAIN_HTTP === "1",
+        (url) =>
+          url.protocol === "https:" ||
+          isLoopback(withoutBrackets(url)) ||
+          env.OPSCTL_ALLOW_PLAIN_HTTP === "1",
         "would send a secret unencrypted; use https, or set OPSCTL_ALLOW_PLAIN_HTTP=1 to accept that",
       ),
       v.transform((url) => url.href.replace(/\/+$/, "")),
@@ -200,8 +204,8 @@ function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+function withoutBrackets({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** The text of every variable that is there; a secret stays closed, and a secret's failure becomes a problem. */

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { isLoopback } from "../loopback.ts";
+import { withTimeLimit } from "../time-limit.ts";
 import { clearTextAnswer } from "./clear-text-password.ts";
 import { rootCertificates } from "./root-certificates.ts";
 import type { DatabaseAddress } from "./url.ts";
@@ -27,17 +28,15 @@ export async function connectDatabase(
   address: DatabaseAddress,
   { limitMs, onLoss }: { limitMs: number; onLoss: () => void },
 ): Promise<DriverStream> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(failure("CONNECT_TIMEOUT", "no answer in time")), limitMs);
   try {
-    const plain = await connectPlain(address, timeout.signal);
-    const socket = address.tls === "disable" ? plain : await encrypt(plain, address, timeout.signal);
-    const isPrivate = socket !== plain || isOnThisHost(address, plain);
-    return new DriverStream(socket, onLoss, isPrivate ? null : clearTextAnswer(address.password));
+    return await withTimeLimit({ limitMs }, async ({ signal }) => {
+      const plain = await connectPlain(address, signal);
+      const socket = address.tls === "disable" ? plain : await encrypt(plain, address, signal);
+      const isPrivate = socket !== plain || isOnThisHost(address, plain);
+      return new DriverStream(socket, onLoss, isPrivate ? null : clearTextAnswer(address.password));
+    });
   } catch (error) {
     return new DriverStream(error as Error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -214,7 +213,7 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
       resolve(values);
     };
     const onEnd = () => stop(closedByServer());
-    const onAbort = () => stop(signal.reason);
+    const onAbort = () => stop(failure("CONNECT_TIMEOUT", "no answer in time"));
     const unlisten = () => {
       socket.off(event, onEvent).off("error", stop).off("end", onEnd);
       signal.removeEventListener("abort", onAbort);

@@ -1,4 +1,5 @@
 import { type Connection, ownConnection, pooledConnection } from "../runtime.ts";
+import { type RunningLimit, withTimeLimit } from "../time-limit.ts";
 import { type PeerAnswer, peerAnswer } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { parsePublishedRate } from "./published-rate.ts";
@@ -103,11 +104,12 @@ async function perform(call: PeerCall): Promise<CallResult> {
   const request = requestOf(call);
   if (request === null) return notSent("request_invalid");
   const connection = call.method === "GET" ? pooledConnection() : ownConnection();
-  const limit = startLimit(call.timeoutMs, call.signal);
   try {
-    return await exchange(call, request, connection, limit);
+    // The end of the limit also ends a body that was left unread.
+    return await withTimeLimit({ limitMs: call.timeoutMs, signal: call.signal }, (limit) =>
+      exchange(call, request, connection, limit),
+    );
   } finally {
-    limit.end();
     connection.close();
   }
 }
@@ -131,35 +133,11 @@ function requestOf(call: PeerCall): PlainRequest | null {
   }
 }
 
-type Limit = { signal: AbortSignal; cause(): "timeout" | "aborted" | null; end(): void };
-
-function startLimit(timeoutMs: number, outer: AbortSignal | undefined): Limit {
-  const controller = new AbortController();
-  let cause: "timeout" | "aborted" | null = null;
-  const stop = (why: "timeout" | "aborted") => {
-    cause ??= why;
-    controller.abort();
-  };
-  const timer = setTimeout(() => stop("timeout"), timeoutMs);
-  const onOuter = () => stop("aborted");
-  outer?.addEventListener("abort", onOuter, { once: true });
-  return {
-    signal: controller.signal,
-    cause: () => cause,
-    end() {
-      clearTimeout(timer);
-      outer?.removeEventListener("abort", onOuter);
-      // Also ends a body that was left unread.
-      controller.abort();
-    },
-  };
-}
-
 async function exchange(
   call: PeerCall,
   request: PlainRequest,
   connection: Connection,
-  limit: Limit,
+  limit: RunningLimit,
 ): Promise<CallResult> {
   let response: Response;
   try {

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
+import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats, State } from "../state/state.ts";
@@ -82,13 +83,11 @@ async function readiness({ state, isStopping }: AdminParts): Promise<Response> {
 }
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("No answer in time")), STATE_LIMIT_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await unlessLate(
+    { limitMs: STATE_LIMIT_MS },
+    () => answer,
+    () => {
+      throw new Error("No answer in time");
+    },
+  );
 }

@@ -1,3 +1,5 @@
+import { unlessLate } from "../../platform/time-limit.ts";
+
 /** Why a body could not be read. */
 export type ReadProblem = "payload_too_large" | "timeout" | "broken";
 
@@ -13,16 +15,15 @@ export async function bytesWithin(
 ): Promise<Uint8Array | ReadProblem> {
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), limitMs);
-  });
   try {
-    return await Promise.race([readAll(reader, maxBytes), late]);
+    return await unlessLate(
+      { limitMs },
+      () => readAll(reader, maxBytes),
+      () => "timeout" as const,
+    );
   } catch {
     return "broken";
   } finally {
-    clearTimeout(timer);
     // Not awaited: on a stalled body it ends only when the connection does.
     reader.cancel().catch(() => {});
   }

@@ -1,3 +1,4 @@
+import { unlessLate } from "../../platform/time-limit.ts";
 import type { Store } from "./store.ts";
 
 /** How long to wait for one answer of the database, and the signal that ends every wait at once. */
@@ -8,18 +9,10 @@ export type AnswerLimit = { limitMs: number; signal: AbortSignal };
  *
  * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
  */
-export async function within<T>(ask: () => Promise<T>, { limitMs, signal }: AnswerLimit): Promise<T> {
-  if (signal.aborted) throw noAnswer();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(noAnswer());
-  const timer = setTimeout(giveUp, limitMs);
-  signal.addEventListener("abort", giveUp);
-  try {
-    return await Promise.race([ask(), over]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
-  }
+export async function within<T>(ask: () => Promise<T>, limit: AnswerLimit): Promise<T> {
+  return await unlessLate(limit, ask, () => {
+    throw noAnswer();
+  });
 }
 
 /**

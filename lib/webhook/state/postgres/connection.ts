@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
+import { withTimeLimit } from "../../../platform/time-limit.ts";
 
 /** How a call is made; `moreMs` is added for its size; `repeats`: asked for twice, it is done once. */
 export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
@@ -39,14 +40,12 @@ export class StateLink {
     work: (sql: postgres.Sql) => Promise<T>,
     { limitMs = this.#limitMs, moreMs = 0, repeats = false }: CallOptions = {},
   ): Promise<T> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), limitMs + moreMs);
     try {
-      return await this.#until(late.signal, (database) => work(database.sql), repeats);
+      return await withTimeLimit({ limitMs: limitMs + moreMs }, ({ signal }) =>
+        this.#until(signal, (database) => work(database.sql), repeats),
+      );
     } catch (error) {
       throw aboutStateUrl(databaseError(error, `${attempt} in the webhook's state`));
-    } finally {
-      clearTimeout(timer);
     }
   }
 
