@@ -127,7 +127,11 @@ function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
 /** Refuses before the first change, with everything that is missing at once. */
 async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
   // Who migrates need not read as the weekly login does, but every table and column has to be there.
-  const catalog = await readCatalog(sql, APPLICATION_REQUIREMENTS, [], "login");
+  const catalog = await readCatalog(sql, {
+    requirements: APPLICATION_REQUIREMENTS,
+    functions: [],
+    owner: "login",
+  });
   const owned = {
     ...catalog,
     grants: catalog.grants.filter((grant) => grant.side === "owner"),

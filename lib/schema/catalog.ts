@@ -39,18 +39,32 @@ export type Catalog = {
 };
 
 /**
- * Compares the requirements with the database's catalog in one statement, without touching a row.
+ * What the catalog is compared with.
  *
- * `owner` says who owns opsctl's functions: whoever owns them now, or the login, which is about to create them.
+ * Shape: `owner` says who owns opsctl's functions: their `present` owner, or the `login`, which is about to create them.
  */
-export async function readCatalog(
-  sql: postgres.Sql,
-  requirements: readonly ColumnRequirement[],
-  functions: readonly FunctionRequirement[],
-  owner: "present" | "login",
-): Promise<Catalog> {
+export type Wanted = {
+  requirements: readonly ColumnRequirement[];
+  functions: readonly FunctionRequirement[];
+  owner: "present" | "login";
+};
+
+/** Compares the requirements with the database's catalog in one statement, without touching a row. */
+export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Catalog> {
   const [row] = await sql<[{ catalog: Catalog }]>`
-    with service as (
+    with ${comparison(sql, wanted)}
+    select jsonb_build_object(
+      ${aboutLogin(sql)}, ${whatIsMissing(sql)}, ${whatIsForbidden(sql)}, ${recordTable(sql)}
+    ) as catalog`;
+  return row.catalog;
+}
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** The requirements beside what the database has of them, and who lacks what. */
+function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wanted): Fragment {
+  return sql`
+    service as (
       select oid from pg_roles where rolname = 'service_role'
     ), wanted as materialized (
       select w.*, c.oid as relation, a.attnum, c.relowner, c.relrowsecurity, c.relforcerowsecurity
@@ -99,53 +113,70 @@ export async function readCatalog(
         on p.side = s.side or (p.side = 'creator' and s.side = 'owner' and ${owner === "login"}::boolean)
       join pg_namespace as n on n.nspname = p.nspname
       where not has_schema_privilege(s.oid, n.oid, p.privilege)
-    )
-    select jsonb_build_object(
-      'login', current_user,
-      'serverVersion', current_setting('server_version_num')::integer,
-      'isService', (select pg_has_role(current_user, v.oid, 'USAGE') from service as v),
-      'isServiceMember', (select pg_has_role(current_user, v.oid, 'MEMBER') from service as v),
-      'missingRoles', (
-        select coalesce(jsonb_agg(r.name), '[]') from (values ('anon'), ('authenticated'), ('service_role')) as r(name)
-        where not exists (select from pg_roles as p where p.rolname = r.name)),
-      'missingAuthUid', not exists (
-        select from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-        where n.nspname = 'auth' and p.proname = 'uid' and p.pronargs = 0),
-      'missingTables', (
-        select coalesce(jsonb_agg(distinct jsonb_build_object('table', w."table", 'origin', w.origin)), '[]')
-        from wanted as w where w.relation is null),
-      'missingColumns', (
-        select coalesce(jsonb_agg(to_jsonb(m)), '[]') from (
-          select w."table", w.origin, jsonb_agg(distinct w."column") as columns
-          from wanted as w where w.relation is not null and w.attnum is null group by 1, 2 order by 1) as m),
-      'missingFunctions', (
-        select coalesce(jsonb_agg(format('%s(%s)', f.name, f.args)), '[]') from function as f where f.oid is null),
-      'schemaGrants', (
-        select coalesce(jsonb_agg(distinct jsonb_build_object(
-          'role', g.rolname, 'schema', g.nspname, 'privilege', g.privilege)), '[]') from schema_grant as g),
-      'grants', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'side', g.side, 'role', g.rolname, 'table', g."table", 'columns', g.columns, 'privilege', g.privilege,
-          'serviceRoleHas', g.service_role_has) order by g.side, g."table", g.privilege), '[]')
-        from faulty_grant as g),
-      'executeGrants', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'name', f.name, 'args', f.args,
-          'serviceRoleHas', coalesce(has_function_privilege(v.oid, f.oid, 'EXECUTE'), false))), '[]')
-        from function as f left join service as v on true
-        where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
-      'rowSecurity', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'side', c.side, 'role', c.rolname, 'table', c."table", 'origin', c.origin)
-                                  order by c.side, c."table"), '[]') from covered as c),
-      'recordTable', (
-        select jsonb_build_object(
-          'exists', count(*) > 0,
-          'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
-          'visible', coalesce(bool_and(
-            not row_security_active(c.oid) or pg_has_role(current_user, v.oid, 'USAGE')), false))
-        from pg_class as c left join service as v on true
-        where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)
-    ) as catalog`;
-  return row.catalog;
+    )`;
+}
+
+/** Who is connected, and the server's version. */
+function aboutLogin(sql: postgres.Sql): Fragment {
+  return sql`
+    'login', current_user,
+    'serverVersion', current_setting('server_version_num')::integer,
+    'isService', (select pg_has_role(current_user, v.oid, 'USAGE') from service as v),
+    'isServiceMember', (select pg_has_role(current_user, v.oid, 'MEMBER') from service as v)`;
+}
+
+/** Roles, tables, columns and functions that do not exist. */
+function whatIsMissing(sql: postgres.Sql): Fragment {
+  return sql`
+    'missingRoles', (
+      select coalesce(jsonb_agg(r.name), '[]') from (values ('anon'), ('authenticated'), ('service_role')) as r(name)
+      where not exists (select from pg_roles as p where p.rolname = r.name)),
+    'missingAuthUid', not exists (
+      select from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+      where n.nspname = 'auth' and p.proname = 'uid' and p.pronargs = 0),
+    'missingTables', (
+      select coalesce(jsonb_agg(distinct jsonb_build_object('table', w."table", 'origin', w.origin)), '[]')
+      from wanted as w where w.relation is null),
+    'missingColumns', (
+      select coalesce(jsonb_agg(to_jsonb(m)), '[]') from (
+        select w."table", w.origin, jsonb_agg(distinct w."column") as columns
+        from wanted as w where w.relation is not null and w.attnum is null group by 1, 2 order by 1) as m),
+    'missingFunctions', (
+      select coalesce(jsonb_agg(format('%s(%s)', f.name, f.args)), '[]') from function as f where f.oid is null)`;
+}
+
+/** Privileges that are lacking, and tables whose rows stay hidden. */
+function whatIsForbidden(sql: postgres.Sql): Fragment {
+  return sql`
+    'schemaGrants', (
+      select coalesce(jsonb_agg(distinct jsonb_build_object(
+        'role', g.rolname, 'schema', g.nspname, 'privilege', g.privilege)), '[]') from schema_grant as g),
+    'grants', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'side', g.side, 'role', g.rolname, 'table', g."table", 'columns', g.columns, 'privilege', g.privilege,
+        'serviceRoleHas', g.service_role_has) order by g.side, g."table", g.privilege), '[]')
+      from faulty_grant as g),
+    'executeGrants', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'name', f.name, 'args', f.args,
+        'serviceRoleHas', coalesce(has_function_privilege(v.oid, f.oid, 'EXECUTE'), false))), '[]')
+      from function as f left join service as v on true
+      where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
+    'rowSecurity', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'side', c.side, 'role', c.rolname, 'table', c."table", 'origin', c.origin)
+                                order by c.side, c."table"), '[]') from covered as c)`;
+}
+
+/** The record of migrations. */
+function recordTable(sql: postgres.Sql): Fragment {
+  return sql`
+    'recordTable', (
+      select jsonb_build_object(
+        'exists', count(*) > 0,
+        'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
+        'visible', coalesce(bool_and(
+          not row_security_active(c.oid) or pg_has_role(current_user, v.oid, 'USAGE')), false))
+      from pg_class as c left join service as v on true
+      where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)`;
 }

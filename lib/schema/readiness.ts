@@ -20,12 +20,11 @@ export type { ReadinessProblem } from "./problems.ts";
  * Errors: the driver's own, when the database cannot be reached.
  */
 export async function checkReadiness(sql: postgres.Sql): Promise<ReadinessProblem[]> {
-  const catalog = await readCatalog(
-    sql,
-    [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS],
-    FUNCTION_REQUIREMENTS,
-    "present",
-  );
+  const catalog = await readCatalog(sql, {
+    requirements: [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS],
+    functions: FUNCTION_REQUIREMENTS,
+    owner: "present",
+  });
   const { exists, readable, visible } = catalog.recordTable;
   const migrations = readable && visible ? compareMigrations(await readRecordedMigrations(sql)) : [];
   const problems = [
