@@ -17,13 +17,13 @@ export type Messenger = {
 /**
  * Sends one text to the alert phone; null when the gateway has taken it, else why that is not certain.
  *
- * Shape: an answer that proves nothing counts as a failure here: a second alert is better than a missing one.
+ * Behaviour: an answer that proves nothing counts as a failure here: a second alert is better than a missing one.
  */
 export async function sendText(messenger: Messenger, text: string): Promise<MonitorProblem | null> {
   const { gateway, findInstance, phone, limitMs } = messenger;
   return await withTimeLimit({ limitMs }, async ({ signal }) => {
     const instance = await findInstance(signal);
-    if ("code" in instance) return problem({ code: instance.code });
+    if (instance.status !== "found") return problem({ code: instance.code });
     return problemOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
   });
 }

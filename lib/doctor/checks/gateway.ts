@@ -61,7 +61,7 @@ async function instanceVerdict(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const instance = await resolveInstance({ gateway, configured })(signal);
-  if ("code" in instance) return gatewayFailure(instance, ALERT_GATEWAY);
+  if (instance.status !== "found") return gatewayFailure(instance, ALERT_GATEWAY);
   const state = await gateway.checkInstance(instance.name, signal);
   return state.status === "open"
     ? pass("the instance that sends is open")

@@ -1,21 +1,23 @@
 import type { EvolutionClient } from "./client.ts";
 
 /**
- * The name of the instance that sends, or the code of why there is none.
+ * The instance that sends, or why none is known.
  *
- * Shape: `forget` drops a name that the gateway no longer knows, so that the next call asks the gateway again;
- *        `stopsChannel` is true when the gateway refuses us.
+ * Shape: `forget` is for a name that the gateway no longer knows: the next call asks again. `stopsChannel` says that
+ *        the gateway refuses us.
  */
-export type InstanceName = { name: string; forget?: () => void } | { code: string; stopsChannel: boolean };
+export type FoundInstance =
+  | { status: "found"; name: string; forget?: () => void }
+  | { status: "failed"; code: string; stopsChannel: boolean };
 
-/** Finds the gateway's instance that sends, or why there is none. */
-export type FindInstance = (signal?: AbortSignal) => Promise<InstanceName>;
+/** Finds the instance that sends; never throws. */
+export type FindInstance = (signal?: AbortSignal) => Promise<FoundInstance>;
 
 /**
  * Finds the gateway's instance when it is first needed, so that the service starts without the gateway.
  *
- * Behaviour: returns the configured name, else the only instance that the key may see. A name that was found is
- *            remembered until `forget` is called; when none was found, the next call asks the gateway again.
+ * Behaviour: the configured name, else the only instance that the key may see. A found name is remembered until it is
+ *            forgotten; after a failure the next call asks again. A configured name stays.
  * Errors:    none thrown; `sem_instancia_gateway` when there is no instance, `gateway_instances_ambiguous` when there
  *            are several, else the code of the failed call.
  */
@@ -30,14 +32,18 @@ export function resolveInstance(options: {
   };
 
   return async (signal) => {
-    if (configured !== null) return { name: configured };
-    if (known !== null) return { name: known, forget };
+    if (configured !== null) return { status: "found", name: configured };
+    if (known !== null) return { status: "found", name: known, forget };
     const listed = await options.gateway.listInstances(signal);
-    if (listed.status !== "ok") return { code: listed.code, stopsChannel: listed.stopsChannel };
+    if (listed.status !== "ok") return listed;
     const [name, ...others] = listed.names;
-    if (name === undefined) return { code: "sem_instancia_gateway", stopsChannel: false };
-    if (others.length > 0) return { code: "gateway_instances_ambiguous", stopsChannel: false };
+    if (name === undefined) return failed("sem_instancia_gateway");
+    if (others.length > 0) return failed("gateway_instances_ambiguous");
     known = name;
-    return { name, forget };
+    return { status: "found", name, forget };
   };
+}
+
+function failed(code: string): FoundInstance {
+  return { status: "failed", code, stopsChannel: false };
 }

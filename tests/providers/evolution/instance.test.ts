@@ -21,11 +21,11 @@ function resolver({ configured = null as string | null, key = KEY } = {}) {
   return resolveInstance({ gateway: client, configured });
 }
 
-const without = (code: string, stopsChannel = false) => ({ code, stopsChannel });
+const without = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 
 describe("resolveInstance()", () => {
   test("takes the configured name without a call", async () => {
-    expect(await resolver({ configured: "alerts" })()).toEqual({ name: "alerts" });
+    expect(await resolver({ configured: "alerts" })()).toEqual({ status: "found", name: "alerts" });
     expect(gateway.ledger).toHaveLength(0);
   });
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const forget = () => {
     forgotten += 1;
   };
-  const findInstance = async () => ({ name: "ops", forget });
+  const findInstance = async () => ({ status: "found" as const, name: "ops", forget });
   attempt = messageAttempt({ gateway: client, findInstance, phone: "5511912345678" });
 });
 beforeEach(() => {
