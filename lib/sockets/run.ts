@@ -1,10 +1,9 @@
 import type { SocketCounts } from "../host/socket-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
-import { decide } from "./decide.ts";
 import type { LoadAverage } from "./load-average.ts";
 import type { SocketReadings } from "./log-line.ts";
-import { renderSocketAlert } from "./message-text.ts";
+import { renderSocketAlert } from "./render.ts";
 import { type Messenger, sendText } from "./send.ts";
 
 /** What a run of the socket monitor touches. */
@@ -28,11 +27,11 @@ export type SocketMonitorReport = {
 };
 
 /**
- * One run: read, decide by the total alone, alert or end the episode, log.
+ * One run: reads, decides by the total alone, sends the alert or ends the episode, writes the log line.
  *
- * Shape:  a listing that fails is not zero sockets: no alert, and the episode does not end. The line is written
- *         whatever became of the message.
- * Errors: none thrown; they are the report's problems.
+ * Behaviour: a listing that fails is not zero sockets: no alert, and the episode does not end. The line is also
+ *            written when the message could not be sent.
+ * Errors:    none thrown; they are the report's problems.
  */
 export async function monitorSockets(
   dependencies: SocketMonitorDependencies,
@@ -64,7 +63,8 @@ async function act(
   counts: SocketCounts,
   threshold: number,
 ): Promise<Acted> {
-  if (decide(counts.total, threshold) === "at_or_below")
+  // Source: monitoring document, Socket monitor: more than the threshold, so reaching it exactly is not enough.
+  if (counts.total <= threshold)
     return { alert: "not_needed", problems: await endEpisode(dependencies.openDedup) };
   const text = renderSocketAlert({ host: dependencies.host, ...counts, threshold });
   return await alertOnce(dependencies.openDedup, () => sendText(dependencies.messenger, text));

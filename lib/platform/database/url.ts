@@ -117,9 +117,10 @@ function portOf(text: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-type FileWatch = Pick<DatabaseAddress, "host" | "socketPath">;
-
-function tlsMode(query: Record<string, string>, { host, socketPath }: FileWatch): TlsMode | undefined {
+function tlsMode(
+  query: Record<string, string>,
+  { host, socketPath }: Pick<DatabaseAddress, "host" | "socketPath">,
+): TlsMode | undefined {
   const mode = modeAsked(query, isLoopback(host));
   if (mode === undefined) return undefined;
   if (socketPath !== undefined) return "disable";

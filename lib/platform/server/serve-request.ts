@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { protocolProblem } from "./protocol-problem.ts";
 import { webRequest } from "./request.ts";
 import type { RequestGate } from "./request-gate.ts";
 import { sendResponse } from "./response.ts";
+
+const VERSIONS = new Set(["1.0", "1.1"]);
 
 /** What answers requests. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
@@ -47,6 +48,18 @@ export async function serveRequest({
 function refusal(message: IncomingMessage): Response | null {
   const status = protocolProblem(message);
   return status === null ? null : new Response(null, { status });
+}
+
+/**
+ * The status that refuses a request which is not written as HTTP demands; null for a proper one.
+ *
+ * Behaviour: HTTP/1.0 or 1.1, with one `Host`, which HTTP/1.0 may leave out. Neither runtime checks all of this.
+ * Source:    RFC 9112, sections 2.3 and 3.2, read 2026-11-22.
+ */
+function protocolProblem({ httpVersion, rawHeaders }: IncomingMessage): 400 | 505 | null {
+  if (!VERSIONS.has(httpVersion)) return 505;
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  return hosts > 1 || (hosts === 0 && httpVersion === "1.1") ? 400 : null;
 }
 
 async function fetchOr400(

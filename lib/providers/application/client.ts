@@ -51,7 +51,7 @@ export function applicationClient(options: {
 }): ApplicationClient {
   const { baseUrl, triggerSecret, editorialSecret, timeoutsMs, onCall } = options;
 
-  function post(path: string, secret: Secret, body: unknown, timeoutMs: number, signal?: AbortSignal) {
+  function post({ path, secret, body, timeoutMs, signal }: RouteCall) {
     const url = peerUrl(baseUrl, path.split("/"));
     const headers = { authorization: `Bearer ${secret.open()}` };
     return callPeer({ peer: "application", method: "POST", url, headers, body, timeoutMs, signal, onCall });
@@ -62,7 +62,8 @@ export function applicationClient(options: {
       const { tenantId, userId, connectionId, windowStart, windowEnd } = input;
       const body = { tenantId, userId, connectionId, windowStart, windowEnd };
       const timeoutMs = timeoutsMs?.analysis ?? ANALYSIS_TIMEOUT_MS;
-      const result = await post("api/v1/social/analytics/weekly", triggerSecret, body, timeoutMs, signal);
+      const path = "api/v1/social/analytics/weekly";
+      const result = await post({ path, secret: triggerSecret, body, timeoutMs, signal });
       return analysisOutcome(result);
     },
     async drainEditorials({ cursor, maxLlmCalls }, signal) {
@@ -70,11 +71,20 @@ export function applicationClient(options: {
         return { status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
       const body = { cursor: cursor ?? null, batchSize: EDITORIAL_BATCH_SIZE, maxLlmCalls };
       const timeoutMs = timeoutsMs?.editorial ?? EDITORIAL_TIMEOUT_MS;
-      const result = await post("api/v1/cron/social-editorials", editorialSecret, body, timeoutMs, signal);
+      const path = "api/v1/cron/social-editorials";
+      const result = await post({ path, secret: editorialSecret, body, timeoutMs, signal });
       return editorialOutcome(result);
     },
   };
 }
+
+type RouteCall = {
+  path: string;
+  secret: Secret;
+  body: unknown;
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+};
 
 // The body is not used, so a status that arrived counts even when the body broke off; an answer that never ended
 // within the limit is a time-out unless its status already says no.

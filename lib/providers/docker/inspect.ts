@@ -1,6 +1,6 @@
 import { member } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
-import { dockerFailure } from "./failure.ts";
+import { codeOfCall } from "../send-outcome.ts";
 
 /** The container that has exactly the name asked for, by its full id; or why there is none. */
 export type NamedContainer =
@@ -22,4 +22,10 @@ export function namedContainer(inspected: CallResult, name: string): NamedContai
     return { status: "failed", code: "docker_answer_unreadable" };
   if (found !== `/${name}`) return { status: "failed", code: "docker_container_missing" };
   return { status: "ok", id, isStopped: member(member(json, "State"), "Running") === false };
+}
+
+/** The code for a call of the engine without an answer that can be used. */
+export function dockerFailure(result: CallResult): string {
+  if (result.answer?.status === 404) return "docker_container_missing";
+  return result.problem === "connection_lost" ? "docker_unreachable" : codeOfCall("docker", result);
 }

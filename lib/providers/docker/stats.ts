@@ -1,7 +1,6 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
-import { dockerFailure } from "./failure.ts";
-import type { NamedContainer } from "./inspect.ts";
+import { dockerFailure, type NamedContainer } from "./inspect.ts";
 
 /** The memory of a running container, or why it is not known. */
 export type ContainerMemory = { status: "ok"; bytes: number } | { status: "failed"; code: string };
