@@ -4,8 +4,8 @@ export type NewIssue = { id: string; title: string; description: string; priorit
 /**
  * What became of a creation.
  *
- * Shape: `created` counts an earlier creation with the same id too; its link may be unknown. `refused` is for good;
- *        `stopsChannel` when the tracker refuses us rather than this issue. `throttled` and `unknown` may be repeated
+ * Shape: `created` also when an earlier call created it with the same id; its link may be unknown. `refused` is final;
+ *        `stopsChannel` says that the tracker refuses us, not this issue. `throttled` and `unknown` may be repeated
  *        with the same id.
  */
 export type IssueOutcome =

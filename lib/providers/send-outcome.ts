@@ -3,10 +3,10 @@ import type { CallProblem, CallResult } from "../platform/http/call-peer.ts";
 /**
  * What became of a report's message.
  *
- * Shape: `sent` carries the provider's id; `failed` is proved not accepted; `throttled` too, and may be repeated
- *        under the same claim; `unknown` may have been accepted, so no code sends it again. `stopsChannel` says that
- *        the refusal is about the channel, not about this message; `channel` is what was learnt about the channel after
- *        a send that stays in doubt.
+ * Shape: `sent` carries the provider's id; `failed`: proved not accepted; `throttled`: not accepted either, and may be
+ *        repeated under the same claim; `unknown`: may have been accepted, so no code sends it again. `stopsChannel`
+ *        says that the refusal is about the channel, not about this message; `channel` is a fault of the channel that
+ *        was found after a send in doubt.
  */
 export type SendOutcome =
   | { status: "sent"; providerMessageId: string }
@@ -30,17 +30,17 @@ const PROBLEM_CODES: Record<CallProblem, string> = {
   request_invalid: "request_invalid",
 };
 
-/** The code for a call whose answer says nothing of its own: `<prefix>_timeout`, `<prefix>_http_503` and so on. */
+/** The code for a call whose answer has no code of its own: `<prefix>_timeout`, `<prefix>_http_503` and so on. */
 export function codeOfCall(prefix: string, result: CallResult): string {
   if (result.problem !== null) return `${prefix}_${PROBLEM_CODES[result.problem]}`;
   return `${prefix}_http_${result.answer?.status ?? 0}`;
 }
 
 /**
- * A provider's message id as it may be stored, else null: the characters of ids, so that neither an address nor
- * markup can pass for one.
+ * A provider's message id, unchanged; null when it has other characters than ids have, so that neither an address nor
+ * markup is stored.
  *
- * Shape: kept as it came, for it is compared with the provider's own records.
+ * Behaviour: unchanged, because it is compared with the provider's own records.
  */
 export function messageIdOf(value: unknown): string | null {
   return typeof value === "string" && /^[A-Za-z0-9._:=+/-]{1,200}$/.test(value) ? value : null;

@@ -1,3 +1,4 @@
+/** The application: analyses the week of each connection and writes the editorials, when the weekly run asks for it. */
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
@@ -14,13 +15,13 @@ export type WeekAnalysis = {
   windowEnd: string;
 };
 
-/** How an analysis call ended; `refusesWorker` means that no other connection would fare better. */
+/** How an analysis call ended; `refusesWorker` means that every other call would be refused too. */
 export type AnalysisOutcome = { status: "ok" } | { status: "failed"; code: string; refusesWorker: boolean };
 
 /** How one call of the editorial route ended. */
 export type EditorialOutcome = { status: "ok"; answer: EditorialAnswer } | { status: "failed"; code: string };
 
-/** The application's two routes that the weekly run calls; neither is ever repeated here. */
+/** The two routes of the application that the weekly run calls; no call is repeated here. */
 export type ApplicationClient = {
   analyzeWeek(input: WeekAnalysis, signal?: AbortSignal): Promise<AnalysisOutcome>;
   drainEditorials(
@@ -36,11 +37,11 @@ const EDITORIAL_BATCH_SIZE = 3;
 /**
  * The client of the application.
  *
- * Shape:  each route has its own bearer secret, and neither is ever used for the other.
- * Errors: none thrown; APP_HTTP_<status>, APP_TIMEOUT, APP_UNREACHABLE, APP_ABORTED and WORKER_HTTP_<status>,
- *         WORKER_TIMEOUT, WORKER_UNREACHABLE, WORKER_ABORTED, WORKER_ANSWER_INVALID,
- *         SOCIAL_EDITORIALS_CRON_SECRET_MISSING come as codes.
- * Source: weekly report document, Endpoints and Authentication.
+ * Behaviour: each route has its own bearer secret, never used for the other.
+ * Errors:    none thrown; APP_HTTP_<status>, APP_TIMEOUT, APP_UNREACHABLE, APP_ABORTED and WORKER_HTTP_<status>,
+ *            WORKER_TIMEOUT, WORKER_UNREACHABLE, WORKER_ABORTED, WORKER_ANSWER_INVALID,
+ *            SOCIAL_EDITORIALS_CRON_SECRET_MISSING come as codes.
+ * Source:    weekly report document, Endpoints and Authentication.
  */
 export function applicationClient(options: {
   baseUrl: URL;
@@ -86,8 +87,8 @@ type RouteCall = {
   signal: AbortSignal | undefined;
 };
 
-// The body is not used, so a status that arrived counts even when the body broke off; an answer that never ended
-// within the limit is a time-out unless its status already says no.
+// The body is not used: a status counts even when the body broke off. An answer that did not end within the limit is a
+// time-out, unless its status is a refusal.
 function analysisOutcome(result: CallResult): AnalysisOutcome {
   const status = result.answer?.status;
   const success = status !== undefined && status >= 200 && status <= 299;

@@ -4,7 +4,7 @@ import * as v from "valibot";
  * One answer of the editorial route.
  *
  * Shape: `nextCursor` is opaque and goes back unchanged; `llmCalls`, `processed` and `skipped` are null when absent;
- *        `reasonStopped` and the failures' codes are bounded texts, `invalid_code` when the peer's were not.
+ *        `reasonStopped` and the failures' codes are short codes, or `invalid_code` where the peer sent something else.
  */
 export type EditorialAnswer = {
   truncated: boolean;

@@ -1,3 +1,4 @@
+/** The container engine, Docker or Podman: says how much memory the reverse proxy uses. */
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { namedContainer } from "./inspect.ts";
 import { type ContainerMemory, memoryOf } from "./stats.ts";
@@ -14,20 +15,22 @@ export type DockerOptions = {
   onCall?: ((record: CallRecord) => void) | undefined;
 };
 
-/** Daemons from 25.0 on; an older one, or one that has dropped it, is asked for what it has. */
+/** Known to engines from 25.0 on; one that does not know it is asked again with its own version. */
 const API_VERSION = "1.44";
 /** The first sample alone: without `one-shot` the engine waits for a second one. */
 const SAMPLE = "stats?stream=false&one-shot=true";
-/** What an engine may read as the beginning of an id; Podman compares it by SQL's LIKE, where `_` is any character. */
+/**
+ * A name that an engine may take for the beginning of an id; Podman compares by SQL's LIKE, where `_` is any character.
+ */
 const BEGINNING_OF_AN_ID = /^[0-9a-f_]+$/i;
 
 /**
  * The memory of the container of exactly this name, as `docker stats` shows it.
  *
- * Behaviour: its inspection and one sample, side by side. Most engines in use leave the name out of the sample (23.0.8
- *            on, 24.0.7 on, 25.0 to 28.5.2): then the inspection proves it, because an engine takes a name for the
- *            beginning of another container's id only where no container has it and it looks like one. A name that does
- *            look like one is inspected first, and the sample asked for by the full id.
+ * Behaviour: asks for its inspection and one sample at the same time. Most engines in use leave the name out of the
+ *            sample (23.0.8 on, 24.0.7 on, 25.0 to 28.5.2): then the inspection proves it, because an engine takes a
+ *            name for the beginning of another container's id only when no container has that name and it looks like an
+ *            id. A name that looks like an id is inspected first, and the sample is asked for by the full id.
  * Errors:    none thrown; `docker_container_missing`, `docker_container_not_running`, `docker_memory_unknown` (it runs,
  *            and the engine measures none), `docker_answer_unreadable`, `docker_http_<status>`, `docker_unreachable`
  *            and the other codes of a call.
@@ -41,7 +44,10 @@ export async function readContainerMemory(options: DockerOptions): Promise<Conta
   return memoryOf(sampled, namedContainer(inspected, options.container), options.container);
 }
 
-/** What the engine answered; an inspection that proves nothing stands for the sample that it is no use to ask for. */
+/**
+ * What the engine answered; when the inspection proves nothing, no sample is asked for and the inspection takes its
+ * place.
+ */
 type Answers = { inspected: CallResult; sampled: CallResult };
 
 async function ask(options: DockerOptions, version: string): Promise<Answers> {
@@ -57,7 +63,7 @@ async function ask(options: DockerOptions, version: string): Promise<Answers> {
   return { inspected, sampled: named.status === "ok" ? await get(named.id, SAMPLE) : inspected };
 }
 
-/** The version to ask for instead, when ours was too new or too old: the engine names its own in every answer. */
+/** The engine's own version, which every answer names, when it refused ours as too new or too old; else null. */
 function versionInstead({ inspected, sampled }: Answers): string | null {
   const refusal = [inspected, sampled].find(({ answer }) => answer?.status === 400);
   const version = refusal?.answer?.headers.get("api-version") ?? "";

@@ -10,8 +10,8 @@ export type NamedContainer =
 /**
  * Judges the inspection of a container by its name.
  *
- * Behaviour: the engine also takes the beginning of an id for a name, so the answer must carry the name itself. It
- *            carries the container's environment too, of which nothing is kept.
+ * Behaviour: the answer must carry the name itself, because the engine also takes the beginning of an id for a name.
+ *            The container's environment in it is not kept.
  * Errors:    none thrown; the codes of `readContainerMemory`.
  */
 export function namedContainer(inspected: CallResult, name: string): NamedContainer {
@@ -24,7 +24,7 @@ export function namedContainer(inspected: CallResult, name: string): NamedContai
   return { status: "ok", id, isStopped: member(member(json, "State"), "Running") === false };
 }
 
-/** The code for a call of the engine without an answer that can be used. */
+/** The code for a call of the engine that brought no usable answer. */
 export function dockerFailure(result: CallResult): string {
   if (result.answer?.status === 404) return "docker_container_missing";
   return result.problem === "connection_lost" ? "docker_unreachable" : codeOfCall("docker", result);

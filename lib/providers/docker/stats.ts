@@ -5,15 +5,15 @@ import { dockerFailure, type NamedContainer } from "./inspect.ts";
 /** The memory of a running container, or why it is not known. */
 export type ContainerMemory = { status: "ok"; bytes: number } | { status: "failed"; code: string };
 
-/** What an engine says instead of a time when it has not measured. */
+/** The time that an engine gives when it has not measured. */
 const NEVER = "0001-01-01T00:00:00Z";
 
 /**
  * The memory that a single sample shows, as `docker stats` computes it.
  *
- * Behaviour: the sample's own name counts where it has one; else `named` must be the container, and the sample be asked
- *            for in a way that only it could be meant. A container that does not run is never zero: some engines send
- *            zeros for it, some nothing, some an error.
+ * Behaviour: the sample's own name counts where it has one; else `named` must be the container, and the sample must
+ *            have been asked for so that no other could be meant. A container that does not run is never zero: some
+ *            engines send zeros for it, some nothing, some an error.
  * Errors:    none thrown; the codes of `readContainerMemory`.
  * Source:    docker/cli cli/command/container/stats_helpers.go, read 2026-11-21.
  */
@@ -32,7 +32,7 @@ function isStopped(named: NamedContainer): boolean {
   return named.status === "ok" && named.isStopped;
 }
 
-/** Why the sample is not proved to be of the container; null when it is. */
+/** Why the sample may be another container's; null when it is proved to be this one's. */
 function strangerIn({ text, json }: PeerAnswer, named: NamedContainer, container: string): string | null {
   // A container that ends while it is measured has an answer without a body.
   if (text === "") return named.status === "ok" ? "docker_container_not_running" : named.code;

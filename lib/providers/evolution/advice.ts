@@ -1,9 +1,9 @@
 import { metaVerdictOf } from "./meta-error.ts";
 
-/** What is wrong with the gateway, and what a person does about it; each a clause without a final period. */
+/** What is wrong with the gateway, and what to do about it; each a clause without a final period. */
 export type GatewayAdvice = { problem: string; mend: string };
 
-/** The variables with which a command finds its gateway: the weekly run and the alerts name them differently. */
+/** The variables of a command's gateway: the weekly run and the alerts name them differently. */
 export type GatewayNames = { url: string; key: string };
 
 /** The weekly run's variables. */
@@ -78,7 +78,7 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
 /**
  * What to tell a person about a code of the gateway's, or null for one that has no advice of its own.
  *
- * Shape: `cause` is what is behind `sem_instancia_gateway`, where that is known; it decides then.
+ * Shape: `cause` is what is behind `sem_instancia_gateway`, where that is known; then it decides.
  */
 export function gatewayAdvice(
   { code, cause }: { code: string; cause?: string | null | undefined },
@@ -105,7 +105,7 @@ const NEW_TOKEN: GatewayAdvice = {
   mend: "Give the instance in the gateway a new, lasting token of the Meta account",
 };
 
-/** Codes of which more is known than the row that they belong to. */
+/** Codes with advice of their own; the others get that of their group. */
 const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
   meta_0: NEW_TOKEN,
   meta_190: NEW_TOKEN,

@@ -1,3 +1,4 @@
+/** The messaging gateway, Evolution API v2: sends the WhatsApp messages of reports and alerts. */
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
@@ -18,9 +19,9 @@ export type InstanceList =
 /**
  * The messaging gateway.
  *
- * Shape: `checkInstance` says `open` only when the answer does; `sendText` sends once and never repeats. After a 400 or
- *        500 that proves nothing it asks for the instance's state, once: what the gateway itself says against the
- *        instance is the outcome's `channel`. `open`, or no readable answer, adds nothing.
+ * Behaviour: `checkInstance` returns `open` only when the answer says so; `sendText` sends once and never repeats.
+ *            After a 400 or 500 that proves nothing it asks once for the instance's state: a fault that the gateway
+ *            names becomes the outcome's `channel`. `open`, or no readable answer, adds nothing.
  */
 export type EvolutionClient = {
   checkInstance(instanceName: string, signal?: AbortSignal): Promise<InstanceCheck>;
@@ -34,14 +35,14 @@ export const EVOLUTION_SEND_TIMEOUT_MS = 90_000;
 /** Longest time of the question that may follow a send; the gateway answers it from its memory. */
 export const EVOLUTION_STATE_TIMEOUT_MS = 5_000;
 
-/** With these the gateway answers for an instance that is not connected, and for much else. */
+/** The gateway's statuses for an instance that is not connected, and for much else. */
 const SAYS_NOTHING: ReadonlySet<number | undefined> = new Set([400, 500]);
 
 /**
- * The client of the messaging gateway, Evolution API v2.
+ * The client of the messaging gateway.
  *
- * Errors: none thrown; what an answer means is decided by its shape, since the gateway turns a failure after the
- *         send into a 400 as well. Messages of the gateway are compared and dropped, never kept.
+ * Errors: none thrown; what an answer means is decided by its shape, since the gateway turns a failure after the send
+ *         into a 400 as well. Messages of the gateway are compared and dropped, never kept.
  * Source: github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
  */
 export function evolutionClient(options: {
@@ -81,7 +82,7 @@ function asksForState({ answer }: CallResult, outcome: SendOutcome): boolean {
   return outcome.status === "unknown" && !outcome.channel && SAYS_NOTHING.has(answer?.status);
 }
 
-/** A socket that WhatsApp closes is made anew within seconds, and the state is `connecting` meanwhile. */
+/** The gateway reconnects within seconds when WhatsApp closes its connection; meanwhile the state is `connecting`. */
 const PASSING = "instance_connecting";
 
 function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
@@ -90,7 +91,7 @@ function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
   return { channel: cause === PASSING ? { code, cause, isPassing: true } : { code, cause } };
 }
 
-// The rows hold each instance's own token: nothing but the names leaves this function.
+// The rows hold each instance's own token: only the names leave this function.
 function instancesOf(result: CallResult): InstanceList {
   if (result.status !== "answered") {
     const refusal = result.answer === null ? null : gatewayRefusal(result.answer);

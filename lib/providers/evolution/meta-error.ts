@@ -3,9 +3,9 @@ import { member } from "../../platform/http/answer.ts";
 /**
  * What an error code of Meta's says about a message.
  *
- * Shape: `account` refuses the sending account, whatever the message; `throttled` is worth repeating after
- *        `retryAfterMs`; `message` refuses this one message; none of the three has sent anything. `unclear` proves
- *        nothing.
+ * Shape: `account`: the sending account is refused, whatever the message; `throttled`: may be repeated after
+ *        `retryAfterMs`; `message`: this one message is refused. In these three cases nothing was sent. `unclear`
+ *        proves nothing.
  */
 export type MetaVerdict =
   | { status: "account" }
@@ -14,7 +14,7 @@ export type MetaVerdict =
   | { status: "unclear" };
 
 /**
- * Token, permission, lock; then what lies with the sending number or its owner: number deleted (33), display name not
+ * Token, permission, lock; then faults of the sending number or its owner: number deleted (33), display name not
  * approved (131037), payment overdue (131042), number not registered (131045, 133010).
  */
 const ACCOUNT: ReadonlySet<number> = new Set([
@@ -40,11 +40,11 @@ const MESSAGE: ReadonlySet<number> = new Set([
 const UNCLEAR: MetaVerdict = { status: "unclear" };
 
 /**
- * What a code says. One that is not documented proves nothing, and neither do Meta's own faults (1, 2, 131000, 131016,
- * 131057, 133004).
+ * What a code means. A code without documentation proves nothing, and neither do Meta's own faults (1, 2, 131000,
+ * 131016, 131057, 133004).
  *
- * Source: WhatsApp Business Platform, Error codes (page of 2026-05-15), by its republished tables, read 2026-11-22. Meta
- *         recommends to decide by the code alone: titles and subcodes are being given up.
+ * Source: WhatsApp Business Platform, Error codes (page of 2026-05-15), by its republished tables, read 2026-11-22.
+ *         Meta recommends to decide by the code alone: titles and subcodes are being given up.
  */
 export function metaVerdict(code: number): MetaVerdict {
   if (ACCOUNT.has(code) || (code >= 200 && code <= 299)) return { status: "account" };

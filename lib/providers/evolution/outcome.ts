@@ -21,7 +21,7 @@ export function outcomeOf(result: CallResult): SendOutcome {
   }
 }
 
-/** Meta's error comes with the status of a success: the gateway hands it through (integration WHATSAPP-BUSINESS). */
+/** The gateway passes Meta's errors on with the status of a success (integration WHATSAPP-BUSINESS). */
 function acceptance(json: unknown): SendOutcome {
   const key = member(json, "key");
   const providerMessageId = messageIdOf(member(key, "id"));
@@ -50,8 +50,8 @@ function refusalByMeta(number: number): SendOutcome {
 }
 
 /**
- * A refusal of the account inside an error of the gateway's own. That error may come from after the send, so the message
- * stays in doubt; the account is refused all the same.
+ * A refusal of the account by Meta inside an error of the gateway. The gateway may have failed after the send, so the
+ * message stays in doubt; the account is refused all the same.
  */
 function channelFaultIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "channel"> {
   const message = member(member(answer?.json, "response"), "message");

@@ -1,14 +1,14 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 
-/** A refusal that precedes the send; `stopsChannel` when the gateway refuses us, whatever the message. */
+/** A refusal before the send; `stopsChannel` when the gateway refuses us, whatever the message. */
 export type GatewayRefusal = { code: string; stopsChannel: boolean };
 
 /**
  * The refusal that an answer proves, or null.
  *
- * Shape:  recognised by shape, since the gateway turns a failure after the send into a 400 as well; its messages are
- *         compared and dropped, never kept.
- * Source: github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
+ * Behaviour: judged by the answer's form, because the gateway turns a failure after the send into a 400 as well; its
+ *            messages are compared and not kept.
+ * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
  */
 export function gatewayRefusal({ status, json }: PeerAnswer): GatewayRefusal | null {
   const message = member(member(json, "response"), "message");

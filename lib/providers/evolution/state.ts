@@ -7,8 +7,8 @@ import { gatewayRefusal } from "./refusal.ts";
  * Whether an instance may send, or why not.
  *
  * Shape: `code` is the public one, `cause` what is behind it where that is another: `instance_…` as the gateway itself
- *        says it, else the code of the call. `isProved` when the gateway itself said it, as opposed to saying nothing that can be read;
- *        `stopsChannel` when it refuses us, whatever the instance; `timedOut` when it said nothing in time.
+ *        says it, else the code of the call. `isProved` when the gateway itself said it; `stopsChannel` when it refuses
+ *        us, whatever the instance; `timedOut` when no answer came in time.
  */
 export type InstanceCheck =
   | { status: "open" }
@@ -27,8 +27,8 @@ const NOT_OPEN: ReadonlySet<unknown> = new Set(["close", "connecting", "refused"
 /**
  * What an answer to the question for an instance's state says.
  *
- * Shape: key and licence are looked at before every route, so they are met here first. An instance that the gateway has
- *        in its database and did not load has a name and no state.
+ * Behaviour: the gateway checks key and licence before every route, so their refusals come here first. An instance that
+ *            the gateway has in its database and did not load has a name and no state.
  */
 export function instanceCheckOf(result: CallResult): InstanceCheck {
   if (result.status === "answered") return checkOfState(member(result.answer.json, "instance"));

@@ -18,10 +18,10 @@ export type PlatformReading<T> =
 const MAX_MESSAGE = 300;
 
 /**
- * What a reading call brought, once `read` understands it.
+ * The result of a reading call; `read` returns undefined for what it does not understand.
  *
- * Shape: a 404 counts as absence only when the platform itself can have said it: with `null`, an object or nothing as
- *        its body. A page of a proxy is a problem, with whatever status it comes.
+ * Behaviour: a 404 means absence only when the platform itself can have sent it: with JSON or nothing as its body. A
+ *            page of a proxy is a problem, whatever its status.
  */
 export function readingOf<T>(result: CallResult, read: (json: unknown) => T | undefined): PlatformReading<T> {
   const { answer } = result;

@@ -1,3 +1,4 @@
+/** The metrics platform, Grafana: keeps and evaluates the alert rules. */
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
@@ -13,7 +14,7 @@ export type ListedRule = { uid: string; title: string; folderUID: string; ruleGr
 /** How a writing call ended: the rule as it was stored, or why there is none in the answer. */
 export type RuleWrite = { status: "ok"; rule: unknown } | { status: "failed"; problem: PlatformProblem };
 
-/** The calls of the alert-rule provisioning API that opsctl makes; none is ever repeated here, and none deletes. */
+/** The calls of the provisioning API that opsctl makes; none is repeated here, and none deletes. */
 export type GrafanaClient = {
   hasFolder(uid: string): Promise<PlatformReading<true>>;
   listRules(): Promise<PlatformReading<ListedRule[]>>;
@@ -34,10 +35,10 @@ const RULES = [...PROVISIONING, "alert-rules"];
 /**
  * The client of the metrics platform's provisioning API.
  *
- * Shape:  no call carries `X-Disable-Provenance`, so that every rule is kept as provisioned by API throughout, which
- *         also keeps it read-only in the platform's pages.
- * Errors: none thrown; they come as problems with codes `monitoring_…`.
- * Source: Grafana docs, Alerting provisioning HTTP API and Folder API, read 2026-11-21.
+ * Behaviour: no call carries `X-Disable-Provenance`, so every rule stays marked as provisioned by API, and read-only in
+ *            the platform's pages.
+ * Errors:    none thrown; they come as problems with codes `monitoring_…`.
+ * Source:    Grafana docs, Alerting provisioning HTTP API and Folder API, read 2026-11-21.
  */
 export function grafanaClient(options: {
   baseUrl: URL;
@@ -64,7 +65,7 @@ export function grafanaClient(options: {
     listRules: async () => {
       const result = await call("GET", RULES);
       const reading = readingOf(result, parseList);
-      // A platform has a list, if an empty one: a 404 is some other address, or a platform without alerting.
+      // A platform always has a list, perhaps empty: a 404 is another address, or a platform without alerting.
       return reading.status === "ok" && reading.value === null
         ? { status: "failed", problem: problemOf(result) }
         : reading;

@@ -8,8 +8,8 @@ import { trackerRetryMs } from "./rate.ts";
  * What the tracker said of a call.
  *
  * Shape: `data` came with HTTP 200 and without an error; `exists` means that an earlier call created the issue;
- *        `refused` and `not_sent` prove that nothing was done; `throttled` too, and may be repeated; `unclear` proves
- *        nothing.
+ *        `refused`, `not_sent` and `throttled` prove that nothing was done, and `throttled` may be repeated; `unclear`
+ *        proves nothing.
  */
 export type TrackerAnswer =
   | { status: "data"; data: unknown }
@@ -19,7 +19,7 @@ export type TrackerAnswer =
   | { status: "not_sent"; code: string }
   | { status: "unclear"; code: string };
 
-/** What the end of a call says; `id` is the issue that the call creates, null for a call that reads. */
+/** What the result of a call means; `id` is the issue that the call creates, null for a call that reads. */
 export function readTrackerCall(result: CallResult, id: string | null, nowMs: number): TrackerAnswer {
   if (result.status === "not_sent") return { status: "not_sent", code: codeOfCall("tracker", result) };
   if (result.answer === null || result.problem !== null) {
@@ -29,10 +29,10 @@ export function readTrackerCall(result: CallResult, id: string | null, nowMs: nu
 }
 
 /**
- * What a whole answer says: its errors, and the status where they are silent, because the same error comes with
+ * What a whole answer means: by its errors, and by its status only without them, because the same error comes with
  * different statuses, HTTP 200 included.
  *
- * Shape: a sign that something may have been done outweighs every refusal.
+ * Behaviour: a sign that something may have been done outweighs every refusal.
  */
 export function readTrackerAnswer(answer: PeerAnswer, id: string | null, nowMs: number): TrackerAnswer {
   const { status, json, headers } = answer;
@@ -63,7 +63,7 @@ function mayRefuse(status: number): boolean {
   return status === 200 || (status >= 400 && status <= 499 && status !== 408 && status !== 409);
 }
 
-// A creation may have gone through and one of the fields asked of it failed.
+// The issue may have been created although one of the fields asked for failed.
 function hasResult(json: unknown): boolean {
   const data = member(json, "data");
   return isObject(data) && Object.values(data).some((value) => value !== null);

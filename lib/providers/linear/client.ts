@@ -1,3 +1,4 @@
+/** The issue tracker, Linear: each new alert becomes an issue there. */
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
@@ -9,13 +10,14 @@ import { CHECK_ACCESS, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
 export const LINEAR_TIMEOUT_MS = 30_000;
 
 /**
- * The client of the issue tracker, Linear.
+ * The client of the issue tracker.
  *
- * Shape:  `url` is the whole endpoint. An issue's id takes the place of an idempotency key: what may have been created
- *         is looked up by it, and a repeated creation meets the tracker's own conflict and counts as created.
- * Errors: none thrown; what an answer means is decided by its body, see `readTrackerAnswer`.
- * Source: github.com/linear/linear at 8335e09 (@linear/sdk 88.3.0), `packages/sdk/src/schema.graphql` and `client.ts`,
- *         read 2026-11-21.
+ * Shape:     `url` is the whole endpoint.
+ * Behaviour: an issue's id serves as idempotency key: an issue that may have been created is looked up by it, and a
+ *            repeated creation ends in the tracker's conflict and counts as created.
+ * Errors:    none thrown; `readTrackerAnswer` decides by the body what an answer means.
+ * Source:    github.com/linear/linear at 8335e09 (@linear/sdk 88.3.0), `packages/sdk/src/schema.graphql` and
+ *            `client.ts`, read 2026-11-21.
  */
 export function linearTracker(options: {
   url: URL;
@@ -78,7 +80,7 @@ function trackerCall(options: Parameters<typeof linearTracker>[0]) {
   };
 }
 
-// A personal key goes bare and is refused as a bearer; every other token is one.
+// A personal key is sent as it is, and refused with `Bearer`; every other token needs it.
 function authorizationOf(token: Secret): string {
   const value = token.open();
   return value.startsWith("lin_api_") ? value : `Bearer ${value}`;
@@ -123,7 +125,7 @@ function identifierOf(value: unknown): string | null {
   return typeof value === "string" && /^[A-Z][A-Z0-9]{0,15}-[0-9]{1,10}$/.test(value) ? value : null;
 }
 
-// Kept as it came and put into messages, so nothing that could end a link or a line.
+// Goes into messages unchanged, so no character that could end a link or a line.
 function linkOf(value: unknown): string | null {
   if (typeof value !== "string" || value.length > 500 || !/^https?:\/\/[^\s"'<>\\`|]+$/i.test(value))
     return null;

@@ -3,8 +3,8 @@ import { member } from "../../platform/http/answer.ts";
 /**
  * What one entry of an answer's `errors` means.
  *
- * Shape: `refused` proves that nothing was done, `throttled` too; `exists` that the issue was created by an earlier
- *        call; `unclear` proves nothing.
+ * Shape: `refused` and `throttled` prove that nothing was done, `exists` that an earlier call created the issue;
+ *        `unclear` proves nothing.
  */
 export type TrackerError =
   | { status: "refused"; code: string; stopsChannel: boolean }
@@ -56,12 +56,13 @@ const BY_STATUS = new Map([
 ]);
 
 /**
- * Reads one error: its code, then its type, and the status only when neither is known.
+ * Judges one error: by its code, then its type, and by the status only when neither is known.
  *
- * Shape:  `INPUT_ERROR` is the code of many types, so there the type decides when it is known. `id` is the issue that
- *         the call creates, null for a call that reads. The error's texts are compared and dropped, never kept.
- * Source: github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts` and `types.ts`, and bodies that public
- *         clients have recorded, read 2026-11-21.
+ * Shape:     `id` is the issue that the call creates, null for a call that reads.
+ * Behaviour: `INPUT_ERROR` is the code of many types, so there a known type decides. The error's texts are compared and
+ *            not kept.
+ * Source:    github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts` and `types.ts`, and bodies that public
+ *            clients have recorded, read 2026-11-21.
  */
 export function readTrackerError(error: unknown, status: number, id: string | null): TrackerError {
   const message = textOf(member(error, "message"));

@@ -1,4 +1,4 @@
-/** Creates an issue; nothing but these texts is ever a query, what differs goes into the variables. */
+/** Creates an issue. These texts are all the queries; what differs between calls is in the variables. */
 export const CREATE_ISSUE = `mutation CreateIssue($input: IssueCreateInput!) {
   issueCreate(input: $input) { success issue { id identifier url } }
 }`;
@@ -8,7 +8,7 @@ export const READ_ISSUE = `query ReadIssue($id: String!) {
   issue(id: $id) { id identifier url }
 }`;
 
-/** Looks whether there is an issue; an archived one counts, since its id is taken. */
+/** Looks whether there is an issue; an archived one counts, because its id is taken. */
 export const FIND_ISSUE = `query FindIssue($filter: IssueFilter!) {
   issues(filter: $filter, includeArchived: true, first: 1) { nodes { id identifier url } }
 }`;

@@ -4,13 +4,13 @@ const SHORTEST_MS = 1_000;
 const LONGEST_MS = 3_600_000;
 
 /**
- * How long to wait after the tracker has refused for its rate.
+ * How long to wait after the tracker refused a call because of its rate.
  *
- * Shape:  `retry-after` where there is one, else the reset of the buckets that say they are empty, else the later reset
- *         of the two; without any of it the shortest wait, for both buckets refill all the time.
- * Units:  milliseconds, from a second to an hour.
- * Source: github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts`, read 2026-11-21. The header's unit is not
- *         documented, so the size of the number tells seconds from milliseconds.
+ * Behaviour: `retry-after` where there is one, else the reset of the empty buckets, else the later reset of the two;
+ *            without any of these the shortest wait, because both buckets refill all the time.
+ * Units:     milliseconds, from a second to an hour.
+ * Source:    github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts`, read 2026-11-21. The header's unit is
+ *            not documented, so the size of the number tells seconds from milliseconds.
  */
 export function trackerRetryMs(headers: Headers, nowMs: number): number {
   const waitMs = parsePublishedRate(headers, nowMs).retryAfterMs ?? untilReset(headers, nowMs) ?? SHORTEST_MS;
@@ -28,7 +28,7 @@ function untilReset(headers: Headers, nowMs: number): number | null {
   return relevant.length === 0 ? null : Math.max(...relevant.map((bucket) => bucket.resetMs)) - nowMs;
 }
 
-// As seconds the border is the year 5138, as milliseconds it is 1973.
+// In seconds this is the year 5138, in milliseconds 1973.
 const SMALLEST_MILLISECONDS = 100_000_000_000;
 
 function parseEpoch(value: string | null): number | null {

@@ -1,3 +1,4 @@
+/** The e-mail provider, Resend: sends the weekly reports. */
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { parsePublishedRate } from "../../platform/http/published-rate.ts";
@@ -29,13 +30,13 @@ export type ResendClient = {
 export const RESEND_SEND_TIMEOUT_MS = 30_000;
 
 /**
- * The client of the e-mail provider, Resend.
+ * The client of the e-mail provider.
  *
- * Shape:  the same e-mail always makes the same bytes, as the provider compares repeated keys by payload. `pace` is
- *         told the rate that each answer publishes; taking turns is the caller's.
- * Errors: none thrown; the provider's error names are the codes where they are well formed, its messages are
- *         compared and dropped, never kept.
- * Source: github.com/resend/resend-openapi at fd6f395 and resend.com/docs/api-reference/errors, read 2026-11-21.
+ * Behaviour: the same e-mail always makes the same bytes, because the provider compares the payloads of a repeated key.
+ *            `pace` is told the rate that each answer publishes; the caller waits for its turns.
+ * Errors:    none thrown; the provider's error names are the codes where they are well formed; its messages are
+ *            compared and not kept.
+ * Source:    github.com/resend/resend-openapi at fd6f395 and resend.com/docs/api-reference/errors, read 2026-11-21.
  */
 export function resendClient(options: {
   baseUrl: URL;
@@ -65,7 +66,7 @@ export function resendClient(options: {
         definitive: (answer) => answer.status < 500 && (answer.status !== 429 || isQuota(answer)),
         onCall,
       });
-      // Silence teaches no rate, and nobody must wait for one behind it.
+      // Without an answer no rate is learned, and the calls behind this one must not wait for it.
       if (result.answer === null) pace?.free();
       else observe(result.answer);
       return outcomeOf(result);
@@ -91,7 +92,7 @@ function requestBody(email: Email): Record<string, unknown> {
   };
 }
 
-// Without a policy the window is the longest time to a reset that was seen, for a reset counts down within it.
+// Without a policy the window is the longest time to a reset seen so far: a reset counts down within it.
 function rateObserver(pace: Pace): (answer: PeerAnswer) => void {
   let longestResetMs = 1_000;
   return (answer) => {
@@ -153,7 +154,7 @@ function isQuota(answer: PeerAnswer): boolean {
   return answer.status === 429 && /^(?:daily|monthly)_quota_exceeded$/.test(nameOf(answer));
 }
 
-// The list of names is open: a well-formed one is the code, anything else leaves the status.
+// New names may come: a well-formed one is the code, else the status is.
 function nameOf({ status, json }: PeerAnswer): string {
   const name = member(json, "name");
   return typeof name === "string" && /^[a-z0-9_]{1,64}$/.test(name) ? name : `email_http_${status}`;

@@ -4,7 +4,7 @@ import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
-/** Whether the e-mail provider knows a key; `unclear` when its answer says neither. */
+/** Whether the e-mail provider knows a key; `unclear` when its answer proves neither. */
 export type KeyState =
   | { status: "accepted" }
   | { status: "refused"; code: string }
@@ -14,11 +14,11 @@ export type KeyState =
 const REFUSALS = new Set(["missing_api_key", "invalid_api_key", "suspended_api_key", "invalid_permission"]);
 
 /**
- * Asks the e-mail provider about a key without sending anything: the domains of the account are listed.
+ * Asks the e-mail provider about a key without sending anything: lists the domains of the account.
  *
- * Shape:  a key that may only send is told so, which proves that it is known.
- * Errors: none thrown; codes `email_…`.
- * Source: resend.com/docs/api-reference/errors and resend/resend-openapi at fd6f395, GET /domains, read 2026-11-21.
+ * Behaviour: the provider tells a key that may only send that it may not list, which proves that it knows the key.
+ * Errors:    none thrown; codes `email_…`.
+ * Source:    resend.com/docs/api-reference/errors and resend/resend-openapi at fd6f395, GET /domains, read 2026-11-21.
  */
 export async function checkResendKey(options: {
   baseUrl: URL;

@@ -1,12 +1,12 @@
 const LONGEST_NAME = 64;
 
 /**
- * The sender as the provider takes it: `Name <a@b>`, or the bare address without a usable name.
+ * The sender in the provider's form: `Name <a@b>`, or the bare address without a usable name.
  *
- * Shape: whatever the name holds, the text is exactly one address: control characters and line breaks become blanks,
- *        as do the characters that could begin or separate an address, and what else is special is quoted.
- * Units: at most 64 characters of the name are kept, counted as code points.
- * Source: RFC 5322, 3.2.3 and 3.4.
+ * Behaviour: the text is exactly one address, whatever the name holds: control characters, line breaks and the
+ *            characters that begin or separate addresses become blanks; other special characters are quoted.
+ * Units:     at most 64 characters of the name are kept, counted as code points.
+ * Source:    RFC 5322, 3.2.3 and 3.4.
  */
 export function senderText(address: string, name: string | null): string {
   const cleaned = (name ?? "").replaceAll(/[\p{C}\p{Z}<>@,;:"\\]+/gu, " ").trim();

@@ -1,3 +1,4 @@
+/** The hosting provider, Vercel: builds and serves the projects whose deployments are watched. */
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
@@ -6,15 +7,15 @@ import { codeOfCall } from "../send-outcome.ts";
 import { readDeployments } from "./deployment.ts";
 import { type ListedProject, readProjectsPage } from "./project.ts";
 
-/** Whether the newest finished deployment of a project failed. */
+/** Whether a project's newest finished deployment failed. */
 export type ProjectDeploy = { name: string; failed: boolean };
 
 /**
  * The deployments of the account.
  *
- * Shape:  `projects` has those with a finished deployment. `problem` is the code of what could not be read: with a
- *         page of the listing missing nothing is known, and `projects` is empty; one project's own answer leaves out
- *         that project alone. `unknownStates` are states that no table of ours has.
+ * Shape: `projects` has those with a finished deployment. `problem` is the code of what could not be read: without a
+ *        page of the listing `projects` is empty, without one project's answer only that project is missing.
+ *        `unknownStates` are states that are not in our table.
  */
 export type DeployListing = { projects: ProjectDeploy[]; problem: string | null; unknownStates: string[] };
 
@@ -29,7 +30,7 @@ export type VercelOptions = {
 };
 
 const PAGE_SIZE = 100;
-/** Far beyond any account; ends a listing that never does. */
+/** Far more than any account has; ends a listing that has no end. */
 const MAX_PAGES = 200;
 /** A hundred projects with their settings are megabytes. */
 const MAX_PAGE_BYTES = 32 * 1_048_576;
@@ -37,11 +38,12 @@ const MAX_PAGE_BYTES = 32 * 1_048_576;
 /**
  * Reads whether the newest finished deployment of each project failed.
  *
- * Shape:  the listing of projects, all its pages; it shows each project's newest deployments. Only a project that shows
- *         none in a final state is asked for by itself, all of those at once. Previews count as deployments.
- * Errors: none thrown; `hosting_pagination_loop`, `hosting_answer_unreadable`, `hosting_no_projects` (a token without
- *         its team sees an empty account: unknown, not fine), `hosting_http_<status>`, `hosting_timeout` and the like.
- * Source: Vercel REST API, GET /v9/projects and GET /v6/deployments, read 2026-11-21.
+ * Behaviour: reads all pages of the projects, which show each project's newest deployments. Only for projects that show
+ *            none in a final state the deployments are asked for, all at once. Previews count as deployments.
+ * Errors:    none thrown; `hosting_pagination_loop`, `hosting_answer_unreadable`, `hosting_no_projects` (a token
+ *            without its team sees an empty account: unknown, not fine), `hosting_http_<status>`, `hosting_timeout` and
+ *            the like.
+ * Source:    Vercel REST API, GET /v9/projects and GET /v6/deployments, read 2026-11-21.
  */
 export async function listDeploys(options: VercelOptions): Promise<DeployListing> {
   const get = getter(options);
@@ -74,7 +76,7 @@ type Listed =
   | { status: "failed"; code: string };
 
 async function listProjects(get: Get): Promise<Listed> {
-  // By id: a project that changes while the pages are read may stand on two of them.
+  // By id: a project that changes while the pages are read may be on two of them.
   const projects = new Map<string, ListedProject>();
   const asked = new Set<string>();
   let unnamed = 0;
@@ -119,7 +121,7 @@ async function settle(get: Get, project: ListedProject): Promise<Settled> {
     state: "READY,ERROR",
     limit: "20",
   });
-  // Without this answer the listing's word stands where it has one: an empty list means never deployed.
+  // Without this answer an empty list in the listing still means: never deployed.
   if (result.status !== "answered") return unknown(hasNoneAtAll ? null : codeOfCall("hosting", result));
   const rows = member(result.answer.json, "deployments");
   const own = Array.isArray(rows) ? rows.filter((row) => isOf(row, project)) : rows;

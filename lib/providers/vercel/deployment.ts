@@ -1,22 +1,19 @@
 import { member } from "../../platform/http/answer.ts";
 
-/**
- * What the deployments of one project say: the newest one in a final state failed or is ready, or none of them is in
- * a final state.
- */
+/** The newest deployment in a final state failed or is ready, or no deployment is in a final state. */
 export type DeployState = "failed" | "ready" | "none";
 
-/** The state of a project, and the states that the contract does not know. */
+/** The state of a project, and the states that the provider's documents do not name. */
 export type ReadDeployments = { state: DeployState; unknownStates: string[] };
 
 const FINAL: Readonly<Record<string, "failed" | "ready">> = { ERROR: "failed", READY: "ready" };
 /** In progress, or ended by a decision of a person or the platform: the deployment before it counts. */
 const PASSED_OVER = ["QUEUED", "INITIALIZING", "BUILDING", "CANCELED", "BLOCKED", "DELETED"];
-/** What may be shown of a state: a word, and nothing that could be anything else. */
+/** A state that may be shown: one word. */
 const STATE_WORD = /^[A-Z_]{1,40}$/;
 
 /**
- * Reads a list of deployments, in whatever order, as it stands in a project or in an answer of its own.
+ * Reads a list of deployments in any order, from a project of the listing or from an answer of its own.
  *
  * Errors: null when it is not a list of deployments, each with its state and the time it was made.
  * Source: Vercel REST API, projects v9 and deployments v6: ready states; the order is not documented.

@@ -5,7 +5,7 @@ import { type ReadDeployments, readDeployments } from "./deployment.ts";
  * One project of the listing.
  *
  * Shape: `deployments` are those embedded in the listing; null when they are not there, `unreadable` when they are
- *        something else. `hasNoneAtAll` says that the listing shows an empty list: it was never deployed.
+ *        something else. `hasNoneAtAll`: the listing shows an empty list, so it was never deployed.
  */
 export type ListedProject = {
   id: string;
@@ -20,7 +20,7 @@ export type ProjectsPage = { projects: ListedProject[]; next: string | null; unn
 /**
  * Reads one page of the projects listing.
  *
- * Errors: null when the answer is no such page.
+ * Errors: null when the answer is not such a page.
  * Source: Vercel REST API, GET /v9/projects; the SDK's type also allows a bare array.
  */
 export function readProjectsPage(json: unknown): ProjectsPage | null {
