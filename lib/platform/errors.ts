@@ -9,8 +9,8 @@ export type OpsErrorParts = {
 /**
  * A failure that ends a command, worded for the person who reads it.
  *
- * Shape:  `code` is public and never renamed (AREA_PROBLEM); `message` says what was tried, then the present
- *         state; `hint` is the line that mends it; `cause` is for the developer and never printed to a user.
+ * Shape: `code` is public and never renamed (AREA_PROBLEM); `message` says what was tried, then the present state;
+ *        `hint` says what mends it; `cause` is for the developer and never printed to a user.
  */
 export class OpsError extends Error {
   override readonly name = "OpsError";

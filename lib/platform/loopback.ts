@@ -5,10 +5,10 @@ ADDRESSES.addSubnet("127.0.0.0", 8, "ipv4");
 ADDRESSES.addAddress("::1", "ipv6");
 
 /**
- * Whether a host's name or address stays on this host.
+ * Whether a host's name or address leads to this host by loopback.
  *
- * Shape: `localhost` by name, 127.0.0.0/8 and ::1 by address, in whichever way it is written; an address of this host's
- *        own network counts as another.
+ * Behaviour: `localhost` by name, 127.0.0.0/8 and ::1 by address, however they are written; this host's other addresses
+ *            do not count.
  */
 export function isLoopback(host: string): boolean {
   const family = isIP(host);

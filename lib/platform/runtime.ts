@@ -1,14 +1,14 @@
 import tls from "node:tls";
 
-/** Where the sources are running. */
+/** The runtimes that can execute these sources. */
 export type RuntimeName = "bun" | "deno" | "other";
 
 /**
  * What one call needs from the runtime.
  *
- * Shape:  `init` is spread into the call's options; `nothingWasSent(error, url)` judges the error that `fetch`
- *         threw, once and last: afterwards this connection refuses to carry a request; `close` is called when
- *         the answer has been read.
+ * Shape: `init` is spread into the call's options; `nothingWasSent(error, url)` judges the error that `fetch` threw,
+ *        and is called once: afterwards this connection carries no request; `close` is called when the answer has been
+ *        read.
  */
 export type Connection = {
   init: RequestInit;
@@ -46,8 +46,8 @@ export function runtimeName(): RuntimeName {
 /**
  * A connection that serves one request and is shared with no other.
  *
- * Shape: see `Connection`. On a pooled connection that drops, Deno sends a POST a second time by itself; a new
- *        connection has nothing to repeat. HTTP/1.1 only, for HTTP/2 has retries of its own.
+ * Behaviour: see `Connection`. When a pooled connection drops, Deno sends a POST a second time by itself; a new
+ *            connection has nothing to repeat. HTTP/1.1 only, because HTTP/2 has retries of its own.
  */
 export function ownConnection(): Connection {
   if (deno !== undefined) return denoConnection(deno);
@@ -57,7 +57,8 @@ export function ownConnection(): Connection {
 /**
  * A connection from the runtime's pool, for reads that may be repeated.
  *
- * Behaviour: certificates are always checked. Bun would ask NODE_TLS_REJECT_UNAUTHORIZED, Deno's `fetch` does not.
+ * Behaviour: certificates are always checked. Bun would otherwise obey NODE_TLS_REJECT_UNAUTHORIZED, Deno's `fetch`
+ *            does not.
  */
 export function pooledConnection(): Connection {
   const init = bun === undefined ? {} : { decompress: false, tls: { rejectUnauthorized: true } };
@@ -80,10 +81,9 @@ function denoConnection(runtime: DenoGlobal): Connection {
   return { init, nothingWasSent: precedesRequest, close: () => client.close() };
 }
 
-// Bun reports a TLS fault after the request with the same EPROTO as one in the handshake. It does ask for the
-// certificate's verdict between the two, and holds the request back until it has it: as long as that question
-// has not been answered with yes, nothing was sent. Certificates are always checked, because with
-// NODE_TLS_REJECT_UNAUTHORIZED=0 the question is never asked.
+// Bun reports a TLS fault after the request with the same EPROTO as one in the handshake. But it calls
+// `checkServerIdentity` between the two and sends the request only when that has accepted the certificate: until then
+// nothing was sent. Certificates are always checked, because with NODE_TLS_REJECT_UNAUTHORIZED=0 it is never called.
 function bunConnection(): Connection {
   let requestMayBegin = false;
   let judged = false;

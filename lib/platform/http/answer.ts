@@ -1,8 +1,8 @@
 /**
  * A peer's answer as far as it arrived.
  *
- * Shape:  `text` is null when the body broke off, stalled or was too large; `json` is undefined when `text` is not
- *         JSON. Neither goes into a log, a record or an error: answers repeat addresses and numbers.
+ * Shape: `text` is null when the body broke off, stalled or was too large; `json` is undefined when `text` is not JSON.
+ *        Neither goes into a log, a record or an error: answers repeat addresses and telephone numbers.
  */
 export type PeerAnswer = {
   status: number;
@@ -12,7 +12,7 @@ export type PeerAnswer = {
   requestId: string | null;
 };
 
-/** An answer whose status and headers arrived, with its body when that did. */
+/** An answer whose status and headers arrived; `text` is null when its body did not. */
 export function peerAnswer(response: Response, text: string | null): PeerAnswer {
   const { status, headers } = response;
   return { status, headers, text, json: parseJson(text), requestId: requestIdOf(headers) };

@@ -7,11 +7,11 @@ import { fetchOverUnixSocket } from "./unix-fetch.ts";
 import { splitCredentials } from "./url.ts";
 
 /**
- * What became of a call, told from the answer or from its absence.
+ * The result of a call, judged by its answer or by the lack of one.
  *
- * Shape: `answered` is a 2xx that arrived whole; `not_sent` provably precedes the request; `rejected` is an answer
- *        that the peer's contract calls definitive; `throttled` is a 429; all else is `ambiguous`: it may have
- *        been accepted.
+ * Shape: `answered` is a 2xx that arrived whole; `not_sent`: it provably failed before the request; `rejected` is an
+ *        answer that the peer's contract calls definitive; `throttled` is a 429; everything else is `ambiguous`: it may
+ *        have been accepted.
  */
 export type CallClass = "answered" | "not_sent" | "rejected" | "throttled" | "ambiguous";
 
@@ -47,7 +47,8 @@ export type CallRecord = {
  * One call to a peer.
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
- *        which answers the peer's contract calls a refusal (never asked for 408 and 409); `unixSocket` is the path of a socket to call through.
+ *        which answers the peer's contract calls a refusal (not called for 408 and 409); `unixSocket` is the path of
+ *        the socket to call through.
  * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */
 export type PeerCall = {
@@ -69,11 +70,11 @@ const DEFAULT_RETRY_MS = 1_000;
 const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity", "user-agent": "opsctl" };
 
 /**
- * Calls a peer once and says what became of it; never throws and never repeats.
+ * Calls a peer once and returns the result; never throws and never repeats.
  *
- * Shape:  a POST or PUT has a connection of its own, redirects are answers, the body is asked for uncompressed and
- *         read up to the cap. An abort before the call is `not_sent`, one after it began is `ambiguous`.
- * Source: what both runtimes did on local sockets, 2026-11-21; see `runtime.ts`.
+ * Behaviour: a POST or PUT has a connection of its own, redirects are answers, the body is asked for uncompressed and
+ *            read up to the cap. An abort before the call is `not_sent`, a later one `ambiguous`.
+ * Source:    what both runtimes did on local sockets, 2026-11-21; see `runtime.ts`.
  */
 export async function callPeer(call: PeerCall): Promise<CallResult> {
   const startedMs = performance.now();
@@ -91,10 +92,10 @@ export async function callPeer(call: PeerCall): Promise<CallResult> {
   return result;
 }
 
-/** Nine digits or more, and what people and the encoding of a path put between them. */
+/** Nine digits or more, with the marks that people or percent-encoding put between them. */
 const NUMBER = /\d(?:(?:[-.()]|%2[0B])*\d){8,}/gi;
 
-// The gateway's instances have names that people choose, and often it is the number that they send with.
+// People choose the names of the gateway's instances, and often take the number that they send with.
 function withoutNumbers(path: string): string {
   return path.replace(NUMBER, (number) => `***${number.replace(/%2[0B]|\D/gi, "").slice(-4)}`);
 }
@@ -116,8 +117,8 @@ async function perform(call: PeerCall): Promise<CallResult> {
 
 type PlainRequest = { url: URL; init: RequestInit };
 
-// Everything that can be wrong with the request itself is found here, before a connection exists. The runtime's
-// own messages quote header values, secrets included, so they are dropped.
+// Finds every fault of the request itself before a connection exists. The runtime's own messages quote header values,
+// secrets included, so they are dropped.
 function requestOf(call: PeerCall): PlainRequest | null {
   if (call.url === null) return null;
   try {

@@ -1,5 +1,5 @@
 /**
- * What an answer says about the peer's rate; every part is null when absent or not to be believed.
+ * What an answer says about the peer's rate; each part is null when absent or out of bounds.
  *
  * Units: milliseconds; `remaining` and `limit` are requests. `windowMs` is null when only the limit is published.
  */
@@ -17,8 +17,8 @@ const LARGEST_LIMIT = 10_000;
 /**
  * Reads `ratelimit-limit`, `-remaining`, `-reset`, `-policy` and `retry-after`.
  *
- * Shape:  numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run.
- * Source: resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
+ * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run.
+ * Source:    resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
  */
 export function parsePublishedRate(headers: Headers, nowMs: number): PublishedRate {
   const policy = parsePolicy(headers.get("ratelimit-policy"));

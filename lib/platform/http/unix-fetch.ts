@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { unixSocketInit } from "../runtime.ts";
 
 /**
- * `fetch` through the Unix socket at `path`; the URL's host is only told to the peer.
+ * `fetch` through the Unix socket at `path`; the URL's host goes only into the `Host` header.
  *
- * Shape:  Deno's own way there treats the socket as a proxy and sends the whole URL as the path, which not every
- *         server takes; it goes by `node:http`, which Bun need not load.
- * Errors: what the runtime throws; a request with a body is not made this way.
+ * Behaviour: on Bun by its `fetch`; on Deno by `node:http`, because Deno's `fetch` treats the socket as a proxy and
+ *            sends the whole URL as the path, which not every server takes.
+ * Errors:    what the runtime throws. For requests without a body only.
  */
 export async function fetchOverUnixSocket(path: string, url: URL, init: RequestInit): Promise<Response> {
   const native = unixSocketInit(path);
@@ -25,7 +25,7 @@ export async function fetchOverUnixSocket(path: string, url: URL, init: RequestI
     resolve,
   );
   call.on("error", reject);
-  // A switch to another protocol (101) closes the connection, and nothing else is told.
+  // After a switch to another protocol (101) there is no event but `close`.
   call.on("close", () => reject(new Error("The connection ended without an answer")));
   call.end();
   const answer = await promise;

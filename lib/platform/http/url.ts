@@ -3,9 +3,9 @@ import { Buffer } from "node:buffer";
 /**
  * The address of one call below a configured base.
  *
- * Shape:  `path` parts are encoded one by one, so that a name with a slash stays one part; a path and a trailing
- *         slash of the base are kept and tolerated, its query and fragment dropped.
- * Errors: null when a part cannot be a part of a path (empty, "." or "..", half a character).
+ * Behaviour: `path` parts are encoded one by one, so that a name with a slash stays one part. The base may have a path
+ *            and a trailing slash; its query and fragment are dropped.
+ * Errors:    null when a part cannot be a part of a path (empty, "." or "..", half a character).
  */
 export function peerUrl(base: URL, path: readonly string[]): URL | null {
   if (!path.every(isPart)) return null;
@@ -17,7 +17,7 @@ export function peerUrl(base: URL, path: readonly string[]): URL | null {
   return url;
 }
 
-// The URL parser takes dots for directions, even when they are encoded.
+// The URL parser reads "." and ".." as steps of the path, also when they are encoded.
 function isPart(part: string): boolean {
   return part !== "" && part !== "." && part !== ".." && part.isWellFormed();
 }
@@ -25,7 +25,8 @@ function isPart(part: string): boolean {
 /**
  * A URL without its credentials, and the header that carries them instead.
  *
- * Shape: `fetch` refuses or mangles `https://user:word@host`, differently per runtime, and errors would quote it.
+ * Behaviour: needed because `fetch` refuses or mangles `https://user:word@host`, differently per runtime, and errors
+ *            would quote it.
  */
 export function splitCredentials(url: URL): { url: URL; authorization: string | null } {
   if (url.username === "" && url.password === "") return { url, authorization: null };

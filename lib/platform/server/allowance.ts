@@ -1,4 +1,4 @@
-/** So much of something may be taken at once, by all together. */
+/** An amount that several users share: nobody can take more than is left. */
 export class Allowance {
   #left: number;
 
@@ -6,7 +6,7 @@ export class Allowance {
     this.#left = most;
   }
 
-  /** Takes so much; takes nothing and returns false when there is less. */
+  /** Takes `amount`, or takes nothing and returns false when less is left. */
   take(amount: number): boolean {
     if (amount > this.#left) return false;
     this.#left -= amount;

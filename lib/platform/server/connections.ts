@@ -7,42 +7,42 @@ export const IDLE_MS = 120_000;
 /**
  * What a connection is doing.
  *
- * Shape: `new` has brought no whole head yet; `working` waits for an answer; `sending` has not taken in all that was
- *        written to it; `idle` was served and rests; `next` has begun to bring another request; `closing` has had its
- *        last answer.
+ * Shape: `new` has brought no whole head yet; `working` waits for an answer; `sending`: its peer has not taken in all
+ *        that was written; `idle` was served and rests; `next` has begun to bring another request; `closing` has had
+ *        its last answer.
  */
 export type Phase = "new" | "working" | "sending" | "idle" | "next" | "closing";
 
-/** How long a connection may stay in a phase; as long as it likes where nothing is said. */
+/** How long a connection may stay in a phase; without a number there is no limit. */
 export type PhaseLimits = Partial<Record<Phase, number>>;
 
 const LIMITS_MS: PhaseLimits = { new: 10_000, sending: 30_000, idle: IDLE_MS, next: 10_000, closing: 1_000 };
-/** While the server ends: how long a connection that is open already may take to bring its request. */
+/** How long an open connection may take to bring its request while the server ends. */
 const LAST_CHANCE_MS = 250;
 const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_CHANCE_MS, next: LAST_CHANCE_MS };
 
-/** How often, at most, it is told that there were too many. */
+/** The shortest time between two calls of `onCrowded`. */
 const TELL_MS = 60_000;
 
-/** What gives way when all places are taken, the first of these first. */
+/** Which phases give way when the server is full, in this order. */
 const GIVES_WAY: readonly Phase[] = ["closing", "new", "idle"];
 
-/** How often they are looked at in the shortest limit: a timer for each would cost more than the requests themselves. */
+/** How often per shortest limit all connections are checked: a timer for each would cost more than the requests. */
 const LOOKS = 4;
 
 /**
  * The open connections of a server: how many there may be, how long each may stay in a phase, and how they end.
  *
- * Shape: when `most` are open, the oldest that has had its last answer, or else the oldest that has brought no request
- *        yet, or else the one that rests for longest gives way to a new one: connections without a request keep nothing
- *        out. Where there is none, the new one is refused. `end` resolves when no connection is left: those without a
- *        request get a moment, because one may be under way to us, and those at work get `graceMs`.
+ * Behaviour: when `most` are open, a new one takes the place of the oldest that has had its last answer, else of the
+ *            oldest that has brought no request, else of the one that rests for longest. Where there is none of these,
+ *            the new one is refused. `end` resolves when no connection is left: those without a request get a moment,
+ *            because one may be on its way, and those at work get `graceMs`.
  */
 export class Connections {
   readonly #most: number;
   #limitsMs: PhaseLimits;
   readonly #phaseOf = new Map<Socket, Phase>();
-  /** Since when each is in its phase, by the monotonic clock; the oldest comes first. */
+  /** When each entered its phase, by the monotonic clock; the oldest comes first. */
   readonly #sinceMs: Record<Phase, Map<Socket, number>> = {
     new: new Map(),
     working: new Map(),
@@ -76,10 +76,10 @@ export class Connections {
     return this.#isEnding;
   }
 
-  /** Takes a connection in; false when there is no place for it. */
+  /** Adds a connection; false when there is no place for it. */
   add(socket: Socket): boolean {
     if (this.#phaseOf.size >= this.#most && !this.#makeRoom()) return false;
-    // Whatever breaks a connection ends in "close"; without a listener it would end the process.
+    // Every error is followed by "close"; without this listener it would end the process.
     socket.on("error", () => {});
     socket.once("close", () => this.#forget(socket));
     this.#phaseOf.set(socket, "new");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * How many descriptors this process may have open; null where the system does not say so.
+ * How many descriptors this process may have open; null where the system does not say.
  *
  * Source: proc_pid_limits(5): the soft limit of the line `Max open files`.
  */

@@ -1,13 +1,13 @@
 import { createServer, type Server, type Socket } from "node:net";
 
-/** Where connections come in: an address of its own, or a listening socket that was handed over. */
+/** Where connections come in: an address, or as `fd` a listening socket that was handed over. */
 export type ListenAddress = { host: string; port: number; fd?: number | undefined };
 
 /**
- * Gives `onConnection` every connection that comes in at `address`, until the server that this returns is closed.
+ * Calls `onConnection` with every connection to the address, until the returned server is closed.
  *
- * Shape:  closing it leaves a socket that was handed over listening: its holder keeps what arrives.
- * Errors: those of listening, as the runtime words them.
+ * Behaviour: closing it does not close a socket that was handed over: its holder keeps what arrives.
+ * Errors:    those of the runtime for listening.
  */
 export function openListeningSocket(
   { host, port, fd }: ListenAddress,

@@ -7,27 +7,27 @@ import type { Phase } from "./connections.ts";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const NOTHING = Buffer.alloc(0);
-/** What may come before a request without being one: the parser limits heads, and not the blank lines before them. */
+/** How much may come before a request: the parser limits heads, but not the blank lines before them. */
 const MOST_BEFORE_REQUEST_BYTES = 32_768;
-/** How much is still taken in behind the last answer, so that its sender gets to see the answer. */
+/** How much is still read after the last answer, so that the sender gets to see the answer. */
 const LINGER_BYTES = 1_048_576;
 
 /**
- * What the gates of a server may take together.
+ * What all connections of a server may use together.
  *
  * Shape: `unreadBytes` of requests whose turn has not come; `waitingClosers`: connections whose sender goes on sending
- *        behind the last answer, and that are left open, unread, until their time is over. Others are closed at once.
+ *        after the last answer, left open and unread until their time is over. Further ones are closed at once.
  */
 export type GateAllowances = { unreadBytes: Allowance; waitingClosers: Allowance };
 
 /**
- * A connection as the HTTP parser sees it: its bytes, no further than the request that is being answered.
+ * A connection that gives the HTTP parser its bytes only up to the end of the request that is being answered.
  *
- * Shape: what has arrived is handed on in pieces, cut where a head or a body may end, because the parser begins every
- *        request that it is given. While a request is answered nothing is handed on but its body, and of that only what is
- *        asked for; the rest waits, one piece here and the others in the kernel. Behind the last answer the connection
- *        is closed for writing at once, and what still comes is thrown away unseen: closed with unread bytes, it
- *        would be reset, and the sender would not see the answer.
+ * Behaviour: hands on what has arrived in pieces, cut where a head or a body may end, because the parser begins every
+ *            request that it gets. While a request is answered only its body is handed on, as far as it is asked for;
+ *            the rest waits, one piece here and the others in the kernel. After the last answer the connection is
+ *            closed for writing at once, and what still comes is thrown away: closed with unread bytes it would be
+ *            reset, and the sender would not see the answer.
  */
 export class RequestGate extends Duplex {
   readonly #raw: Socket;
@@ -38,9 +38,9 @@ export class RequestGate extends Duplex {
   #hasSenderEnded = false;
   #isIdle = false;
   #beforeRequestBytes = 0;
-  /** The last bytes handed on of a head, or of a body in chunks, whose end has not come. */
+  /** The last bytes handed on of an unfinished head, or of an unfinished body in chunks. */
   #tail: Buffer = NOTHING;
-  /** What is still to come of the request's body; null where its length was not said. */
+  /** How much of the request's body is still to come; null without a known length. */
   #bodyLeftBytes: number | null = null;
   /** Whether the last piece ended where a request ends, as far as can be told without parsing. */
   #isBetweenRequests = false;
@@ -49,7 +49,7 @@ export class RequestGate extends Duplex {
   #isWaitingCloser = false;
   readonly #requests = new Set<IncomingMessage>();
 
-  /** Takes `raw` over, which has brought `first`, and says which phase it is in. */
+  /** Takes over `raw`, whose first bytes are `first`; calls `enter` with each phase. */
   constructor(raw: Socket, first: Buffer, allowances: GateAllowances, enter: (phase: Phase) => void) {
     super({ allowHalfOpen: true });
     this.#raw = raw;
@@ -60,7 +60,7 @@ export class RequestGate extends Duplex {
     raw.on("end", () => this.#takeEnd());
     raw.on("close", () => this.destroy());
     this.on("resume", () => this.#handOn());
-    // After its first read, what is pushed while the parser is not paused is parsed before `push` returns.
+    // After this first read the parser, unless paused, parses what is pushed before `push` returns.
     this.read(0);
   }
 
@@ -147,7 +147,7 @@ export class RequestGate extends Duplex {
     else if (this.#isReading() && this.#isWanted()) this.push(null);
   }
 
-  /** False when all connections together keep too much. */
+  /** Counts the bytes that wait here; false when all connections together keep too much. */
   #countHeld(): boolean {
     const more = (this.#held?.byteLength ?? 0) - this.#heldCounted;
     if (more > 0 && !this.#allowances.unreadBytes.take(more)) return false;
@@ -161,7 +161,7 @@ export class RequestGate extends Duplex {
     return isOpen && this.readableFlowing === true && this.readableLength === 0;
   }
 
-  /** Between requests everything is wanted; of a request, its body while somebody reads it. */
+  /** Whether the parser may get more: always between requests, else while the request's body is being read. */
   #isWanted(): boolean {
     const [current] = this.#requests;
     if (current === undefined) return true;
@@ -187,7 +187,10 @@ export class RequestGate extends Duplex {
     return this.#headEndIn(held) ?? held.byteLength;
   }
 
-  /** Where a head that has begun ends, wherever its pieces were cut; blank lines before it are no end. */
+  /**
+   * Where the head that has begun ends, in whatever pieces it came; null before its end. Blank lines before it do not
+   * count.
+   */
   #headEndIn(held: Buffer): number | null {
     const isBefore = this.#requests.size === 0 && this.#tail.byteLength === 0;
     const start = isBefore ? blankBytes(held) : 0;

@@ -1,19 +1,20 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 
-/** How much of a body goes on as one piece, at most, when its sender cut it smaller. */
+/** The largest piece of a body that is joined from smaller ones. */
 const MOST_JOINED_BYTES = 65_536;
 
-/** Methods that a `Request` refuses to carry; nobody serves them. */
+/** Methods that a `Request` cannot have; no route serves them. */
 const NOT_FETCHED = /^(CONNECT|TRACE|TRACK)$/i;
 
 /**
- * The request as web standards have it; nothing of its body is read before somebody asks for it.
+ * The message as a standard `Request`, whose body is read only when it is asked for.
  *
- * Shape:  the path is exactly the one that was sent: what a URL parser would tidy (`/a/../b`) arrives percent-encoded
- *         and meets no route. A header that was sent twice has both values, joined by a comma. A method that no
- *         `Request` may have arrives as `OPTIONS`. `onBodyWanted` is told before the body is read for the first time.
- * Errors: what the runtime throws for a header that it cannot carry.
+ * Behaviour: the path is exactly the one that was sent: one that a URL parser would tidy (`/a/../b`) is percent-encoded
+ *            and matches no route. A header that was sent twice has both values, joined by a comma. A method that a
+ *            `Request` cannot have becomes `OPTIONS`. `onBodyWanted` is called before the body is read for the first
+ *            time.
+ * Errors:    what the runtime throws for a header that it cannot carry.
  */
 export function webRequest(message: IncomingMessage, onBodyWanted: () => void = () => {}): Request {
   const method = message.method ?? "GET";
@@ -43,7 +44,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** Nothing flows before the first read, and what arrives at once after each; what is not read stays with the message. */
+/** Each read takes what has arrived; nothing flows before the first one, and what is not read stays in the message. */
 function bodyOf(message: IncomingMessage, onBodyWanted: () => void): ReadableStream<Uint8Array> {
   let unlisten: (() => void) | null = null;
   return new ReadableStream<Uint8Array>(
@@ -62,7 +63,7 @@ function bodyOf(message: IncomingMessage, onBodyWanted: () => void): ReadableStr
   );
 }
 
-/** Passes the message's pieces and its end on, until the function that this returns is called. */
+/** Passes on the message's pieces and its end, until the returned function is called. */
 function forward(
   message: IncomingMessage,
   controller: ReadableStreamDefaultController<Uint8Array>,
@@ -76,7 +77,7 @@ function forward(
     pieces = [];
     bytes = 0;
   };
-  // Chunks that arrive at once go on as one: a pause behind each of thousands would cost more than reading them.
+  // Chunks that arrive together go on as one: a pause after each of thousands would cost more than reading them.
   const onData = (piece: Uint8Array) => {
     if (pieces.push(piece) === 1) queueMicrotask(pass);
     bytes += piece.byteLength;
@@ -95,7 +96,7 @@ function forward(
     pieces = [];
     message.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
   };
-  // Its sender may have gone before anybody asked for the body.
+  // The sender may have gone before the body was asked for.
   if (message.destroyed) onBroken();
   else message.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
   return unlisten;

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 /**
  * Answers `message` with `response`, whose body is text.
  *
- * Shape: the answer goes out whole and at once. It is the connection's last one when `isLast` says so, when it is no
- *        2xx, and when the request's body has not arrived by then.
+ * Behaviour: the answer is sent at once and whole. It is the connection's last one when `isLast` is true, when it is
+ *            not a 2xx, and when the request's body has not arrived by then.
  */
 export async function sendResponse(
   response: Response,

@@ -5,13 +5,14 @@ import { sendResponse } from "./response.ts";
 
 const VERSIONS = new Set(["1.0", "1.1"]);
 
-/** What answers requests. */
+/** Makes the response to a request. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
 /**
- * A request of node:http, and what it is answered with.
+ * A request of node:http and what it takes to answer it.
  *
- * Shape: `onBodyWanted` is called before the body is read for the first time; `isEnding` says whether the server ends.
+ * Shape: `onBodyWanted` is called before the body is read for the first time; `isEnding` says whether the server is
+ *        ending.
  */
 export type Exchange = {
   fetch: Fetch;
@@ -22,9 +23,9 @@ export type Exchange = {
 };
 
 /**
- * Answers a request with what `fetch` returns for it; a connection whose answer fails is closed without one.
+ * Answers a request with what `fetch` returns; when that fails, the connection is closed without an answer.
  *
- * Errors: none.
+ * Errors: none thrown.
  */
 export async function serveRequest({
   fetch,
@@ -34,7 +35,7 @@ export async function serveRequest({
   isEnding,
 }: Exchange): Promise<void> {
   (message.socket as unknown as RequestGate).began(message, answer);
-  // A sender that goes away is no failure of ours; without a listener it would end the process.
+  // A sender that leaves is no failure of ours; without these listeners it would end the process.
   message.on("error", () => {});
   answer.on("error", () => {});
   try {

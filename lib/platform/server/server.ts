@@ -18,16 +18,16 @@ import { type Exchange, type Fetch, serveRequest } from "./serve-request.ts";
 /**
  * A server that listens.
  *
- * Shape: `port` is the one that it got; 0 for a socket that has none. `stop` takes no new connections, lets requests
+ * Shape: `port` is the port it listens on; 0 for a socket that has none. `stop` takes no new connections, lets requests
  *        in flight finish within `graceMs`, then closes what is left.
  */
 export type Listener = { port: number; stop(graceMs: number): Promise<void> };
 
 /**
- * What a server may hold, and who hears when that is not enough.
+ * What a server may hold, and what it calls when that is not enough.
  *
- * Shape: `connections` open at once, `unreadBytes` received and not read yet, of all of them together; `phasesMs` in
- *        place of the usual time limits. `onCrowded` is told how many connections were closed for others, at most
+ * Shape: `connections` open at once; `unreadBytes` received and not read yet, in all connections together; `phasesMs`
+ *        replace the usual time limits; `onCrowded` is called with how many connections were closed for others, at most
  *        once a minute.
  */
 export type ServerLimits = {
@@ -38,9 +38,9 @@ export type ServerLimits = {
 };
 
 const LIMITS: ServerLimits = { connections: 2_000, unreadBytes: 268_435_456, phasesMs: {}, onCrowded() {} };
-/** How many connections may wait for their end that still have something to say. */
+/** How many connections may wait for their end while their sender goes on sending. */
 const WAITING_CLOSERS = 16;
-/** Descriptors that connections leave to everything else: state, peers, the runtime. */
+/** Descriptors that are not for connections but for state, peers and the runtime. */
 const RESERVED_DESCRIPTORS = 256;
 /** The largest head of a request. */
 const MAX_HEAD_BYTES = 16_384;
@@ -48,11 +48,11 @@ const MAX_HEAD_BYTES = 16_384;
 /**
  * Serves `fetch` over HTTP/1.1 at an address, or at a listening socket that was handed over as `fd`.
  *
- * Shape:  node:http parses, on both runtimes and for both ways of listening behind a socket of node:net: so each
- *         connection is read no faster than it is answered, the path arrives as it was sent, and a connection whose
- *         body is not wanted can be closed. Bun.serve, Deno.serve and what node:http listens at by itself read on.
- *         A connection ends with its first answer that is no 2xx.
- * Errors: LISTEN_FAILED.
+ * Behaviour: node:net listens and node:http parses, on both runtimes: so each connection is read no faster than it is
+ *            answered, the path arrives as it was sent, and a connection whose body is not wanted can be closed.
+ *            Bun.serve, Deno.serve and a listening node:http read on without limit. A connection ends with its first
+ *            answer that is not a 2xx.
+ * Errors:    LISTEN_FAILED.
  */
 export async function listen({
   fetch,
@@ -71,7 +71,7 @@ export async function listen({
   ).catch((cause: unknown) => {
     throw listenFailed(address, cause);
   });
-  // Deno closes every connection behind its answer when the server that parses does not listen.
+  // Deno closes every connection after its answer when the parsing server is not listening.
   Object.defineProperty(parser, "listening", { get: () => opened.listening });
   return {
     port: portOf(opened),
@@ -107,7 +107,7 @@ function parserServer(fetch: Fetch, connections: Connections): HttpServer {
   return server.on("clientError", refuseMalformed);
 }
 
-/** The parser meets a connection when it has brought something: until then it costs little more than its socket. */
+/** Gives a connection to the parser when its first bytes have come: until then it costs little more than its socket. */
 function accept(
   socket: Socket,
   connections: Connections,
@@ -127,7 +127,7 @@ function accept(
   });
 }
 
-/** What the parser cannot read is refused, and its connection closed as behind every refusal. */
+/** Refuses what the parser cannot read and closes the connection, as after every refusal. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   const line =
     error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";

@@ -7,9 +7,9 @@ const VARIABLES = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"];
 /**
  * The listening sockets that systemd handed over to this process, by the name that their unit gives them.
  *
- * Shape:  only sockets of the names asked for; the first of a name. Nothing when the variables are meant for another
- *         process. They are removed from `env`, so that no child takes them for its own.
- * Source: sd_listen_fds(3), read 2026-11-21.
+ * Behaviour: only sockets of the given names, the first of each; none when the variables are meant for another process.
+ *            The variables are removed from `env`, so that no child takes them for its own.
+ * Source:    sd_listen_fds(3), read 2026-11-21.
  */
 export function activatedSockets(
   env: Environment,
