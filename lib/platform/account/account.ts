@@ -4,19 +4,19 @@ import process from "node:process";
 /** An account of this host; `name` is null for a number that has no line in /etc/passwd. */
 export type Account = { name: string | null; uid: number; gid: number };
 
-/** Where a process that has privileges looks for the host's own programs, whatever its environment says. */
+/** The PATH with which a privileged process starts the host's programs, whatever its environment says. */
 export const SAFE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 const ROOT = 0;
-/** The group of an account that has none: nogroup, as the kernel shows what it cannot map. */
+/** The group of an account without one: nogroup, the kernel's number for what it cannot map. */
 const NO_GROUP = 65534;
 
-/** Whether this process may do everything. */
+/** Whether this process is root. */
 export function isRoot(): boolean {
   return process.geteuid?.() === ROOT;
 }
 
-/** Whose files and directories this process relies on: root's, and its own. */
+/** The accounts whose files and directories this process relies on: root and its own. */
 export function trustedUids(): readonly number[] {
   const own = process.geteuid?.() ?? ROOT;
   return own === ROOT ? [ROOT] : [ROOT, own];
@@ -38,9 +38,9 @@ export function findAccount(uid: number, passwd = "/etc/passwd"): Account {
 /**
  * A command that runs as an account and can never get its privileges back, for a process that is root.
  *
- * Behaviour: the account's own groups, no capability, and no program with a set-user-ID bit helps it.
- *            Starting it takes CAP_SETUID and CAP_SETGID, and no other capability.
- * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so that a process there cannot do this to itself.
+ * Behaviour: it has the account's own groups and no capability, and a set-user-ID program gives it none. Starting it
+ *            needs CAP_SETUID and CAP_SETGID only.
+ * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so a process cannot do this to itself there.
  */
 export function asAccount({ name, uid, gid }: Account, command: readonly string[]): string[] {
   const groups = name === null ? "--clear-groups" : "--init-groups";

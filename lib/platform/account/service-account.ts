@@ -12,10 +12,10 @@ const GETENT = ["/usr/bin/getent", "/bin/getent"];
 const NOT_FOUND = 2;
 
 /**
- * The service account of this host; null where there is none, or where that name is root's own number.
+ * The service account of this host; null where there is none, or where that name has root's number.
  *
- * Behaviour: asks the host's name service, which knows directory services too; /etc/passwd where there is no `getent`.
- * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is one.
+ * Behaviour: asks `getent`, which knows directory services too, and reads /etc/passwd where there is none.
+ * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails.
  * Source:    getent(1), passwd(5).
  */
 export async function findServiceAccount(): Promise<ServiceAccount | null> {
@@ -25,7 +25,7 @@ export async function findServiceAccount(): Promise<ServiceAccount | null> {
 }
 
 /**
- * The service account among lines of /etc/passwd; null when it is not there or is root.
+ * The service account in the lines of /etc/passwd; null when it is missing or is root.
  *
  * Errors: ACCOUNT_UNAVAILABLE when its line has no numbers.
  */
@@ -37,7 +37,7 @@ export function serviceAccountIn(lines: string): ServiceAccount | null {
   return Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home: home || "/" };
 }
 
-/** The first of these programs that is on this host; null when none is. */
+/** The first of these programs that this host has; null when it has none. */
 export function firstProgram(paths: readonly string[]): string | null {
   return paths.find(isExecutable) ?? null;
 }

@@ -62,7 +62,7 @@ const FAULTS: Readonly<Record<string, ConnectionFault>> = {
 };
 
 /**
- * What a failed connection means where the URL's `sslmode` and `sslrootcert` decide; undefined elsewhere.
+ * The fault of a failed connection when the URL's `sslmode` or `sslrootcert` is its cause; else undefined.
  *
  * Source: OpenSSL's names of verification results, as Bun 1.4.5 and Deno 2.9.6 give them; Deno calls a certificate that
  *         is out of date or for another use UNABLE_TO_VERIFY_LEAF_SIGNATURE too.

@@ -2,7 +2,7 @@ import { OpsError } from "../errors.ts";
 import { redact } from "../secrets/redact.ts";
 import { connectionFault } from "./connection-fault.ts";
 
-/** What went wrong with the database, as far as it matters for what to do next. */
+/** The kinds of database failure, one for each thing to do next. */
 export type DatabaseErrorCode =
   | "DATABASE_UNREACHABLE"
   | "DATABASE_AUTH_FAILED"
@@ -20,7 +20,7 @@ export type DatabaseFault = { code: DatabaseErrorCode; sqlState: string | undefi
 /**
  * What an error thrown by the driver means.
  *
- * Shape: a statement that ended in DATABASE_LOST may have been committed: only a repeatable one may be sent again.
+ * Behaviour: a statement that ended in DATABASE_LOST may have been committed: send it again only if it may be repeated.
  */
 export function classifyDatabaseError(error: unknown): DatabaseFault {
   const raw = textOf(error, "code") ?? "";
@@ -33,9 +33,9 @@ export function classifyDatabaseError(error: unknown): DatabaseFault {
 /**
  * The error to show for what the driver threw while trying to `attempt` ("list the scopes").
  *
- * Shape: names SQLSTATE and, where it can hold no data, the server's own message; never the URL, the statement,
- *        its parameters or the row that the server quotes. While opening, whatever failed is DATABASE_UNREACHABLE
- *        unless the login or the database is to blame. An `OpsError` passes through unchanged.
+ * Behaviour: names SQLSTATE and, where it cannot hold data, the server's own message; never the URL, the statement, its
+ *            parameters or the row that the server quotes. While opening, every failure is DATABASE_UNREACHABLE but
+ *            those of the login and the database's name. An `OpsError` is returned unchanged.
  */
 export function databaseError(
   error: unknown,
@@ -103,7 +103,7 @@ const STATES: Record<string, DatabaseErrorCode> = {
   "3F": "DATABASE_OBJECT_MISSING",
 };
 
-/** Codes of the driver and of the operating system, for a connection that was there and is no more. */
+/** Codes of the driver and of the operating system for a connection that broke. */
 const LOST = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -112,7 +112,7 @@ const LOST = new Set([
   "EPIPE",
 ]);
 
-/** Code of a statement whose answer the caller no longer waits for. */
+/** Code of a statement whose answer the caller stopped waiting for. */
 const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
 
 const UNREACHABLE = new Set([
@@ -135,7 +135,7 @@ const UNREACHABLE = new Set([
   "PATH_LENGTH_EXCEEDED",
 ]);
 
-/** Classes whose primary message names objects of the schema or rules of ours, never a value of a row. */
+/** Classes whose message names objects of the schema or our rules, never a row's value. */
 const QUOTABLE = new Set(["OW", "08", "25", "28", "3D", "3F", "40", "42", "53", "55", "57", "P0"]);
 const MAX_QUOTE = 200;
 

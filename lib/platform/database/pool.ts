@@ -11,7 +11,7 @@ export { classifyDatabaseError, databaseError } from "./error.ts";
 export type Database = {
   /** The driver's tagged template: values are always parameters, dates and timestamps arrive as text. */
   sql: postgres.Sql;
-  /** Whether statements are prepared, which is so unless a pooler stands between. */
+  /** Whether statements are prepared: not behind a pooler. */
   prepares: boolean;
   /** Lets running statements finish for at most three seconds, then closes every connection. */
   close(): Promise<void>;
@@ -19,21 +19,21 @@ export type Database = {
 
 const CONNECT_LIMIT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** Those that no setting outweighs, and those that the driver asks where the URL names no user or no database. */
+/** Variables that no setting overrides, and those that the driver reads when the URL names no user or database. */
 const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER", "PGDATABASE"];
 
 /**
  * Connects to the database and finds out whether it may prepare statements there.
  *
- * Shape:  a session pooler or transaction pooler announces another process id than the backend's: then nothing is
- *         prepared, since a prepared statement is session state and the next transaction may have another session.
- *         Otherwise statements are prepared, which halves the round trips. No other session state exists.
- *         Values of date and time types stay text as the server writes it, so that neither the process's zone nor
- *         milliseconds touch them; write them in SQL as the text that is needed. `int8` and `numeric` are text too.
- *         Array types are not looked up (it costs a query a connection): pass and return lists as `jsonb`.
- * Errors: CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
- *         accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
- *         DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
+ * Behaviour: a pooler announces another process id than the backend's: then nothing is prepared, because a prepared
+ *            statement is session state and the next transaction may have another session. Otherwise statements are
+ *            prepared, which halves the round trips. There is no other session state. Values of date and time types
+ *            stay text as the server writes it, so that neither the process's zone nor milliseconds change them; format
+ *            them in SQL. `int8` and `numeric` are text too. Array types are not looked up (that costs a query for each
+ *            connection): pass and return lists as `jsonb`.
+ * Errors:    CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
+ *            accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
+ *            DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
   const pools = await Pools.open({ ...options, address: addressOf(url) });
@@ -52,22 +52,22 @@ type Driver = typeof postgres;
 type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number; closeLimitMs?: number };
 
 /**
- * The driver's pool, and a new one after each lost connection.
+ * The driver's pool, replaced by a new one after each lost connection.
  *
- * Shape: the driver can take a connection whose loss it has not noticed yet, and then keeps half a message that
- *        spoils the same connection's next starts, each for the whole connect limit. So the old pool finishes what
- *        it has begun and gets nothing new. Its idle connections close themselves.
+ * Behaviour: the driver can use a connection whose loss it has not noticed yet, and then keeps half a message that
+ *            spoils that connection's next starts, each for the whole connect limit. So the old pool finishes what it
+ *            has begun and gets nothing new. Its idle connections close themselves.
  */
 class Pools {
   readonly #driver: Driver;
   readonly #options: PoolOptions & { address: DatabaseAddress };
   readonly #streams = new Set<DriverStream>();
-  /** The connection that was begun while the driver was still being loaded, until somebody takes it. */
+  /** The connection that was begun while the driver was being loaded, until the pool takes it. */
   #early: Promise<DriverStream> | null;
   #prepare = true;
   current: postgres.Sql;
 
-  /** Connects and loads the driver side by side: neither has to wait for the other. */
+  /** Connects and loads the driver at the same time. */
   static async open(options: PoolOptions & { address: DatabaseAddress }): Promise<Pools> {
     let onLoss = () => {};
     const early = connectDatabase(options.address, { limitMs: limitOf(options), onLoss: () => onLoss() });
@@ -91,7 +91,7 @@ class Pools {
     this.current = this.#open();
   }
 
-  /** The current pool, whichever that is at the time of each use. */
+  /** The current pool at the time of each use. */
   get sql(): postgres.Sql {
     return new Proxy(this.current, {
       apply: (_target, _this, args) => Reflect.apply(this.current, undefined, args),
@@ -134,7 +134,7 @@ class Pools {
     return stream;
   }
 
-  /** Nothing new goes to a pool that lost a connection. */
+  /** Gives nothing new to a pool that lost a connection. */
   #leave(pool: postgres.Sql): void {
     if (this.current === pool) this.current = this.#open();
   }
@@ -144,7 +144,7 @@ function limitOf({ connectLimitMs = CONNECT_LIMIT_MS }: PoolOptions): number {
   return connectLimitMs;
 }
 
-/** The text goes by the simple protocol, which leaves nothing behind in a pooler's session. */
+/** Sent by the simple protocol, which leaves nothing in a pooler's session. */
 async function announcesItsBackend(sql: postgres.Sql): Promise<boolean> {
   const result = await sql.unsafe<{ pid: number }[]>("select pg_backend_pid() as pid");
   return result.state.pid === result[0]?.pid;
@@ -161,9 +161,9 @@ function driverSettings(
     port: [address.port],
     ...(address.user === undefined ? {} : { user: address.user }),
     ...(address.database === undefined ? {} : { database: address.database }),
-    // A function, because an empty text would make the driver read PGPASSWORD, a secret that nobody registered.
+    // A function, because an empty text would make the driver read PGPASSWORD, a secret that `redact` does not know.
     password: () => address.password,
-    // Everything that the driver would otherwise read from PG* variables is said here.
+    // Everything that the driver would otherwise read from PG* variables is set here.
     max: options.max,
     ssl: false,
     sslnegotiation: null,
@@ -174,7 +174,7 @@ function driverSettings(
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     max_pipeline: 100,
-    // Short and without growth: whoever repeats a statement decides how long to wait.
+    // Short and without growth: the code that repeats a statement decides how long to wait.
     backoff: () => 0.1 + Math.random() / 10,
     keep_alive: 30,
     fetch_types: false,
@@ -183,7 +183,7 @@ function driverSettings(
     onnotice: () => {},
     socket,
   };
-  // Its type names neither `socket` nor lists of one host, both of which the driver documents or reads.
+  // The driver's type lacks `socket` and lists of hosts, which it documents or reads.
   return settings as unknown as postgres.Options<Record<string, never>>;
 }
 

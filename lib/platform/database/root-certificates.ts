@@ -5,12 +5,13 @@ import { readJudged } from "../files/regular-file.ts";
 const HOSTS_OWN = "system";
 
 /**
- * The certificates that a database's URL says to trust, each as PEM; undefined for those built into the runtime.
+ * The certificates that a database's URL names to be trusted, each as PEM; undefined for those built into the runtime.
  *
- * Shape:  `system`, as in libpq, is the host's own store; anything else is the path of a file of one or more. Nothing
- *         else is trusted then. Each certificate is read here: Deno waits for ever on a connection with a broken one.
- * Errors: an `Error` about `sslrootcert`: its code is ROOT_CERTIFICATES_MISSING when there is none,
- *         ROOT_CERTIFICATES_INVALID for a broken one and for what is not a file, or the file system's.
+ * Shape:     `system`, as in libpq, is the host's own store; any other text is the path of a file with one or more.
+ * Behaviour: nothing else is trusted then. Each certificate is parsed here: Deno waits for ever on a connection with a
+ *            broken one.
+ * Errors:    an `Error` about `sslrootcert`: its code is ROOT_CERTIFICATES_MISSING when there is none,
+ *            ROOT_CERTIFICATES_INVALID for a broken one and for what is not a file, or the file system's.
  */
 export async function rootCertificates(name: string | undefined): Promise<string[] | undefined> {
   if (name === undefined) return undefined;
@@ -44,7 +45,7 @@ function textOf(path: string): string {
   }
 }
 
-// A named pipe would be waited for, longer than any limit on connecting.
+// Reading a named pipe would wait longer than any limit on connecting.
 function requireFile(stats: Stats): void {
   if (!stats.isFile()) throw failure("ROOT_CERTIFICATES_INVALID");
 }

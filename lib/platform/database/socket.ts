@@ -15,14 +15,13 @@ const READY_LENGTH = READY_FOR_QUERY.length + 1;
 const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
 /**
- * A connected stream to the database for the driver, encrypted as the address says.
+ * Connects a stream to the database for the driver, encrypted as the address asks.
  *
- * Shape: it always answers with a stream; when connecting failed, that stream breaks at the driver's first write,
- *        since the driver forgets a connection whose maker throws and every later query would wait for ever.
- *        `onLoss` is called when a stream on which the server was once ready breaks without the driver having closed
- *        it: one that the server refused at the start, because its connections are all taken, lost nothing.
- *        Without TLS the password leaves this host only as the answer to a challenge: a request for it in clear text
- *        ends the connection.
+ * Behaviour: always returns a stream; after a failure it breaks at the driver's first write, because the driver forgets
+ *            a connection whose maker throws and every later query would wait for ever. `onLoss` is called when a
+ *            stream breaks without the driver having closed it, if the server was ready on it once: a connection that
+ *            the server refused at the start is no loss. Without TLS the password leaves this host only as the answer
+ *            to a challenge: a request for it in clear text ends the connection.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
@@ -41,13 +40,13 @@ export async function connectDatabase(
 }
 
 /**
- * What the driver sees of a socket, with an end that it survives.
+ * A socket for the driver that breaks in a way that the driver survives.
  *
- * Shape: however the connection breaks, `error` and `close` come at once and together. On a socket they come apart:
- *        a query begun between them is never answered. After a bare `close` while connecting, the driver connects
- *        again without pause and without end. Inside a transaction only `error` comes, then and after each further
- *        write: after a `close` the driver's own rollback or commit would write to nothing and end the process.
- *        A cancelled statement's own connection counts as broken.
+ * Behaviour: when the connection breaks, `error` and `close` come together. On a socket they come one after the other:
+ *            a query begun between them is never answered. After a bare `close` while connecting, the driver connects
+ *            again without pause and without end. Inside a transaction only `error` comes, then and after each further
+ *            write: after a `close` the driver's own rollback or commit would write to nothing and end the process. A
+ *            cancelled statement's own connection counts as broken.
  */
 export class DriverStream extends EventEmitter {
   readonly #socket: Socket | undefined;
@@ -57,7 +56,7 @@ export class DriverStream extends EventEmitter {
   #isClosedByDriver = false;
   #fault: Error | undefined;
 
-  /** `withheld` are the bytes that must not leave: the driver's attempt to write them breaks the connection. */
+  /** `withheld` are bytes that must not be sent: writing them breaks the connection. */
   constructor(connection: Socket | Error, onLoss: () => void = () => {}, withheld: Uint8Array | null = null) {
     super();
     this.#onLoss = onLoss;
@@ -86,7 +85,7 @@ export class DriverStream extends EventEmitter {
   write(bytes: Uint8Array, done?: () => void): boolean {
     const fault = this.#fault;
     if (fault === undefined && !this.#isWithheld(bytes)) return this.#socket?.write(bytes, done) ?? true;
-    // Later, because the driver notes the statement as written only when this returns.
+    // Later, because the driver records the statement as written only after this returns.
     process.nextTick(() => (fault === undefined ? this.#break(passwordWithheld()) : this.#tell(fault)));
     return true;
   }
@@ -98,7 +97,7 @@ export class DriverStream extends EventEmitter {
 
   destroy(): void {
     this.#isClosedByDriver = true;
-    // One that broke inside a transaction has not been closed for the driver yet, whose timers still run.
+    // A stream that broke inside a transaction has not emitted `close`, and the driver's timers still run.
     if (this.#fault !== undefined) this.emit("close");
     this.#socket?.destroy();
   }
@@ -134,10 +133,10 @@ export class DriverStream extends EventEmitter {
   }
 }
 
-/** Whether a transaction is open, as the server says in the last message of each of its answers. */
+/** Whether a transaction is open, read from the last message of each answer of the server. */
 class TransactionStatus {
   isOpen = false;
-  /** Whether the server has taken the login and waited for a statement at least once. */
+  /** Whether the server has accepted the login and waited for a statement at least once. */
   wasReady = false;
   #tail: Uint8Array = new Uint8Array(0);
 
@@ -151,7 +150,7 @@ class TransactionStatus {
   }
 }
 
-// Judged by where the connection leads, since any name can be made to lead anywhere.
+// Judged by the connected address, because any name can be made to lead anywhere.
 function isOnThisHost({ socketPath }: DatabaseAddress, { remoteAddress }: Socket): boolean {
   return socketPath !== undefined || isLoopback(remoteAddress ?? "");
 }
@@ -159,7 +158,7 @@ function isOnThisHost({ socketPath }: DatabaseAddress, { remoteAddress }: Socket
 async function connectPlain(address: DatabaseAddress, signal: AbortSignal): Promise<Socket> {
   const { host, port, socketPath } = address;
   const socket = socketPath === undefined ? connect({ host, port }) : connect({ path: socketPath });
-  // It may break while nothing waits for it, which would end the process.
+  // An error while nothing waits for the socket would end the process.
   socket.on("error", () => {});
   await settled(socket, "connect", signal);
   return socket;
@@ -178,7 +177,7 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
     plain.destroy();
     throw error;
   });
-  // Over a connection that has ended meanwhile the handshake would wait for ever.
+  // On a connection that has ended meanwhile the handshake would wait for ever.
   if (plain.destroyed) throw closedByServer();
   const encrypted = connectTls({ socket: plain, ...options });
   await settled(encrypted, "secureConnect", signal);
@@ -187,14 +186,14 @@ async function encrypt(plain: Socket, address: DatabaseAddress, signal: AbortSig
 
 async function tlsOptions({ host, tls, rootCertificate }: DatabaseAddress): Promise<ConnectionOptions> {
   const ca = await rootCertificates(rootCertificate);
-  // Every public authority signs for anyone: where all of them are trusted, only the name tells who answers.
+  // A public authority signs for anyone: where all of them are trusted, only the name proves who answers.
   const checksName = tls === "verify-full" || ca === undefined;
   const checksCertificate = tls === "verify-ca" || tls === "verify-full";
   return {
-    // Both runtimes tell the server this name. Without it, Deno checks the certificate for the name localhost.
+    // Both runtimes send the server this name. Without it, Deno checks the certificate for localhost.
     host,
     ...(ca === undefined ? {} : { ca }),
-    // Said in both cases: the environment has a variable that turns it off.
+    // Set in both cases: a variable of the environment can turn it off.
     rejectUnauthorized: checksCertificate,
     ...(checksCertificate && checksName ? {} : { checkServerIdentity: () => undefined }),
   };
@@ -221,7 +220,7 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
     socket.on(event, onEvent).on("error", stop).on("end", onEnd);
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
-    // Bun destroys a socket at once where there is no Unix socket that it may open, and tells why a moment later.
+    // Bun destroys the socket at once when it cannot open a Unix socket, and emits the error a moment later.
     else if (socket.destroyed) stop(socket.errored ?? closedByServer());
   });
 }

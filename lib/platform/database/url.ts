@@ -3,7 +3,7 @@ import { isLoopback } from "../loopback.ts";
 /** How a connection is encrypted, in libpq's words. */
 export type TlsMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
-/** Where a database is and who asks, as read from its URL. */
+/** A database's address and login, read from its URL. */
 export type DatabaseAddress = {
   host: string;
   port: number;
@@ -19,7 +19,7 @@ export type DatabaseAddress = {
   startup: Record<string, string>;
 };
 
-/** Parameters that speak to other clients; a server would refuse to start a session with them. */
+/** Parameters for other clients; a server would refuse a session with them. */
 const FOR_OTHER_CLIENTS = new Set([
   "application_name",
   // The driver speaks UTF-8 and nothing else.
@@ -40,30 +40,32 @@ const FOR_OTHER_CLIENTS = new Set([
 const UNDERSTOOD = new Set([
   ...["channel_binding", "dbname", "host", "password", "port", "ssl", "sslmode", "sslrootcert", "user"],
 ]);
-/** What libpq would obey: a server or pooler may ignore it, and a demand or a secret would be lost on the way. */
+/**
+ * Parameters that libpq obeys and this client does not: passed on, a demand would be ignored or a secret sent along.
+ */
 const NOT_SUPPORTED = [
   ...["sslcert", "sslkey", "sslpassword", "sslcertmode", "sslcrl", "sslcrldir"],
   ...["ssl_min_protocol_version", "ssl_max_protocol_version", "requiressl", "requirepeer", "require_auth"],
   ...["scram_client_key", "scram_server_key", "oauth_client_secret", "hostaddr", "service", "passfile"],
 ];
 
-/** Demands on the connection, each with the words of it that can be met. */
+/** Demands on the connection, each with the values that can be met. */
 const CAN_BE_MET: Readonly<Record<string, readonly string[]>> = {
   channel_binding: ["disable", "prefer", "require"],
   gssencmode: ["disable", "prefer"],
 };
-/** What `ssl` says where it asks for nothing. */
+/** Values of `ssl` that ask for nothing. */
 const NO_TLS_ASKED: ReadonlySet<string | undefined> = new Set([undefined, "false", "0", "disable"]);
 
 /**
  * The parts of a `postgres://` URL, or one line saying why it cannot be used; the line never quotes the URL.
  *
- * Shape: `sslmode` as in libpq: `require` encrypts without asking who answers (with `sslrootcert` it checks the
- *        certificate too), `verify-full` also checks the name. Without it a database on another host is `verify-full`,
- *        one on loopback `disable`. A Unix socket is never encrypted. `channel_binding=require` asks for a server that
- *        proves who it is, so the certificate is checked.
- *        `host`, `port`, `dbname`, `user` and `password` outweigh the same parts before the `?`, as in libpq.
- *        Percent-encoding is undone in every part. Unknown parameters go to the server as settings.
+ * Behaviour: `sslmode` as in libpq: `require` encrypts without asking who answers (with `sslrootcert` it checks the
+ *            certificate too), `verify-full` also checks the name. Without it a database on another host is
+ *            `verify-full`, one on loopback `disable`. A Unix socket is never encrypted. `channel_binding=require` asks
+ *            for a server that proves who it is, so the certificate is checked. `host`, `port`, `dbname`, `user` and
+ *            `password` override the same parts before the `?`, as in libpq. Every part is percent-decoded. Unknown
+ *            parameters go to the server as settings.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress | string {
   if (!/^postgres(ql)?:\/\//.test(text)) return "is not a postgres:// URL";
@@ -124,7 +126,7 @@ function tlsMode(
   const mode = modeAsked(query, isLoopback(host));
   if (mode === undefined) return undefined;
   if (socketPath !== undefined) return "disable";
-  // The driver cannot bind a login to its channel: the certificate has to prove who answers.
+  // The driver has no channel binding: the certificate has to prove who answers.
   return query.channel_binding === "require" && mode !== "verify-ca" ? "verify-full" : mode;
 }
 

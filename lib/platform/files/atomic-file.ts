@@ -5,11 +5,11 @@ import { refuseForeignDirectory } from "./own-file.ts";
 /**
  * Writes `text` to `path` so that a reader sees the old file or the whole new one, and a power cut keeps either.
  *
- * Shape:  a temporary file beside `path`, synced, renamed over it, then the directory synced where that can be done.
- * Errors: FILE_UNTRUSTED for root in a directory of another account; those of the file system. Then the old file is untouched and no temporary file is left. The directory
- *         is never created: a missing one is the operator's to see.
- * Behaviour: nothing else runs meanwhile. It is the last that a command does, and the runtime's threads would take
- *            longer for each step than the step itself.
+ * Behaviour: writes a temporary file beside `path`, syncs it, renames it over `path`, then syncs the directory where
+ *            that can be done. A missing directory is an error. Blocks the process, because the runtime's threads would
+ *            take longer for each step than the step itself.
+ * Errors:    FILE_UNTRUSTED for root in a directory of another account; those of the file system. Then the old file is
+ *            untouched and no temporary file is left.
  */
 export function writeFileAtomic(path: string, text: string, { mode }: { mode: number }): void {
   refuseForeignDirectory(dirname(path));
@@ -25,15 +25,13 @@ export function writeFileAtomic(path: string, text: string, { mode }: { mode: nu
   ignoringErrors(() => withDescriptor(openSync(dirname(path), "r"), fsyncSync));
 }
 
-/**
- * Whether a file's name is that of a temporary file which `writeFileAtomic(path)` left behind when it was killed.
- */
+/** Whether `name` is a temporary file that `writeFileAtomic(path)` left behind when it was killed. */
 export function isLeftover(name: string, path: string): boolean {
   const prefix = `.${basename(path)}.`;
   return name.startsWith(prefix) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(prefix.length));
 }
 
-// The global one: loading node:crypto takes longer than writing the file.
+// The global `crypto`: loading node:crypto takes longer than writing the file.
 function randomHex(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) =>
     byte.toString(16).padStart(2, "0"),
@@ -61,6 +59,6 @@ function ignoringErrors(act: () => void): void {
   try {
     act();
   } catch {
-    // What failed changes nothing for the caller.
+    // The failure changes nothing for the caller.
   }
 }

@@ -8,8 +8,8 @@ import { namesOf, type Step, type Untrusted, untrustedStep, wayTo } from "./trus
 /**
  * A file that holds secrets.
  *
- * Shape: `subject` is what a message says of it ("secret X"), `reader` who needs it, `ownPlace` where root has such a file
- *        of its own; `isTrusted` takes a mode that would be refused.
+ * Shape: `subject` is its name in messages ("secret X"), `reader` who needs it, `ownPlace` the path of root's own such
+ *        file; `isTrusted` accepts a mode that would be refused.
  */
 export type ClosedFile = {
   subject: string;
@@ -25,9 +25,9 @@ const WRITABLE_BY_OTHERS = 0o022;
 /**
  * The bytes of a file that holds secrets; undefined where there is none.
  *
- * Behaviour: opened once and judged by its descriptor: regular, closed to group and others, root's or this account's.
- *            The directories and links that lead to it belong to root or this account too (for root: to root alone),
- *            or another account could lead the process to a file that only this one may read. Links themselves are
+ * Behaviour: opens it once and judges it by its descriptor: regular, closed to group and others, root's or this
+ *            account's. The directories and links on its path must belong to root or this account too (for root: to
+ *            root alone), or another account could lead the process to a file that only this one may read. Links are
  *            followed: vault agents and Kubernetes publish by them.
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
@@ -47,7 +47,7 @@ export function readClosedFile(path: string, file: ClosedFile): Uint8Array | und
 }
 
 /**
- * The same as text.
+ * What `readClosedFile` returns, as text.
  *
  * Errors: those of `readClosedFile`; SECRET_FILE_UNREADABLE when it is not UTF-8.
  */

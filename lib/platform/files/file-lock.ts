@@ -2,18 +2,18 @@ import { DatabaseSync } from "node:sqlite";
 import { createPrivately, emptyOwnFile } from "./own-file.ts";
 import { isBusy, isDamaged, requireOwnDatabase } from "./sqlite.ts";
 
-/** A lock that this process has; the kernel frees it when the process ends, however it ends. */
+/** A lock that this process holds; the kernel frees it when the process ends, also after a crash. */
 export type FileLock = { release(): void };
 
 /**
- * Takes the lock that `path` stands for, or answers null when another process has it.
+ * Takes the lock of the file `path`; null when another process has it.
  *
- * Shape:  a transaction on an empty SQLite file, the one lock of the kernel that both runtimes can take; the file is
- *         made when it is missing, emptied when it holds anything else, and must never be removed. A shared lock keeps
- *         exclusive ones away and no others.
- * Units:  `waitMs` is how long to wait for it, without letting anything else run.
- * Errors: FILE_UNTRUSTED where another account could have it lead elsewhere: then nothing is opened, and nothing
- *         emptied; those of the file system and of SQLite.
+ * Behaviour: a transaction on an empty SQLite file, because both runtimes can take that lock. A missing file is made,
+ *            one that holds anything else is emptied, and no one may remove it. A shared lock keeps out exclusive ones
+ *            only.
+ * Units:     `waitMs` is how long to wait for it; the process is blocked meanwhile.
+ * Errors:    FILE_UNTRUSTED where another account could exchange the file: then nothing is opened or emptied; those of
+ *            the file system and of SQLite.
  */
 export function tryFileLock(
   path: string,
@@ -25,7 +25,7 @@ export function tryFileLock(
     return lockOf(path, shared, waitMs);
   } catch (error) {
     if (!isDamaged(error)) throw error;
-    // The same file stays: whoever else finds it damaged and empties it once more takes nobody's lock away.
+    // Emptied, not replaced: a second process that empties it too takes no one's lock away.
     emptyOwnFile(path);
     return lockOf(path, shared, waitMs);
   }

@@ -19,8 +19,8 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 /**
  * Refuses a directory in which, or on the way to which, another account could put a file or a link of its own.
  *
- * Behaviour: a name in a directory that passes stays the file that it is for as long as this process leaves it there:
- *            what SQLite opens by name afterwards is what was looked at.
+ * Behaviour: in a directory that passes, no other account can exchange a file: what SQLite opens by name afterwards is
+ *            the file that was judged.
  * Errors:    FILE_UNTRUSTED; those of the file system, ENOENT when the directory is missing.
  */
 export function requireOwnDirectory(path: string): void {
@@ -32,7 +32,7 @@ export function requireOwnDirectory(path: string): void {
 }
 
 /**
- * Refuses, for root, a directory that belongs to another account, which could lead it elsewhere from there.
+ * For root: refuses a directory of another account, which could lead root elsewhere from there.
  *
  * Errors: FILE_UNTRUSTED; those of the file system but ENOENT.
  */
@@ -48,11 +48,11 @@ export function refuseForeignDirectory(path: string): void {
 }
 
 /**
- * Refuses a file that is there and is not this process's own: a link, a file with a second name, another account's, or
- * one that group or others may write to.
+ * Refuses an existing file that is not this process's own: a link, a file with a second name, another account's, or one
+ * that group or others may write to.
  *
- * Behaviour: not opened: closing it again would drop the locks that this process has on it. `requireOwnDirectory` comes
- *            first, or the file could be another one afterwards.
+ * Behaviour: does not open it: closing it again would drop the locks that this process has on it. Call
+ *            `requireOwnDirectory` first, or the file could be exchanged afterwards.
  * Errors:    FILE_UNTRUSTED; those of the file system but ENOENT.
  */
 export function requireOwnFile(path: string): void {
@@ -79,7 +79,7 @@ export function judgeOwnFile(path: string, stats: Stats, { isShared = false } = 
 export function createPrivately(path: string): void {
   let file: number;
   try {
-    // A file that is there must not even be opened: closing it would drop the locks that this process has on it.
+    // An existing file must not be opened: closing it would drop the locks that this process has on it.
     file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
@@ -93,7 +93,7 @@ export function createPrivately(path: string): void {
 }
 
 /**
- * Empties a file of this process's own, by its descriptor.
+ * Empties a file of this process, by its descriptor.
  *
  * Errors: FILE_UNTRUSTED; those of the file system, ELOOP for a link.
  */

@@ -6,10 +6,11 @@ export type ReadOptions = { judge: (stats: Stats) => void };
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
 
 /**
- * The bytes of the file at `path`, opened once and judged by its descriptor: what was judged is what is read.
+ * The bytes of the file at `path`, opened once and judged by its descriptor, so that the file that is read is the one
+ * that was judged.
  *
- * Behaviour: never waits, neither for the writer of a named pipe nor for a terminal.
- * Errors:    those of the file system and of `judge`, which must refuse whatever is not a regular file.
+ * Behaviour: waits neither for the writer of a named pipe nor for a terminal.
+ * Errors:    those of the file system and of `judge`, which must refuse everything but a regular file.
  */
 export function readJudged(path: string, { judge }: ReadOptions): Uint8Array {
   const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);

@@ -6,11 +6,10 @@ import { createPrivately, requireOwnDirectory, requireOwnFile } from "./own-file
 const BUSY_MS = 2_000;
 
 /**
- * Opens a SQLite file that several processes use at once and that forgets nothing it has committed, and makes it
- * when it is not there.
+ * Opens a SQLite file that several processes use at once and that keeps every commit; makes it when it is missing.
  *
- * Shape:  a new file has mode 0600 under any umask.
- * Errors: FILE_UNTRUSTED; those of the file system and of SQLite.
+ * Behaviour: a new file has mode 0600 under any umask.
+ * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function openSqlite(path: string): DatabaseSync {
   requireOwnDatabase(path);
@@ -26,12 +25,12 @@ export function openSqlite(path: string): DatabaseSync {
   }
 }
 
-/** What SQLite itself puts beside a file, and opens by its name. */
+/** The files that SQLite itself puts beside a database and opens by name. */
 const BESIDE = ["-journal", "-wal", "-shm"];
 
 /**
- * Refuses what SQLite would be led astray by: a directory in which another account may put things, a file or something
- * beside it that is not this process's own.
+ * Refuses a database that another account could exchange: a directory that it may write to, or a file, or one of
+ * SQLite's beside it, that is not this process's own.
  *
  * Errors: FILE_UNTRUSTED; those of the file system.
  */
@@ -70,7 +69,7 @@ function isSqliteResult(error: unknown, results: readonly number[], text: RegExp
   return typeof errcode === "number" ? results.includes(errcode & 0xff) : text.test(error.message);
 }
 
-// Two processes that open a new file at once: the switch does not wait for the other's lock by itself.
+// When two processes open a new file at once, SQLite does not wait for the other's lock before this switch.
 function switchToWal(db: DatabaseSync): void {
   const deadlineMs = performance.now() + BUSY_MS;
   for (;;) {

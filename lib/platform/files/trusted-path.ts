@@ -2,35 +2,35 @@ import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 
-/** A directory or a link that leads to a path, or what stands there; `mode` has the permission bits alone. */
+/** A directory or a link on the way to a path, or what is at its end; `mode` has the permission bits alone. */
 export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
 
-/** The way to a path: every directory and link on it, and what stands at its end; null when nothing does. */
+/** The way to a path: every directory and link on it, and what is at its end; null when nothing is. */
 export type Way = { steps: Step[]; end: Step | null };
 
 /**
- * Where an account that is not trusted could put something else into a path, and why.
+ * The place on a path where an untrusted account could put something else, and why.
  *
- * Shape: `owner` is that account where it owns the step; `mend` is the line that closes a step to group and others, null
+ * Shape: `owner` is that account where it owns the step; `mend` is the command that closes it to group and others, null
  *        where another account owns it.
  */
 export type Untrusted = { path: string; why: string; owner: number | null; mend: string | null };
 
 const MAX_LINKS = 40;
-/** What is sticky may be meant for every account. */
+/** A sticky directory may be meant for every account. */
 const UNLESS_SHARED = " # unless others need it, as /tmp: then name another directory";
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * The way to a path as the kernel would go it, looked at step by step.
+ * The way to a path as the kernel would follow it, step by step.
  *
- * Behaviour: nothing is opened. A link is a step like a directory: the account that may exchange it decides what stands
- *            at the end. Links that are exchanged in the meantime, as Kubernetes does it, are followed once more.
+ * Behaviour: opens nothing. A link is a step like a directory: the account that may exchange it decides what is at the
+ *            end. When links are exchanged meanwhile, as Kubernetes does, the way is followed once more.
  * Errors:    those of the file system but ENOENT; ELOOP.
  */
 export function wayTo(path: string): Way {
-  // Not resolved as a text: behind a link `..` leads elsewhere.
+  // Not resolved as text: after a link `..` leads elsewhere.
   const whole = isAbsolute(path) ? path : `${process.cwd()}/${path}`;
   const way = walk(whole);
   return way.end === null && way.steps.some(({ kind }) => kind === "link") ? walk(whole) : way;
@@ -50,7 +50,7 @@ export function untrustedStep(steps: readonly Step[], trusted: readonly number[]
   return null;
 }
 
-/** Why what stands at the end of a way may be changed by an account outside `trusted`; null when it may not. */
+/** Why an account outside `trusted` may change what is at the end of a way; null when none may. */
 export function untrustedEnd(end: Step, trusted: readonly number[]): Untrusted | null {
   return untrustedOwner(end, trusted) ?? openToOthers(end);
 }
@@ -112,7 +112,7 @@ function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrus
 
 function openToOthers(step: Step): Untrusted | null {
   const { path, kind, mode } = step;
-  // The mode of a link means nothing.
+  // A link's mode has no meaning.
   if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
   const shown = mode.toString(8).padStart(4, "0");
   const why = `${path} has mode ${shown}, and group or others may write to it`;

@@ -28,13 +28,13 @@ export type FoundSecret = {
 };
 
 /**
- * The adapter that resolves every secret, layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`,
+ * The adapter that looks for a secret layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`,
  * `OPSCTL_SECRETS_COMMAND`, and last, unless `fromEnvironment` is false, the environment variable.
  *
- * Shape:  a blank value is an absent one, so the next layer is asked; a layer that fails ends the search, because
- *         falling through would hide the fault behind an older or weaker value. One trailing newline is dropped.
- * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED,
- *         SECRET_COMMAND_UNTRUSTED, SECRET_MALFORMED; they name the secret, never its value.
+ * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
+ *            going on would hide the fault behind an older or weaker value. One trailing newline is dropped.
+ * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED,
+ *            SECRET_COMMAND_UNTRUSTED, SECRET_MALFORMED; they name the secret, never its value.
  */
 export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
   return async (name, options) => (await findSecret(env, name, { ...options, ...limits }))?.secret;
@@ -86,10 +86,10 @@ export function secretsDirectory(env: Environment): string {
 }
 
 /**
- * The sentence for a secret that root did not find, where the service's account has a file of its name; null where it
- * has none, or this process is not root.
+ * For a secret that root did not find: says that the service's account has a file of this name, which root does not
+ * read; null where it has none, or this process is not root.
  *
- * Behaviour: that file is neither opened nor followed.
+ * Behaviour: does not open or follow that file.
  */
 export function notReadByRoot(
   env: Environment,
@@ -110,10 +110,10 @@ function isThere(path: string): boolean {
 }
 
 /**
- * Whether a file in `$CREDENTIALS_DIRECTORY` is as systemd leaves it for the account `userId`, mode 0440 and all.
+ * Whether a file in `$CREDENTIALS_DIRECTORY` has owner and mode (0440) as systemd sets them for the account `userId`.
  *
  * systemd keeps a credential root-owned with mode 0400 and lets the service's user in by an access list, whose mask
- * `stat` shows as the group's bits: 0440. Read by root itself no list is needed, and 0440 is what it says.
+ * `stat` shows as the group's bits: 0440. When root itself reads there is no list, and 0440 is a real 0440.
  *
  * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
  */

@@ -5,11 +5,11 @@ import { untrustedEnd, untrustedStep, wayTo } from "../files/trusted-path.ts";
 import { MAX_SECRET_BYTES } from "./file.ts";
 
 /**
- * What the secret command prints for one name.
+ * Runs the secret command for one name and returns what it prints.
  *
- * Behaviour: the executable is called with the name as its one argument, without a shell, its standard error dropped; it
- *            is ended, with everything that it started, when it takes too long or prints too much. Root executes
- *            nothing that another account could have written or put there.
+ * Behaviour: calls the executable with the name as its only argument, without a shell, and drops its standard error.
+ *            When it takes too long or prints too much, it is killed with everything that it started. Root runs nothing
+ *            that another account could have written or put there.
  * Errors:    SECRET_COMMAND_FAILED, SECRET_COMMAND_UNTRUSTED.
  */
 export async function runSecretCommand(name: string, command: string, limitMs: number): Promise<Uint8Array> {

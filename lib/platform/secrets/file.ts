@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { readClosedFile } from "../files/closed-file.ts";
 
-/** Where root looks for the secrets that it uses itself: a directory that no other account can enter. */
+/** Directory of the secrets that root itself uses; no other account can enter it. */
 export const ROOT_SECRETS_DIR = "/etc/opsctl/root-secrets";
 
 /** The secrets that root alone uses. */

@@ -1,20 +1,20 @@
-/** What stands in place of a secret wherever text is printed. */
+/** The text printed in place of a secret. */
 export const REDACTED = "<secret>";
 
-/** Shorter values cannot be told from ordinary text: replacing them would only destroy the output. */
+/** Shorter values also occur in ordinary text: replacing them would only destroy the output. */
 const MIN_LENGTH = 4;
 /** Base64 fragments lose their ends, so a short one would match by accident. */
 const MIN_BASE64_LENGTH = 6;
 
 const secrets = new Set<string>();
-/** What finds every form of the secrets; null until the first text that is asked for. */
+/** Matches every form of the secrets; null until `redact` is called after a change. */
 let pattern: RegExp | null = null;
 
 /**
- * Makes `redact` hide `value` from now on, in every form in which libraries repeat it.
+ * Makes `redact` hide `value` from now on, in every form in which libraries print it.
  *
- * Shape: as it is, percent-encoded, as a form field, inside JSON, and in base64 at each of the three byte
- *        offsets (`Basic` credentials shift it). For a URL with credentials also its user's password.
+ * Shape: unchanged, percent-encoded, as a form field, inside JSON, and in base64 at each of the three byte offsets
+ *        (`Basic` credentials shift it). For a URL with credentials also the password alone.
  */
 export function registerSecret(value: string): void {
   if (secrets.has(value)) return;
@@ -25,8 +25,8 @@ export function registerSecret(value: string): void {
 /**
  * `text` without anything that must not be printed.
  *
- * Shape: registered secrets, credentials in any URL, secret-looking query parameters and bearer headers become
- *        `<secret>`; whole e-mail addresses and international phone numbers become masks.
+ * Behaviour: registered secrets, credentials in any URL, secret-looking query parameters and bearer headers become
+ *            `<secret>`; whole e-mail addresses and international phone numbers become masks.
  */
 export function redact(text: string): string {
   pattern ??= patternOf(secrets);
@@ -35,7 +35,7 @@ export function redact(text: string): string {
   return result;
 }
 
-/** Anything that JSON can hold, with every string value in it redacted. Keys are names of ours and stay. */
+/** `value` as JSON would have it, with every string in it redacted. Keys are ours and stay. */
 export function redactValues(value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map(redactValues);
@@ -44,8 +44,8 @@ export function redactValues(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactValues(item)]));
 }
 
-// Each begins where a word begins (lookbehind) or has a bounded length: tried at every character of a long text, an
-// open-ended one would take the square of its length.
+// Each begins where a word begins (lookbehind) or has a bounded length: an unbounded one, tried at every character,
+// would take time by the square of a text's length.
 const RULES: readonly (readonly [RegExp, string])[] = [
   // scheme://user:password@host; greedy, because an unescaped @ may be part of the password.
   [/(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#"'<>]*@/gi, `$1${REDACTED}@`],
@@ -65,7 +65,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 function patternOf(values: ReadonlySet<string>): RegExp {
   const forms = [...values].flatMap((value) => [value, value.trim(), ...urlPassword(value)]).flatMap(formsOf);
   const known = [...new Set(forms)].filter((form) => form.length >= MIN_LENGTH);
-  // The longest form first: a URL must not survive in part because its password was replaced before it.
+  // The longest form first, or the rest of a URL would stay because its password was replaced before it.
   known.sort((a, b) => b.length - a.length);
   return new RegExp(known.length === 0 ? "(?!)" : known.map(escapeRegExp).join("|"), "g");
 }
@@ -82,7 +82,7 @@ function formsOf(value: string): string[] {
   ];
 }
 
-/** The characters that stay the same whatever stands before and after `value` in the encoded bytes. */
+/** The characters that do not depend on what is before and after `value` in the encoded bytes. */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   const forms = [0, 1, 2].flatMap((offset) => {

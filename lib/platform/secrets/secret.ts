@@ -3,8 +3,8 @@ import { REDACTED, registerSecret } from "./redact.ts";
 /**
  * A value that cannot print itself: as text, as JSON and when inspected it shows `<secret>`.
  *
- * Shape: `open()` gives the value, to be called where it goes on the wire and nowhere else. Making a `Secret`
- *        registers it with `redact`, so that a library which quotes the value cannot print it either.
+ * Behaviour: `open()` returns the value; call it only where the value is sent. Making a `Secret` registers it with
+ *            `redact`, so that a library which quotes the value cannot print it either.
  */
 export class Secret {
   readonly #value: string;
