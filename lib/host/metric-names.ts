@@ -1,6 +1,6 @@
 /**
  * The names of the series that the collector writes and that the alert rules and the socket monitor read: a name that
- * changes here changes everywhere, and never leaves a rule waiting for a series that nobody writes any more.
+ * changes here changes everywhere, so no rule waits for a series that is no longer written.
  *
  * Source: monitoring document, Custom metrics file; the series of the collector itself are opsctl's own.
  */

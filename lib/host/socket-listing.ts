@@ -1,19 +1,19 @@
 import { Buffer } from "node:buffer";
 
-/** What a listing of `ss` held so far; `others` are rows of states that were not asked for. */
+/** What a listing of `ss` has held so far; `others` are rows of states that were not asked for. */
 export type ListingCounts = { closeWait: number; synRecv: number; others: number };
 
 /**
  * Counts the rows of `ss -Hnt` by their state, piece by piece as they arrive.
  *
- * Shape:  `add` takes bytes, `end` answers the counts; nothing is kept but the beginning of the row that is not
- *         whole yet. A heading is passed over.
- * Errors: both throw when a row does not begin with a state and the two queues: then nobody knows what was counted.
+ * Behaviour: `add` takes bytes, `end` returns the counts; only the beginning of an unfinished row is kept. A heading is
+ *            skipped.
+ * Errors:    both throw when a row does not begin with a state and the two queues: then the counts mean nothing.
  */
 export type ListingCounter = { add(bytes: Uint8Array): void; end(): ListingCounts };
 
 const LINE_FEED = 0x0a;
-/** A row is an address, a port and a zone twice; whatever is much longer is no row. */
+/** A row is an address, a port and a zone twice; a much longer line is no row. */
 const MAX_ROW_BYTES = 4_096;
 /** Enough of a row for its state and its two queues. */
 const HEAD_BYTES = 48;

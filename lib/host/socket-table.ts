@@ -6,27 +6,27 @@ import { type ListingCounts, listingCounter } from "./socket-listing.ts";
 /** The TCP sockets of this network namespace, IPv4 and IPv6; `total` is what `ss -Hant` would list. */
 export type SocketCounts = { total: number; closeWait: number };
 
-/** How the sockets are counted; the folder of the kernel's counters is another one in tests. */
+/** How the sockets are counted; `procNet` is the folder of the kernel's counters, another one in tests. */
 export type SocketTableOptions = {
   signal: AbortSignal;
   env?: Readonly<Record<string, string | undefined>> | undefined;
   procNet?: string | undefined;
 };
 
-/** Where programs are looked for by a process without a PATH. */
+/** The PATH of a process that has none. */
 const DEFAULT_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 const LISTING = ["-Hant", "state", "close-wait", "state", "syn-recv"];
 
 /**
  * Counts the TCP sockets of the host without listing them all.
  *
- * Shape:  the kernel filters: `ss` is asked for CLOSE-WAIT and for the half-open connections alone, a second state so
- *         that it keeps the State column. The kernel's own counters give the rest: `inuse` has everything in its
- *         tables, listeners included, but TIME-WAIT, which is `tw`, and half-open connections. An `ss` that knows no
- *         filter lists everything, and then its rows are the total.
- * Errors: throws when `ss` is missing, fails, or prints what is no listing, and when the counters cannot be read.
- * Source: Linux net/ipv4/proc.c, net/ipv4/inet_hashtables.c; compared with `ss -Hant` on 24,000 sockets of every state
- *         that can be made, Linux 6.18, iproute2 6.1.
+ * Behaviour: `ss` lists CLOSE-WAIT and half-open connections only (with one state alone it would drop the State
+ *            column). The kernel's counters give the rest: `inuse` counts everything, listeners included, but
+ *            TIME-WAIT, which is `tw`, and half-open connections. An `ss` without filters lists everything, and then
+ *            its rows are the total.
+ * Errors:    throws when `ss` is missing, fails, or prints what is no listing, and when the counters cannot be read.
+ * Source:    Linux net/ipv4/proc.c, net/ipv4/inet_hashtables.c; compared with `ss -Hant` on 24,000 sockets of every
+ *            state that can be made, Linux 6.18, iproute2 6.1.
  */
 export async function countSockets(options: SocketTableOptions): Promise<SocketCounts> {
   const [listed, counted] = await Promise.all([
@@ -35,7 +35,8 @@ export async function countSockets(options: SocketTableOptions): Promise<SocketC
   ]);
   const { closeWait, synRecv, others } = listed;
   if (others > 0) return { total: closeWait + synRecv + others, closeWait };
-  // Not one moment for both: a connection that ends between the two must not make the part larger than the whole.
+  // The two are read one after the other: a connection that ends between them must not make the part larger than the
+  // whole.
   return { total: Math.max(counted + synRecv, closeWait + synRecv), closeWait };
 }
 

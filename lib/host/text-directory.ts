@@ -9,22 +9,22 @@ import {
 } from "../platform/files/trusted-path.ts";
 
 /**
- * The agent's text-file directory, as it was found: its real path, whose it is, and a name for it that stays the same
- * whatever path leads to it.
+ * The agent's text-file directory: its real path, its owner, and a key that is the same for every path that leads to
+ * it.
  */
 export type TextDirectory = { path: string; uid: number; key: string };
 
 /**
- * Looks at the text-file directory, and refuses one in which the metrics file would not stay what was written.
+ * Finds the text-file directory; refuses one in which other accounts could exchange the metrics file.
  *
- * Behaviour: it may belong to any account, which alone (with root) may then write to it and to everything on the way to
- *            it. Nothing is opened and nothing is created.
+ * Behaviour: it may belong to any account; besides root only that account may be able to write to it and to what is on
+ *            its path. Opens and creates nothing.
  * Errors:    TEXTFILE_DIR_MISSING, TEXTFILE_DIR_UNTRUSTED.
  */
 export function findTextDirectory(directory: string): TextDirectory {
   const { steps, end } = lookAt(directory);
   if (end?.kind !== "directory") throw directoryMissing(directory);
-  // Whoever owns the directory may change what is in it anyway.
+  // The directory's owner may change what is in it anyway.
   const trusted = [0, end.uid];
   const found = untrustedStep(steps, trusted) ?? untrustedEnd(end, trusted);
   if (found !== null) throw untrusted(directory, found);

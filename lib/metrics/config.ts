@@ -11,7 +11,7 @@ import {
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";
 
-/** The settings of the collector; the hosting token is found later, within the hosting source's own time. */
+/** The settings of the collector; the hosting token is looked for later, within the hosting source's limit. */
 export type CollectConfig = {
   textfileDir: string;
   logDir: string;
@@ -28,7 +28,7 @@ const containerName: Rule<string> = {
   example: "traefik",
 };
 
-/** Where the container engine listens; `tcp://` is plain, as it is for Docker's own client. */
+/** The address of the container engine; `tcp://` is unencrypted, as for Docker's own client. */
 const dockerHost: Rule<DockerAddress> = {
   schema: () =>
     v.pipe(

@@ -2,7 +2,10 @@ import { METRIC } from "../host/metric-names.ts";
 import { type MetricFamily, type MetricSample, renderMetrics } from "../text/prometheus-text.ts";
 import type { CollectReport } from "./run.ts";
 
-/** What each series means, in the order of the file. The texts never change: two of one name make an agent drop one. */
+/**
+ * What each series means, in the order of the file. The texts never change: an agent that sees two texts for one name
+ * drops one.
+ */
 const FAMILIES: readonly { name: string; help: string }[] = [
   {
     name: METRIC.proxyMemoryBytes,
@@ -27,9 +30,9 @@ const FAMILIES: readonly { name: string; help: string }[] = [
 ];
 
 /**
- * What a run found, as the text of `custom_metrics.prom`.
+ * The text of `custom_metrics.prom` for a run's report.
  *
- * Shape: a series that nobody knows anything about is not there at all, its HELP and TYPE included.
+ * Behaviour: a series without samples is left out, with its HELP and TYPE.
  */
 export function renderReport(report: CollectReport): string {
   const samples = samplesByName(report);

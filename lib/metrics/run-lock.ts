@@ -8,16 +8,15 @@ import { unwritable } from "./textfile.ts";
 /** Name of the lock's file inside the text-file directory; one that ended in `.prom` would be read as metrics. */
 export const LOCK_FILE = ".opsctl-collect.lock";
 
-/** Directory of root's locks, in the first of these that the host has. */
+/** Directory of root's locks, in the first of `RUNTIME_DIRS` that the host has. */
 const ROOT_LOCKS = "opsctl-collect";
 const RUNTIME_DIRS = ["/run", "/var/run", "/var/lib"];
 
 /**
  * Keeps two runs that write into one directory apart; null when another run is in progress.
  *
- * Behaviour: root's lock is where no other account can put anything, an account's own is in the text-file directory. So
- *            the directory's owner, run beside root, is kept apart from its own runs alone; each still replaces the file
- *            whole.
+ * Behaviour: root's lock is in a directory of root's, another account's in the text-file directory. So a run of root
+ *            and one of the directory's owner do not exclude each other; each still replaces the whole file.
  * Errors:    METRICS_FILE_UNWRITABLE when the lock's file cannot be made or used.
  */
 export function lockRun(directory: TextDirectory): FileLock | null {
@@ -30,7 +29,7 @@ export function lockRun(directory: TextDirectory): FileLock | null {
   }
 }
 
-/** Where the lock for a text-file directory is. */
+/** The path of the lock for a text-file directory. */
 export function lockPathOf({ path, key }: TextDirectory): string {
   return isRoot() ? join(rootLocks(), `${key}.lock`) : join(path, LOCK_FILE);
 }

@@ -1,7 +1,7 @@
 import { unlessLate } from "../platform/time-limit.ts";
 import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
 
-/** What a run of the collector touches; `limitsMs` is how long each source may take. */
+/** The dependencies of a run of the collector; `limitsMs` is how long each source may take. */
 export type CollectDependencies = {
   sources: Record<SourceName, Source>;
   limitsMs: Record<SourceName, number>;
@@ -20,11 +20,11 @@ export type SourceReport = SourceReading & { name: SourceName; durationMs: numbe
 export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
 
 /**
- * Reads all sources at once, each for as long as its own limit lets it.
+ * Reads all sources at once, each within its own limit.
  *
- * Shape:  the longest limit is the longest run. What a source has not said by then, or throws, is a problem of that
- *         source, which has no samples; the others are as they are.
- * Errors: none thrown.
+ * Behaviour: a run takes no longer than the longest limit. A source that is late or throws has a problem and no
+ *            samples; the others are not affected.
+ * Errors:    none thrown.
  */
 export async function collectMetrics(dependencies: CollectDependencies): Promise<CollectReport> {
   const sources = await Promise.all(SOURCES.map((name) => readSource(name, dependencies)));

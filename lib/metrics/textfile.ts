@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { OpsError } from "../platform/errors.ts";
 import { isLeftover, writeFileAtomic } from "../platform/files/atomic-file.ts";
 
-/** The agent's user reads what root writes. */
+/** The agent, another account, reads the file. */
 const MODE = 0o644;
 
 /**
  * Replaces the metrics file; a reader sees the old one or the whole new one.
  *
- * Shape:  the temporary file's name does not end in `.prom`, or the agent would read it too; those of runs that were
- *         killed are removed, which only the holder of the run's lock may do.
- * Errors: METRICS_FILE_UNWRITABLE; the old file is as it was.
+ * Behaviour: the temporary file's name does not end in `.prom`, or the agent would read it too. Removes the temporary
+ *            files of killed runs, so call it only while holding the run's lock.
+ * Errors:    METRICS_FILE_UNWRITABLE; the old file is unchanged.
  */
 export function writeMetricsFile(path: string, text: string): void {
   try {

@@ -7,18 +7,18 @@ import { unwritable } from "./textfile.ts";
 /** How the child that writes is started: with `command`, and the file's path after it. */
 export type OwnerWriter = { command: readonly string[]; env: Record<string, string> };
 
-/** As long as a file of a few kilobytes may take, on a disk that hangs. */
+/** How long writing a few kilobytes may take, on a disk that hangs. */
 const LIMIT_MS = 3_000;
-/** Far more than the line that says why. */
+/** Far more than the one line of an error. */
 const MAX_OUTPUT = 65_536;
 
 /**
  * Replaces the metrics file as the account that its directory belongs to, for a process that is root.
  *
- * Behaviour: a child that has become that account for good makes, syncs, renames and removes everything: whatever the
- *            account has put there leads it only to what the account may do itself. It gets the text on its standard
- *            input and none of this process's variables, which hold secrets. To end it in time takes CAP_KILL.
- * Errors:    METRICS_FILE_UNWRITABLE; the old file is as it was.
+ * Behaviour: a child that has become that account for good makes, syncs, renames and removes all files: links of the
+ *            account lead it only to what the account itself may change. It gets the text on its standard input and
+ *            none of this process's variables, which hold secrets. Killing it at the limit needs CAP_KILL.
+ * Errors:    METRICS_FILE_UNWRITABLE; the old file is unchanged.
  */
 export async function writeAsOwner(
   uid: number,
@@ -42,12 +42,12 @@ export async function writeAsOwner(
 /** How the child ended, null when it ended well, and what it printed. */
 async function endOf(child: ChildProcess, text: string): Promise<{ how: string | null; output: string }> {
   let output = "";
-  // Any process of that account may take over the child's output and write without end, also when it has ended.
+  // Any process of that account may take over the child's output and write without end, even after the child's end.
   child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
     output += piece;
     if (output.length > MAX_OUTPUT) child.stdout?.destroy();
   });
-  // A child that ended before it has read everything says why by its status.
+  // When the child ends before it has read everything, its status says why.
   child.stdin?.on("error", () => {}).end(text);
   const ended = new Promise<string | null>((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "an unknown error"));
@@ -66,7 +66,7 @@ async function endOf(child: ChildProcess, text: string): Promise<{ how: string |
   return { how, output };
 }
 
-/** What the child says of its own failure, which it prints as one line of JSON. */
+/** The failure that the child printed as one line of JSON; null when it printed none. */
 function refusalIn(output: string): OpsError | null {
   try {
     const { code, message, hint } = JSON.parse(output) as Record<string, string>;

@@ -12,7 +12,7 @@ export type MissingGrant = {
   serviceRoleHas: boolean;
 };
 
-/** What the database's own catalog says about the requirements; every list holds faults only. */
+/** What the database's catalog says about the requirements; every list holds faults only. */
 export type Catalog = {
   login: string;
   serverVersion: number;
@@ -34,7 +34,7 @@ export type Catalog = {
     table: string;
     origin: "application" | "opsctl";
   }[];
-  /** Whether the record of migrations is there, and whether the login may read it and sees its rows. */
+  /** Whether the record of migrations exists, and whether the login may read it and sees its rows. */
   recordTable: { exists: boolean; readable: boolean; visible: boolean };
 };
 
@@ -61,7 +61,7 @@ export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Ca
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/** The requirements beside what the database has of them, and who lacks what. */
+/** The common table expressions: each requirement beside what the database has, and each fault. */
 function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wanted): Fragment {
   return sql`
     service as (
@@ -145,7 +145,7 @@ function whatIsMissing(sql: postgres.Sql): Fragment {
       select coalesce(jsonb_agg(format('%s(%s)', f.name, f.args)), '[]') from function as f where f.oid is null)`;
 }
 
-/** Privileges that are lacking, and tables whose rows stay hidden. */
+/** Missing privileges, and tables whose rows stay hidden. */
 function whatIsForbidden(sql: postgres.Sql): Fragment {
   return sql`
     'schemaGrants', (

@@ -2,7 +2,7 @@ import type { Catalog, MissingGrant } from "./catalog.ts";
 import type { MigrationStatus } from "./recorded.ts";
 import { APPLICATION_REQUIREMENTS, FUNCTION_REQUIREMENTS, OWN_REQUIREMENTS } from "./requirements.ts";
 
-/** One reason why opsctl cannot work on a database, and the line that mends it. */
+/** One reason why opsctl cannot work on a database, and the command that mends it. */
 export type ReadinessProblem = {
   code:
     | "DATABASE_NOT_MIGRATED"
@@ -32,7 +32,7 @@ export function migrationProblems(
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map((migration) => migration.name);
   const pending = named("pending");
-  // A pending migration says more than its column.
+  // A pending migration says more than its missing columns.
   if (missing.length === 0 && pending.length === 0) missing.push(...missingOwnColumns(catalog));
 
   if (missing.length > 0)
@@ -78,7 +78,7 @@ export function schemaProblems(catalog: Catalog): ReadinessProblem[] {
   }));
 }
 
-/** What a new database must bring before opsctl's migrations can run: the hosted platform's roles and auth.uid(). */
+/** What a new database lacks for opsctl's migrations: the hosted platform's roles and auth.uid(). */
 export function platformProblems(catalog: Catalog): ReadinessProblem[] {
   const roles = catalog.missingRoles.map((role) => ({
     code: "DATABASE_SCHEMA_MISSING" as const,
@@ -103,7 +103,8 @@ export function grantProblems(catalog: Catalog): ReadinessProblem[] {
     message: `Cannot use the database: ${message}`,
     hint,
   });
-  // Whoever cannot call the functions, or sees no row of opsctl's tables, is no owner either: membership brings both.
+  // A login that cannot call the functions, or sees no row of opsctl's tables, is not the owner: membership brings
+  // both.
   const isBlind = catalog.rowSecurity.some((row) => row.side === "login" && row.origin === "opsctl");
   const needsMembership = catalog.isService === false && (isBlind || catalog.executeGrants.length > 0);
   const viaService = needsMembership || catalog.isService === true;
@@ -140,7 +141,7 @@ export function grantProblems(catalog: Catalog): ReadinessProblem[] {
 
 /** Tables whose rows would silently stay hidden from the login or from the functions' owner. */
 export function rowSecurityProblems(catalog: Catalog): ReadinessProblem[] {
-  // A login that sees nothing of opsctl's own tables lacks the membership, which is said elsewhere.
+  // A login that sees no row of opsctl's own tables lacks the membership, which `grantProblems` reports.
   const hidden = catalog.rowSecurity.filter((row) => row.side === "owner" || row.origin === "application");
   return hidden.map(({ role, side, table }) => ({
     code: "DATABASE_ROW_SECURITY",

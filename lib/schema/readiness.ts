@@ -15,9 +15,10 @@ export type { ReadinessProblem } from "./problems.ts";
 /**
  * Everything that keeps opsctl from working on this database as this login, all at once; empty when it is ready.
  *
- * Shape:  { code, message, hint } each; two round trips, catalog reads only, nothing locked or written.
- *         A database whose SQL files were applied by hand has no record of them: there the functions decide.
- * Errors: the driver's own, when the database cannot be reached.
+ * Shape:     { code, message, hint } each.
+ * Behaviour: two round trips that read the catalog only; nothing is locked or written. A database whose SQL files were
+ *            applied by hand has no record of them: there the functions decide.
+ * Errors:    the driver's own, when the database cannot be reached.
  */
 export async function checkReadiness(sql: postgres.Sql): Promise<ReadinessProblem[]> {
   const catalog = await readCatalog(sql, {

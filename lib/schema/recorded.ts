@@ -5,7 +5,7 @@ import { MIGRATIONS, type Migration } from "./migrations.ts";
 /** One row of `public.opsctl_migrations`. */
 export type RecordedMigration = { version: number; name: string; checksum: string; appliedAt: string };
 
-/** What became of one migration in a database. */
+/** The state of one migration in a database. */
 export type MigrationStatus = {
   version: number;
   name: string;

@@ -1,11 +1,11 @@
 /** A privilege on one column of a table in schema `public`, needed by one side. */
 export type ColumnRequirement = {
-  /** `login` is who connects for the weekly run, `owner` is who owns opsctl's functions. */
+  /** `login` connects for the weekly run, `owner` owns opsctl's functions. */
   side: "login" | "owner";
   table: string;
   column: string;
   privilege: "SELECT" | "INSERT" | "UPDATE" | "REFERENCES";
-  /** Whether opsctl's migrations make the table, or the application has to bring it. */
+  /** Whether opsctl's migrations make the table, or the application's. */
   origin: "application" | "opsctl";
 };
 
@@ -40,7 +40,7 @@ const LOGIN_READS: Columns = {
   resend_email_events: ["id", "tenant_id", "provider_email_id", "type", "occurred_at"],
 };
 
-// `tenants.status` is not among them: it is never consulted, and the application may drop it.
+// Without `tenants.status`: it is never read, and the application may drop it.
 const OWNER_READS: Columns = {
   tenants: ["id", "archived_at"],
   users: ["id", "tenant_id", "role"],
@@ -53,7 +53,8 @@ const OWNER_INSERTS: Columns = {
   timeline_entries: ["tenant_id", "user_id", "source", "kind", "title", "metadata"],
 };
 
-// A key column stands for the table as its first migration made it; each column that a later one adds stands for itself.
+// A key column represents the table as its first migration made it; columns that later migrations add are listed one by
+// one.
 const OWN_TABLES: Columns = {
   weekly_performance_reports: ["id"],
   weekly_performance_deliveries: ["id"],

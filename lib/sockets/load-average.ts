@@ -6,15 +6,15 @@ export type LoadAverage = { load1: number; load5: number; load15: number };
 /**
  * The host's load averages, or null when they cannot be read.
  *
- * Shape:  read from the kernel's file: `os.loadavg()` answers zeros when it knows nothing.
- * Source: proc_loadavg(5).
+ * Behaviour: reads the kernel's file, because `os.loadavg()` returns zeros when it knows nothing.
+ * Source:    proc_loadavg(5).
  */
 export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAverage | null> {
   const text = await readProcFile(path).catch(() => null);
   return text === null ? null : parseLoadAverage(text);
 }
 
-/** The three averages of such a text as `0.44 0.41 0.82 1/95 26782`; null when it is none. */
+/** The three averages in a text like `0.44 0.41 0.82 1/95 26782`; null for any other text. */
 export function parseLoadAverage(text: string): LoadAverage | null {
   const [, one, five, fifteen] = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) /.exec(text) ?? [];
   if (one === undefined) return null;

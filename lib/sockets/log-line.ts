@@ -23,9 +23,9 @@ const MODE = 0o644;
 /**
  * Appends one line of JSON to the monitor's log.
  *
- * Shape:     one write to a file that is opened for appending, so that the lines of two runs never mix. The directory is
- *            not created.
- * Behaviour: opened once, without following a link or waiting for a reader, and judged by its descriptor.
+ * Behaviour: one write to a file opened for appending, so that the lines of two runs never mix. Does not create the
+ *            directory. The file is opened once, without following a link or waiting for a reader, and judged by its
+ *            descriptor.
  * Errors:    LOG_UNWRITABLE.
  */
 export async function appendReadings(logDir: string, readings: SocketReadings): Promise<void> {

@@ -2,14 +2,14 @@ import type { Stats } from "node:fs";
 import { METRIC } from "../host/metric-names.ts";
 import { readJudged } from "../platform/files/regular-file.ts";
 
-/** Older values are those of a collector that has stopped, and so are those of a clock that was set back since. */
+/** An older value, or one from the future (the clock was set back), is not used. */
 const MAX_AGE_MS = 300_000;
 
 /**
  * The proxy's memory as the collector last wrote it to the metrics file, or null when it is not known.
  *
- * Shape: what the agent would not take is not known either: a line without its end, or a value that is no number.
- * Units: bytes; `nowMs` is epoch milliseconds.
+ * Behaviour: null also for what the agent would refuse: an unfinished line, or a value that is no number.
+ * Units:     bytes; `nowMs` is epoch milliseconds.
  */
 export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
   try {

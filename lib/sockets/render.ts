@@ -18,7 +18,7 @@ export function renderMonitored({ readings, alert }: SocketMonitorReport, thresh
 /**
  * The WhatsApp text of an alert.
  *
- * Shape: plain digits, so that the number can be searched for and copied.
+ * Shape: plain digits, so that the numbers can be searched for and copied.
  */
 export function renderSocketAlert(alert: {
   host: string;

@@ -6,7 +6,7 @@ import type { SocketReadings } from "./log-line.ts";
 import { renderSocketAlert } from "./render.ts";
 import { type Messenger, sendText } from "./send.ts";
 
-/** What a run of the socket monitor touches. */
+/** The dependencies of a run of the socket monitor. */
 export type SocketMonitorDependencies = {
   countSockets: () => Promise<SocketCounts>;
   readLoadAverage: () => Promise<LoadAverage | null>;
@@ -19,7 +19,7 @@ export type SocketMonitorDependencies = {
   nowMs: () => number;
 };
 
-/** What a run saw and did; any problem makes it a failed one. */
+/** What a run saw and did; with any problem the run has failed. */
 export type SocketMonitorReport = {
   readings: SocketReadings;
   alert: AlertOutcome;

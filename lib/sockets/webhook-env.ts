@@ -6,9 +6,9 @@ const MAX_BYTES = 1_048_576;
 /**
  * The variables of the webhook's environment file; none when there is no such file.
  *
- * Shape:  it holds keys, so it is read as a secret's file is, and must be closed to group and others. It is parsed,
- *         never run.
- * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ * Behaviour: it holds keys, so it is read like a secret's file and must be closed to group and others. It is parsed,
+ *            not run.
+ * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export function readWebhookEnv(path: string): Map<string, string> {
   const text = readClosedText(path, {

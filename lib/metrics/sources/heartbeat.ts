@@ -7,8 +7,8 @@ import type { Source } from "../source.ts";
 /**
  * When the weekly report last ended well; no sample when it never did, which is no failure.
  *
- * Behaviour: the file is looked at, never opened, and a link in its place is a failure: its directory belongs to the
- *            service's account, and the collector is root.
+ * Behaviour: does not open the file, and a link in its place is a failure: its directory belongs to the service's
+ *            account, and the collector is root.
  */
 export function heartbeatSource(logDir: string): Source {
   return async () => {

@@ -7,8 +7,8 @@ import type { MetricSample } from "../../text/prometheus-text.ts";
 import type { Source, SourceProblem } from "../source.ts";
 
 /**
- * What the hosting source needs; `findToken` is asked within the source's own time, `missingNote` says where a token is
- * that was not used.
+ * What the hosting source needs; `findToken` is called within the source's limit, `missingNote` names a token that root
+ * did not read.
  */
 export type HostingOptions = {
   baseUrl: URL;
@@ -52,7 +52,7 @@ async function token({ findToken, missingNote }: HostingOptions): Promise<{ toke
   }
 }
 
-/** By name, each once: two names that cannot be told apart any more are one, failed when either is. */
+/** Sorted by name, each once: two names that have the same label are one, failed when either failed. */
 function samplesOf(projects: readonly ProjectDeploy[]): MetricSample[] {
   const byName = new Map<string, boolean>();
   for (const { name, failed } of projects) {
@@ -64,7 +64,7 @@ function samplesOf(projects: readonly ProjectDeploy[]): MetricSample[] {
     .map(([project, failed]) => ({ labels: { project }, value: failed ? 1 : 0 }));
 }
 
-// Legal in a label, and of no use to anybody; a line feed has an escape of its own.
+// Control characters are legal in a label and of no use; a line feed has an escape of its own.
 function labelOf(name: string): string {
   return (
     name

@@ -6,7 +6,7 @@ import type { Source } from "../source.ts";
 /** All TCP sockets of the host, and those in CLOSE_WAIT. */
 export function socketsSource(): Source {
   return async (signal) => {
-    // To start a program keeps this process from all else: what waits for a peer goes first.
+    // Starting a program blocks this process: calls to peers begin first.
     await nextTurn();
     try {
       const { total, closeWait } = await countSockets({ signal });
