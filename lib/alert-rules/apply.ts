@@ -4,7 +4,7 @@ import { fieldChanges } from "./changes.ts";
 import type { PlannedRule } from "./plan.ts";
 
 /**
- * What became of one rule.
+ * The result for one rule.
  *
  * Shape: `code` and `message` say why for `conflict` and `failed`, and are null otherwise.
  */
@@ -18,10 +18,10 @@ export type AppliedRule = {
 };
 
 /**
- * Writes each rule that differs, once and one after another; tells `onRule` as it goes.
+ * Writes each rule that differs, one after another, each once; calls `onRule` after each.
  *
- * Shape: a rule that fails does not stop the next. Whatever a write is answered, the platform's own copy decides
- *        whether it is done: another run may have been faster, and an answer that was lost may hide a success.
+ * Behaviour: a rule that fails does not stop the next. After a failed write the platform's copy decides whether the
+ *            rule is as it should be: another run may have been faster, and a lost answer may hide a success.
  */
 export async function applyRules(
   platform: GrafanaClient,
@@ -72,7 +72,7 @@ async function problemAfter(
   };
 }
 
-/** Whether somebody else's write stood in the way; older versions say so with a 400 that names it. */
+/** Whether another write came first; older versions say so with a 400 that names the conflict. */
 function isConflict({ status, message }: PlatformProblem): boolean {
   return status === 409 || (message?.startsWith("[alerting.alert-rule.conflict]") ?? false);
 }

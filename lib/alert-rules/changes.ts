@@ -3,7 +3,7 @@ import { ruleFields } from "./normalise.ts";
 /** One part of a rule that differs; null on the side where it is absent. */
 export type FieldChange = { path: string; from: unknown; to: unknown };
 
-/** What makes `wanted` differ from `present`, by path; nothing when both behave alike. */
+/** The differences between `present` and `wanted`, by path; empty when both behave alike. */
 export function fieldChanges(present: unknown, wanted: unknown): FieldChange[] {
   const before = ruleFields(present);
   const after = ruleFields(wanted);

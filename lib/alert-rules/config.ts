@@ -15,7 +15,7 @@ import { isPlatformUid } from "./platform-uid.ts";
 /** The settings of `plan` and `apply`. */
 export type AlertRulesConfig = { url: string; token: Secret; uids: PlatformUids };
 
-/** Uids given as options; each stands before its variable. */
+/** Uids given as options; each overrides its variable. */
 export type GivenUids = { [K in keyof PlatformUids]?: string | undefined };
 
 const platformUid: Rule<string> = {
@@ -30,7 +30,7 @@ const VARIABLE = {
   logs: "MONITORING_LOKI_UID",
 } as const;
 
-/** What stands in an exported rule for a uid that is not given; the platform takes it for none of its own. */
+/** Stands in an exported rule for a uid that is not given; no uid of the platform looks like it. */
 function placeholder(name: string): string {
   return `<${name}>`;
 }

@@ -3,9 +3,9 @@ const YEAR_MS = 365 * UNITS.d;
 const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 
 /**
- * A duration as Prometheus writes it (`90s`, `1m30s`, `1d`), in milliseconds; null when it is none.
+ * A duration as Prometheus writes it (`90s`, `1m30s`, `1d`), in milliseconds; null for any other text.
  *
- * Shape:  units from the longest to the shortest, each at most once; a bare `0` is one too.
+ * Shape:  units from the longest to the shortest, each at most once; or `0`.
  * Source: prometheus/common model/time.go, ParseDuration.
  */
 export function parseDurationMs(text: string): number | null {

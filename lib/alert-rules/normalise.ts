@@ -2,12 +2,12 @@ import { member } from "../platform/http/answer.ts";
 import { EXPRESSION_SOURCE } from "../providers/grafana/document.ts";
 import { parseDurationMs, renderDuration } from "./duration.ts";
 
-/** Every part of a rule that means something, by its path: `for`, `labels.severity`, `data.A.model.expr`. */
+/** Every part of a rule that has a meaning, by its path: `for`, `labels.severity`, `data.A.model.expr`. */
 export type RuleFields = ReadonlyMap<string, unknown>;
 
 const TEXTS = ["title", "folderUID", "ruleGroup", "condition", "noDataState", "execErrState"] as const;
 
-/** What the platform knows beyond our fields, with the values that mean "not set". */
+/** Fields of the platform that ours do not have, with the values that mean "not set". */
 const UNSET: Readonly<Record<string, readonly unknown[]>> = {
   isPaused: [false],
   keep_firing_for: ["", "0s", 0],
@@ -31,12 +31,12 @@ const MODEL: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * A rule, ours or the platform's, as the fields that may be compared.
+ * The fields of a rule, ours or the platform's, in a form that can be compared.
  *
- * Shape:  what only the platform writes (`id`, `orgID`, `updated`, `provenance`), keys that mean nothing to the
- *         evaluation, the order of keys, the added defaults and the spelling of durations are gone, so two rules with
- *         equal fields behave alike. A value that cannot be understood stays as it is and so differs.
- * Source: grafana/grafana pkg/services/ngalert/models/alert_query.go (defaults), api_provisioning.go (durations).
+ * Behaviour: drops what only the platform writes (`id`, `orgID`, `updated`, `provenance`), keys without a meaning for
+ *            the evaluation, the order of keys, added defaults and the spelling of durations: two rules with equal
+ *            fields behave alike. A value of unknown form is kept unchanged and so differs.
+ * Source:    grafana/grafana pkg/services/ngalert/models/alert_query.go (defaults), api_provisioning.go (durations).
  */
 export function ruleFields(rule: unknown): RuleFields {
   const fields = new Map<string, unknown>();
@@ -77,7 +77,7 @@ function addStep(fields: Map<string, unknown>, step: unknown, index: number): vo
     fields.set(`${path}.relativeTimeRange.from`, member(range, "from") ?? 0);
     fields.set(`${path}.relativeTimeRange.to`, member(range, "to") ?? 0);
   }
-  // The platform copies the model's type of query outwards, and an old one knows the outer one alone.
+  // The platform copies the model's `queryType` to the step; an old platform has only the step's.
   const queryType = isExpression ? "" : member(model, "queryType") || member(step, "queryType") || "";
   for (const [name, fallback] of Object.entries(MODEL)) {
     const value = name === "queryType" ? queryType : valueAt(model, name.split("."));

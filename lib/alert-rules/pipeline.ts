@@ -2,7 +2,7 @@ import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../provider
 import { renderDuration } from "./duration.ts";
 import { type AlertRule, comparisonText } from "./rules/rule.ts";
 
-/** Where the rules go and where they read from: uids of the platform. */
+/** The platform's uids: of the folder that holds the rules, and of the data sources that they read. */
 export type PlatformUids = { folder: string; metrics: string; logs: string };
 
 /** How far back the platform lets an instant query look. */
@@ -10,11 +10,11 @@ const QUERY_RANGE = { from: 600, to: 0 };
 const NO_RANGE = { from: 0, to: 0 };
 
 /**
- * A rule in the form of the platform: A asks, B reduces to the newest number, C compares that number.
+ * A rule in the platform's form: A queries, B reduces to the newest number, C compares that number.
  *
- * Shape:  without `dropNN` a NaN would pass the reduction and, compared, fire. The group is repeated as a label,
- *         because the platform does not put it among an alert's labels and the webhook finds the squad by it.
- * Source: monitoring document, Alert rules.
+ * Behaviour: without `dropNN` a NaN would pass the reduction and fire in the comparison. The group is repeated as a
+ *            label, because an alert's labels do not have it otherwise and the webhook finds the squad by it.
+ * Source:    monitoring document, Alert rules.
  */
 export function ruleDocument(rule: AlertRule, uids: PlatformUids): RuleDocument {
   return {

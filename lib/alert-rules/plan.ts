@@ -11,10 +11,10 @@ import { type PlatformUids, ruleDocument } from "./pipeline.ts";
 import type { AlertRule } from "./rules/rule.ts";
 
 /**
- * What is to be done with one rule, and why.
+ * What to do with one rule, and why.
  *
- * Shape: a `conflict` is a rule of somebody else with this title in this group: neither is touched. `changes` is
- *        filled for an update alone.
+ * Shape: `conflict`: another rule has this title in this group, and neither is touched. `changes` is filled for an
+ *        update only.
  */
 export type PlannedRule = {
   uid: string;
@@ -22,7 +22,7 @@ export type PlannedRule = {
   group: string;
   action: "create" | "update" | "none" | "conflict";
   changes: FieldChange[];
-  /** The uid of the foreign rule that has the title, for a conflict. */
+  /** For a conflict: the uid of the other rule that has the title. */
   conflictsWith: string | null;
   document: RuleDocument;
 };
@@ -39,7 +39,7 @@ export async function planRules(
 ): Promise<PlannedRule[]> {
   const [folder, list] = await Promise.all([platform.hasFolder(uids.folder), platform.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];
-  // A token that may write rules need not be allowed to read folders; the platform then judges at the first write.
+  // A token that may write rules may be forbidden to read folders; then the platform judges at the first write.
   const isHidden = folder.status !== "ok" && folder.problem.status === 403;
   if (!isHidden && mustRead(folder, "read the folder of the alert rules") === null)
     throw folderMissing(uids.folder);
@@ -51,7 +51,7 @@ export async function planRules(
   });
 }
 
-/** What is to be done with a rule, given the platform's own of the same uid and the list of all. */
+/** What to do with a rule, given the platform's rule of the same uid and the list of all its rules. */
 export function decideRule(
   document: RuleDocument,
   present: object | null,

@@ -10,12 +10,12 @@ const VERB = {
   conflict: "CONFLICT  ",
 } as const;
 
-/** The rules as a JSON array that can be read, compared and posted one by one. */
+/** The rules as a JSON array, of which each can be posted by itself. */
 export function renderExport(documents: readonly RuleDocument[]): string {
   return `${JSON.stringify(documents, null, 2)}\n`;
 }
 
-/** What `apply` would do, for people: a line a rule, under it each field that changes, old and new. */
+/** What `apply` would do, for people: a line for each rule, below it each field that changes, old and new. */
 export function renderPlan(planned: readonly PlannedRule[], warnings: readonly string[]): string {
   const rules = planned.flatMap((rule) => [
     `${VERB[rule.action]} ${nameOf(rule)}`,
@@ -32,7 +32,7 @@ export function renderPlan(planned: readonly PlannedRule[], warnings: readonly s
   return lines([...rules, ...warnings.map((warning) => `Warning: ${warning}`), summary]);
 }
 
-/** What `apply` did, for people: a line a rule, with the reason where it was not done. */
+/** What `apply` did, for people: a line for each rule, with the reason where it failed. */
 export function renderApplied(applied: readonly AppliedRule[]): string {
   const rules = applied.flatMap((rule) => [
     `${rule.result.padEnd(10)} ${nameOf(rule)}`,
@@ -50,7 +50,7 @@ function nameOf({ group, title, uid }: { group: string; title: string; uid: stri
   return `${group} / ${title} (${uid})`;
 }
 
-/** The platform's values are data: they may hold anything, and a terminal must not act on it. */
+/** The platform's values may hold anything, and a terminal must not act on them. */
 function valueText(value: unknown): string {
   return value === null ? "(none)" : shown(JSON.stringify(value));
 }

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 /** The states of the ledger. */
 export const DELIVERY_STATES = ["pending", "running", "sent", "failed", "unknown"] as const;
 
-/** A row of the ledger as an operator sees it: masks, ids and codes, never a number or an address. */
+/** A row of the ledger for the operator: masks, ids and codes, never a number or an address. */
 export type Delivery = {
   id: string;
   /** The first local date of the report's week. */
@@ -21,7 +21,7 @@ export type Delivery = {
   leaseExpiresAt: string | null;
   dispatchedAt: string | null;
   settledAt: string | null;
-  /** Until when a new run may try a `failed` delivery again; null when it may not, or no longer. */
+  /** Until when a run may try a `failed` delivery again; null when none may. */
   retryableUntil: string | null;
 };
 

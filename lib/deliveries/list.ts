@@ -2,17 +2,17 @@ import type postgres from "postgres";
 import { OpsError } from "../platform/errors.ts";
 import { type Delivery, deliveryColumns } from "./delivery.ts";
 
-/** Which deliveries are asked for; what is absent does not restrict. */
+/** Which deliveries to list; an absent part does not restrict. */
 export type DeliveryFilter = {
   state?: Delivery["state"] | undefined;
   /** The first local date of the week, YYYY-MM-DD. */
   week?: string | undefined;
   tenantId?: string | undefined;
-  /** The id of the last delivery of an earlier answer: go on behind it. */
+  /** The id of the last delivery of an earlier list: go on after it. */
   after?: string | undefined;
 };
 
-/** Deliveries in order, and where to go on when there are more of them. */
+/** Deliveries in order; `next` is where to go on when there are more. */
 export type DeliveryList = { deliveries: Delivery[]; more: boolean; next: string | null };
 
 const PAGE = 1_000;
@@ -20,8 +20,8 @@ const PAGE = 1_000;
 /**
  * The deliveries that match, newest week first, then by tenant; `limit` of them at most.
  *
- * Shape:  read in pages, each by the key of the row before it, so that memory and locks stay small at any limit.
- * Errors: DELIVERY_NOT_FOUND when there is no delivery `after`.
+ * Behaviour: reads in pages, each from the key of the row before it, so that memory and locks stay small at any limit.
+ * Errors:    DELIVERY_NOT_FOUND when there is no delivery `after`.
  */
 export async function listDeliveries(
   sql: postgres.Sql,
@@ -31,7 +31,7 @@ export async function listDeliveries(
   if (filter.after !== undefined) await requireDelivery(sql, filter.after);
   const deliveries: Delivery[] = [];
   let after = filter.after;
-  // One more than asked for, which only says that there is more.
+  // One more than asked for, to know whether there are more.
   while (deliveries.length <= limit) {
     const size = Math.min(PAGE, limit + 1 - deliveries.length);
     const page = await readPage(sql, { ...filter, after }, size);
@@ -73,7 +73,7 @@ async function requireDelivery(sql: postgres.Sql, id: string): Promise<void> {
   if (!row) throw deliveryNotFound(id);
 }
 
-/** The failure that there is no such delivery. */
+/** The error for an id that no delivery has. */
 export function deliveryNotFound(id: string): OpsError {
   return new OpsError({
     code: "DELIVERY_NOT_FOUND",

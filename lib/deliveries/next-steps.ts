@@ -1,6 +1,6 @@
 import type { Delivery } from "./delivery.ts";
 
-/** What an operator can do about a delivery in its present state, a line each; nothing for one that is sent. */
+/** What an operator can do about a delivery in its present state, a line each; none for a sent one. */
 export function nextSteps(delivery: Delivery): string[] {
   const { state, code, retryableUntil, leaseExpiresAt } = delivery;
   switch (state) {

@@ -5,7 +5,7 @@ import { messageIdOf } from "../providers/send-outcome.ts";
 import { normalizePhone } from "../text/phone.ts";
 import { deliveryNotFound } from "./list.ts";
 
-/** What a person found out about a delivery that was in doubt. */
+/** What a person found out about a delivery in doubt. */
 export type Finding = {
   to: "sent" | "failed";
   providerMessageId: string | null;
@@ -13,11 +13,11 @@ export type Finding = {
   actor: string;
 };
 
-/** What the ledger says now; `code` is a remark on a sent delivery, the reason of a failed one. */
+/** The ledger's new state; `code` is a remark on a sent delivery, the reason of a failed one. */
 export type Reconciled = { id: string; state: "sent" | "failed"; code: string | null };
 
 /**
- * Takes a delivery out of `unknown`, on any day, with a record that stays.
+ * Takes a delivery out of `unknown`, on any day, and records who decided why.
  *
  * Errors: DELIVERY_NOT_FOUND, DELIVERY_NOT_UNKNOWN, RECONCILE_REASON_PRIVATE, RECONCILE_INVALID; nothing is changed
  *         then.
@@ -52,7 +52,7 @@ const NOT_AN_ID =
   "the provider's message id is not one; it is the id or key.id of the provider's answer, never the recipient";
 const NOT_A_NAME = "the actor is a name, and neither an address nor a telephone number; see --actor";
 
-/** As a run keeps them; a person may also take the recipient's number for one. */
+/** Like the ids that a run records; a person may also enter the recipient's number by mistake. */
 function isMessageId(text: string): boolean {
   return messageIdOf(text) !== null && normalizePhone(text) === null;
 }

@@ -5,7 +5,7 @@ import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { DeliveryDetails } from "./show.ts";
 
-/** The list for people, what matters most first; `deliveries show` and `--json` have the rest. */
+/** The list for people, the most important columns first; `deliveries show` and `--json` have the others. */
 export function renderDeliveryList({ deliveries, more, next }: DeliveryList): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
   const table = renderTable(
@@ -26,7 +26,7 @@ export function renderDeliveryList({ deliveries, more, next }: DeliveryList): st
     : table;
 }
 
-/** One delivery for people: its fields, its history, and what can be done. */
+/** One delivery for people: its fields, its history and the next steps. */
 export function renderDelivery({ delivery, reconciliations, next }: DeliveryDetails): string {
   const fields: [string, string | null][] = [
     ["Delivery", delivery.id],

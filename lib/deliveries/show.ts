@@ -3,7 +3,7 @@ import { type Delivery, deliveryColumns, instant } from "./delivery.ts";
 import { deliveryNotFound } from "./list.ts";
 import { nextSteps } from "./next-steps.ts";
 
-/** What a person decided about a delivery that was in doubt. */
+/** What a person decided about a delivery in doubt. */
 export type Reconciliation = {
   state: "sent" | "failed";
   providerMessageId: string | null;
@@ -14,7 +14,7 @@ export type Reconciliation = {
   at: string;
 };
 
-/** A delivery with its history and what to do about it, one line each. */
+/** A delivery with its history and the next steps, one line each. */
 export type DeliveryDetails = { delivery: Delivery; reconciliations: Reconciliation[]; next: string[] };
 
 /**

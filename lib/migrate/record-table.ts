@@ -1,7 +1,7 @@
 /**
- * Makes the record of applied migrations where it is missing, closed to everybody but who migrates.
+ * Makes the record of applied migrations where it is missing; only the migrating login may change it.
  *
- * Runs inside the transaction of the first migration, so that no reader ever finds a table without its revokes.
+ * Runs inside the first migration's transaction, so that no one sees the table before its privileges are revoked.
  */
 export const RECORD_TABLE = `
 do $$ begin

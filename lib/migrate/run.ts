@@ -15,14 +15,14 @@ import { RECORD_TABLE } from "./record-table.ts";
 /** What a migration run works with; `known` and `lockTimeoutMs` have defaults that only tests change. */
 export type MigrateDependencies = {
   sql: postgres.Sql;
-  /** Told the name of each migration as soon as it is committed. */
+  /** Called with the name of each migration as soon as it is committed. */
   onApplied?: (name: string) => void;
   known?: readonly Migration[];
   /** How long a migration may wait for a table that the application is using. */
   lockTimeoutMs?: number;
 };
 
-// One migration at a time in one database; released with the transaction, so a pooler may stand in between.
+// One migration at a time in a database; the lock ends with the transaction, so it also works through a pooler.
 const LOCK_KEY = 7_317_120_431;
 const LOCK_TIMEOUT_MS = 15_000;
 
@@ -52,9 +52,9 @@ export async function migrationStatus({ sql, known }: MigrateDependencies): Prom
 }
 
 /**
- * Applies every missing migration, each in a transaction of its own, and answers the state afterwards.
+ * Applies every missing migration, each in a transaction of its own, and returns the state afterwards.
  *
- * Shape:  `applied` names what this run applied; another run at the same time may have applied the rest.
+ * Shape:  `applied` names what this run applied; a run at the same time may have applied others.
  * Errors: MIGRATION_EDITED, MIGRATION_UNKNOWN, DATABASE_SCHEMA_MISSING, DATABASE_GRANT_MISSING and
  *         DATABASE_ROW_SECURITY before anything is applied; MIGRATION_FAILED with the file's name and the SQL state.
  */
@@ -77,7 +77,7 @@ export async function applyMigrations(
   return { applied, migrations: await migrationStatus(dependencies) };
 }
 
-/** Whether the migration was missing, and is applied now. */
+/** Applies one migration; false when it was applied already. */
 async function applyOne(
   dependencies: MigrateDependencies,
   migration: Migration,
@@ -87,10 +87,10 @@ async function applyOne(
   try {
     return await sql.begin(async (tx) => {
       await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
-      // A migration that waits for a busy table makes everybody behind it wait: rather give up and say so.
+      // A migration that waits for a busy table makes every later statement on it wait: so it gives up instead.
       await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();
       await tx.unsafe(RECORD_TABLE).simple();
-      // Looked at again under the lock: another run may have applied it meanwhile.
+      // Read again under the lock: another run may have applied it meanwhile.
       const status = compareMigrations(await readRecordedMigrations(tx), known);
       refuseForeignHistory(status);
       if (status.find((row) => row.version === migration.version)?.state === "applied") return false;
@@ -124,9 +124,9 @@ function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
     });
 }
 
-/** Refuses before the first change, with everything that is missing at once. */
+/** Refuses before the first change and names everything that is missing. */
 async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
-  // Who migrates need not read as the weekly login does, but every table and column has to be there.
+  // The migrating login need not read as the weekly login does, but every table and column must exist.
   const catalog = await readCatalog(sql, {
     requirements: APPLICATION_REQUIREMENTS,
     functions: [],
@@ -152,7 +152,7 @@ async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
   }
 }
 
-/** Several messages of the same beginning as one. */
+/** Joins messages that have the same beginning. */
 function joined(messages: string[]): string {
   const prefix = "Cannot use the database: ";
   return prefix + messages.map((message) => message.replace(prefix, "")).join("; ");

@@ -10,7 +10,7 @@ const DOMAIN =
   /^([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z0-9-]{1,58}[a-z0-9])$/iu;
 
 /**
- * One plain address as it is written, or null.
+ * One plain address, unchanged, or null.
  *
  * Shape:  `local@domain` and nothing else; upper and lower case are kept, nothing is trimmed or repaired.
  * Errors: null for a display name, quotes, blanks, line breaks, a list, an address literal, a name without a dot.

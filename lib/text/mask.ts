@@ -15,7 +15,7 @@ export function maskPhone(digits: string): string | null {
 /**
  * The first character of the local part, `***@` and the domain.
  *
- * Errors: null when it is not one plain address, since then nobody can say what would show.
+ * Errors: null when it is not one plain address: then the mask could show too much.
  */
 export function maskEmail(address: string): string | null {
   if (normalizeEmail(address) === null) return null;

@@ -7,7 +7,7 @@ const SEPARATORS = /[ \t\u00A0\u2000-\u200A\u202F.()\-\u2010-\u2015\u2212]/gu;
 const DIRECTION_MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /**
- * A phone number as a person typed it, as digits with country code; null when it is not plainly one number.
+ * A phone number as a person typed it, as digits with country code; null when it is not clearly one number.
  *
  * Shape:  "+55 (11) 98765-4321", "011 98765-4321" and "11 98765 4321" are all 5511987654321. Ten or eleven digits
  *         without a country code are taken as Brazilian. Ten to fifteen digits come out.
@@ -22,7 +22,7 @@ export function normalizePhone(raw: string | null): string | null {
   return prefix === undefined ? fromNational(digits) : fromInternational(digits);
 }
 
-/** Digits without a mark of a country code: it is Brazil's where the length is that of a Brazilian number. */
+/** Digits without `+` or `00`: Brazil's code is added where they have the length of a Brazilian number. */
 function fromNational(digits: string): string | null {
   if (digits.startsWith("0")) {
     const withoutTrunk = digits.slice(1);

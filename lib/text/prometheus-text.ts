@@ -16,7 +16,7 @@ export type MetricFamily = {
 /**
  * The families in Prometheus' text format, version 0.0.4: HELP and TYPE once above the samples of each.
  *
- * Shape:  ends with a line feed. A family without samples keeps its two lines. Names are the caller's to get right.
+ * Shape:  ends with a line feed. A family without samples keeps its two lines. The caller must give valid names.
  * Source: Prometheus, Exposition formats, Text format details, read 2026-11-21.
  */
 export function renderMetrics(families: readonly MetricFamily[]): string {
@@ -38,7 +38,7 @@ function renderLabels(labels: Readonly<Record<string, string>>): string {
 }
 
 function escaped(text: string, special: RegExp): string {
-  // A half of a surrogate pair has no form in UTF-8.
+  // Half of a surrogate pair cannot be written in UTF-8.
   return text.toWellFormed().replace(special, (sign) => (sign === "\n" ? "\\n" : `\\${sign}`));
 }
 

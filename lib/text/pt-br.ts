@@ -1,6 +1,6 @@
 const MINUS = "\u2212";
 
-/** From here on a double no longer counts in hundredths, so digits would be invented. */
+/** From here on a double has no exact hundredths: decimals would be invented. */
 const LARGEST_EXACT = 1e13;
 
 /**
@@ -24,13 +24,13 @@ export function formatNumber(value: number): string {
 /**
  * A fraction as a percentage: 0.4231 is "42,3%".
  *
- * Units: one decimal, halves away from zero. What is not all never reads 100%, what is not nothing never 0%.
+ * Units: one decimal, halves away from zero. Less than all is never shown as 100%, more than nothing never as 0%.
  */
 export function formatPercent(fraction: number): string {
   const size = Math.abs(fraction);
   if (size > 0 && size < 0.0005) return `menos de ${signed(fraction, "0,1%")}`;
   if (size < 1 && size >= 0.9995) return `mais de ${signed(fraction, "99,9%")}`;
-  // Rates carry four decimals: going through ten-thousandths keeps a half a half in binary.
+  // Rates have four decimals: ten-thousandths are exact in binary, so that a half is rounded as a half.
   const tenths = Math.floor((Math.round(size * 10_000) + 5) / 10);
   return `${formatNumber((fraction < 0 ? -tenths : tenths) / 10)}%`;
 }

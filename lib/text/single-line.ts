@@ -5,10 +5,10 @@ const INVISIBLE = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u20
 const BREAKS_AND_CONTROLS = /[\s\p{Cc}\u2028\u2029]+/gu;
 
 /**
- * `text` as one line that shows what it says, for data that enters a message.
+ * `text` as one line without hidden or reordered characters, for data that enters a message.
  *
- * Shape: line breaks and control characters become one blank, direction overrides and invisible characters go,
- *        broken surrogates become U+FFFD. Joiners inside emoji and accents stay.
+ * Shape: line breaks and control characters become one blank, direction overrides and invisible characters go, broken
+ *        surrogates become U+FFFD. Joiners inside emoji and accents stay.
  */
 export function singleLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, "").replace(BREAKS_AND_CONTROLS, " ").trim();

@@ -1,9 +1,9 @@
 const ELLIPSIS = "…";
 
-/** How far back a cut may move to end between two words. */
+/** How far back a cut may move to fall between two words. */
 const WORD_REACH_UNITS = 24;
 
-/** Of `app.conf` no `app.co` must be left: half a file's ending may be a domain. */
+/** `app.conf` must not become `app.co`: half of a file's ending may be a domain. */
 const HALF_ENDING = /(?<=\S)\.\p{L}{1,8}$/u;
 
 /** Made at the first cut: most texts fit, and a segmenter costs milliseconds. */
@@ -12,8 +12,8 @@ let graphemes: Intl.Segmenter | undefined;
 /**
  * `text` in at most `maxUnits` UTF-16 units, with "…" where something was left out.
  *
- * Shape: never cut inside a character as people see it, and between words where a blank is near, since half a
- *        number is a false number; nor inside what follows a dot. The empty string where not even one character and the "…" fit.
+ * Behaviour: cuts between words where a blank is near, because half a number is a wrong number; never inside a visible
+ *            character or a file's ending. Returns the empty string where not even one character and the "…" fit.
  */
 export function truncate(text: string, maxUnits: number): string {
   if (text.length <= maxUnits) return text;
@@ -26,7 +26,7 @@ export function truncate(text: string, maxUnits: number): string {
 function wholeGraphemes(text: string, budget: number): string {
   graphemes ??= new Intl.Segmenter("pt-BR", { granularity: "grapheme" });
   let end = 0;
-  // Whether a cluster is complete depends on the code point after it, so two units more are enough to know.
+  // The code point after a grapheme tells whether it is complete: two more units are enough.
   for (const { index, segment } of graphemes.segment(text.slice(0, Math.max(0, budget) + 2))) {
     if (index + segment.length > budget) break;
     end = index + segment.length;

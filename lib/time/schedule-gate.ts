@@ -11,7 +11,7 @@ export function isReportDay(now: Temporal.Instant): boolean {
   return localDate(now).dayOfWeek === MONDAY;
 }
 
-/** The local midnight after `now` in the report's zone: the instant from which nothing new is begun. */
+/** The local midnight after `now` in the report's zone: from that instant on nothing new is begun. */
 export function reportDayEnd(now: Temporal.Instant): Temporal.Instant {
   return startOfDate(localDate(now).add({ days: 1 }));
 }

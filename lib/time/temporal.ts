@@ -1,8 +1,8 @@
 /**
  * `Temporal`: the runtime's own where there is one, else the polyfill.
  *
- * Import it under the same name wherever instants or dates are made: as a type it is the standard's namespace.
- * The polyfill is loaded only where it is needed, since its import alone costs a start-up's worth of time.
+ * Import it under this name wherever instants or dates are made: as a type it is the standard's namespace. The polyfill
+ * is loaded only where it is needed, because its import takes as long as a whole start.
  */
 export const Temporal: typeof globalThis.Temporal = globalThis.Temporal ?? (await loadPolyfill());
 

@@ -10,9 +10,9 @@ const NOW = newestValue({ decimals: 0 });
 /**
  * The rules beyond the reference's table: the total of sockets, and what watches the watchers.
  *
- * Shape: an age counts from 1970 when there is no time stamp at all (`or vector(0)`), so that absence fires: these
- *        two rules speak where `noDataState: OK` keeps all others silent. `last_over_time` bridges the gap that a
- *        restart of the agent leaves, which is no absence yet.
+ * Behaviour: without any time stamp the age counts from 1970 (`or vector(0)`), so that absence fires: these two rules
+ *            fire where `noDataState: OK` keeps all others silent. `last_over_time` bridges the gap that a restart of
+ *            the agent leaves.
  */
 export const EXTRA_RULES: readonly AlertRule[] = [
   {
@@ -46,7 +46,7 @@ export const EXTRA_RULES: readonly AlertRule[] = [
     ...BASE,
     uid: "opsctl-collector-stopped",
     title: "Coletor parado",
-    // The oldest of all hosts: a live one must not hide a stopped one.
+    // The oldest of all hosts: a host that works must not hide one that has stopped.
     query: `time() - (min(last_over_time(${METRIC.collectorLastRun}[10m])) or vector(0))`,
     condition: { operator: ">", threshold: LIMIT.collectorAgeSeconds },
     forSeconds: 0,

@@ -3,10 +3,10 @@ import { renderDuration } from "../duration.ts";
 import { type AlertRule, RULE_GROUPS } from "./rule.ts";
 
 /**
- * A sentence for every group that is evaluated too seldom for its rules; what cannot be read is said too.
+ * A sentence for every group that is evaluated too seldom for its rules, or whose interval cannot be read.
  *
- * Shape: a rule needs an evaluation within its `for`; one without needs it within the time its query looks over,
- *        or lines pass unseen. The interval is the group's own and opsctl leaves it alone.
+ * Behaviour: a rule needs an evaluation within its `for`; a rule without `for` needs one within the time that its query
+ *            looks back, or lines pass unseen. opsctl does not change the group's interval.
  */
 export async function groupWarnings(
   platform: GrafanaClient,
@@ -24,7 +24,7 @@ export async function groupWarnings(
   return found.filter((warning) => warning !== null);
 }
 
-/** What is wrong with a group that is evaluated every `intervalSeconds`, or null. */
+/** What is wrong with a group that is evaluated every `intervalSeconds`; null when nothing is. */
 export function intervalWarning(
   group: string,
   intervalSeconds: number,

@@ -10,19 +10,19 @@ const BASE = { group: "vps-infra", source: "metrics", lookbackSeconds: 0 } as co
 const NOW = newestValue({ decimals: 0 });
 
 /**
- * The rules of the host and of what runs on it.
+ * The rules on the host and on what runs there.
  *
- * Shape:  every query ends in an aggregation over all labels, because the worst host or project decides. Shares are
- *         100 * part / whole in this order: a part divided first is rounded by the machine before the rule rounds it.
- * Source: monitoring document, Alert rules.
+ * Behaviour: every query ends in an aggregation over all labels, because the worst host or project decides. Shares are
+ *            100 * part / whole in this order: dividing first would round before the rule does.
+ * Source:    monitoring document, Alert rules.
  */
 export const INFRA_RULES: readonly AlertRule[] = [
   {
     ...BASE,
     uid: "opsctl-vps-load",
     title: "VPS Load Average Alto",
-    // Both sides carry `instance` and nothing else: with the load's own labels against a bare count nothing would
-    // match, and the rule would be silent for ever. Counted by `cpu` first, so that a host seen twice counts once.
+    // Both sides have the label `instance` only: the load's other labels would match nothing in the count, and the rule
+    // would never fire. Counted by `cpu` first, so that a host scraped twice counts once.
     query:
       "max(max by (instance) (node_load1) / " +
       'count by (instance) (count by (instance, cpu) (node_cpu_seconds_total{mode="idle"})))',

@@ -8,12 +8,12 @@ export type RuleGroup = (typeof RULE_GROUPS)[number];
 export type Severity = "critical" | "high" | "warning" | "info";
 
 /**
- * One alert rule as opsctl knows it; `ruleDocument` makes the platform's three steps of it.
+ * One alert rule of opsctl; `ruleDocument` turns it into the platform's three steps.
  *
  * Shape: `uid` is the rule's identity on the platform and never changes. `query` yields exactly one series, for any
- *        number of CPUs, mount points, projects and hosts; `condition` compares its newest value. `lookbackSeconds`
- *        is the time that the query itself looks over, 0 when it reads the newest value only. `summary` and
- *        `description` are for people (pt-BR); `{{ … }}` in them is the platform's template.
+ *        number of CPUs, mount points, projects and hosts; `condition` compares its newest value. `lookbackSeconds` is
+ *        the time that the query itself looks back, 0 when it reads the newest value only. `summary` and `description`
+ *        are for people (pt-BR); `{{ … }}` in them is the platform's template.
  */
 export type AlertRule = {
   uid: string;

@@ -5,9 +5,9 @@ import { THRESHOLDS as LIMIT } from "./thresholds.ts";
 /**
  * The rules on the host's security logs.
  *
- * Shape:  one number over all streams, hence `sum`; without a matching line the query is empty, which is no data and
- *         so no alert.
- * Source: monitoring document, Alert rules and What the service does (job `auth` is /var/log/auth.log).
+ * Behaviour: `sum` makes one number of all streams; without a matching line the query is empty, which is no data and so
+ *            no alert.
+ * Source:    monitoring document, Alert rules and What the service does (job `auth` is /var/log/auth.log).
  */
 export const SECURITY_RULES: readonly AlertRule[] = [
   {

@@ -1,6 +1,6 @@
 import { OpsError } from "../errors.ts";
 
-/** An error of the database as it concerns the webhook's state, whose setting has another name. */
+/** A database error whose texts name the webhook's setting, OPSCTL_STATE_URL, instead of DATABASE_URL. */
 export function aboutStateUrl({ code, message, hint, cause }: OpsError): OpsError {
   const named = (text: string) => text.replaceAll("DATABASE_URL", "OPSCTL_STATE_URL");
   return new OpsError({

@@ -4,9 +4,9 @@ import type { Rule } from "./config.ts";
 const SEPARATORS = /[\s().-]/g;
 
 /**
- * The number that receives the alerts: digits with country code, whatever stands between them.
+ * The number that receives the alerts: digits with country code, with or without separators.
  *
- * Shape: 10 to 15 digits, as E.164 has them; a leading `+` and separators are dropped, and nothing is guessed.
+ * Behaviour: 10 to 15 digits, as in E.164; a leading `+` and separators are dropped, a country code is not guessed.
  */
 export const alertPhone: Rule<string> = {
   schema: () =>

@@ -22,7 +22,7 @@ export type Variable<T> =
 // biome-ignore lint/suspicious/noExplicitAny: each entry has a type of its own, which `Values` recovers
 export type Variables = Record<string, Variable<any>>;
 
-/** What `loadConfig` answers for `V`: one value for each variable, under the variable's name. */
+/** What `loadConfig` returns for `V`: one value for each variable, by the variable's name. */
 export type Values<V extends Variables> = { [K in keyof V]: V[K] extends Variable<infer T> ? T : never };
 
 /** A variable that must be there. */
@@ -30,7 +30,7 @@ export function required<T>(rule: Rule<T>): Variable<T> {
   return { kind: "plain", rule, absent: { problem: true } };
 }
 
-/** A variable that may be absent: then it has the value `fallback`. */
+/** A variable that may be absent: then its value is `fallback`. */
 export function optional<T>(rule: Rule<T>): Variable<T | undefined>;
 export function optional<T>(rule: Rule<T>, fallback: T): Variable<T>;
 export function optional<T>(rule: Rule<T>, fallback?: T): Variable<T | undefined> {
@@ -84,7 +84,10 @@ export const anyText: Rule<string> = {
   expected: "a value",
 };
 
-/** What a header can carry: the secrets of all peers are sent in one, and a call that could not be made comes too late. */
+/**
+ * Text that a header can carry: every peer's secret is sent in one, and an unusable one must be found before the first
+ * call.
+ */
 export const headerText: Rule<string> = {
   schema: () =>
     v.pipe(
@@ -208,7 +211,9 @@ function withoutBrackets({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** The text of every variable that is there; a secret stays closed, and a secret's failure becomes a problem. */
+/**
+ * The text of every variable that is set; a secret stays closed, and a secret that cannot be read becomes a problem.
+ */
 async function readTexts(
   variables: Variables,
   env: Environment,

@@ -3,7 +3,7 @@ import type { Secret } from "../secrets/secret.ts";
 import { loadConfig, postgresUrl, requiredSecret } from "./config.ts";
 
 /**
- * The one setting of a command that needs nothing but the database.
+ * The only setting of a command that needs just the database.
  *
  * Errors: CONFIG_INVALID.
  */

@@ -1,10 +1,10 @@
 /**
- * The variables of an environment file, read as systemd reads `EnvironmentFile=`; nothing is run or expanded.
+ * The variables of an environment file, parsed like systemd's `EnvironmentFile=`; nothing is run or expanded.
  *
  * Shape:  blank lines and lines that begin with `#` or `;` are skipped; a value may stand in single quotes (kept as it
  *         is), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character, blanks around
  *         it dropped); `\` at the end of a line joins it with the next. Of a name that comes twice the last counts.
- *         Beyond systemd a leading `export` is tolerated, as a shell would. Whatever is no assignment is skipped.
+ *         Unlike in systemd, a leading `export` is allowed. A line that is no assignment is skipped.
  * Source: systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
  */
 export function parseEnvFile(text: string): Map<string, string> {
@@ -19,7 +19,7 @@ export function parseEnvFile(text: string): Map<string, string> {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const BLANK = /[ \t\r\n]/;
-/** What a backslash takes its meaning from inside double quotes. */
+/** The characters that a backslash escapes inside double quotes. */
 const QUOTED_ESCAPES = '"\\`$';
 
 class Reader {
@@ -64,7 +64,7 @@ function readAssignment(reader: Reader): { name: string; value: string } | null 
   return { name: name.trimEnd().replace(/^export\s+/, ""), value: readValue(reader) };
 }
 
-// Quoted pieces may follow each other; after the first bare character a quote is one like any other.
+// Quoted pieces may follow each other; after the first bare character a quote is an ordinary character.
 function readValue(reader: Reader): string {
   let value = "";
   for (let c = reader.next(); c !== undefined && c !== "\n"; c = reader.next()) {

@@ -9,15 +9,15 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** How important a line is. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The log of a command: a message and, apart from it, the values that belong to it. */
+/** The log of a command: a message, and separately the values that belong to it. */
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
 /**
  * A log on `stream`: lines for people on a terminal, the field `hint` below the message, else one JSON object a line
  * (`time`, `level`, `msg`, fields).
  *
- * Shape: everything passes through `redact`. The level is the one given, whatever `CI`, `NODE_ENV` or `DEBUG`
- *        say, and equal lines are never folded into one.
+ * Behaviour: everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
+ *            are never folded into one.
  */
 export function createLog(options: {
   stream: TextStream;
@@ -45,7 +45,7 @@ export function createLog(options: {
   const write =
     (type: LogLevel) =>
     (msg: string, fields: Record<string, unknown> = {}) => {
-      // Asked here, because redaction costs more than the line that nobody will see.
+      // Checked here, because redacting a line that is not written would cost more than the rest.
       if (CONSOLA_LEVELS[type] > CONSOLA_LEVELS[level]) return;
       consola ??= lines();
       consola[type].raw(redact(msg), redactFields(fields));
@@ -70,11 +70,11 @@ function renderForPeople({ time, level, msg, fields: { hint, ...fields } }: Line
   const label = level.padEnd(5);
   const painted = colour ? styleText(COLOURS[level], label, { validateStream: false }) : label;
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
-  // The values belong to the whole message: behind its last line they would seem to belong to that one alone.
+  // The values belong to the whole message: after its last line they would seem to belong to that line only.
   const [first, ...more] = msg.split("\n");
   const lines = [`${first}${values.join("")}`, ...more];
   if (hint !== undefined) lines.push(`  -> ${hint}`);
-  // What a peer said must not move the reader's cursor or repaint the screen.
+  // A peer's text must not move the reader's cursor or repaint the screen.
   return `${time.toISOString().slice(11, 19)} ${painted} ${withoutControls(lines.join("\n"))}`;
 }
 

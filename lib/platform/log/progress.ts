@@ -1,11 +1,11 @@
-/** What log and progress bar write to: the process's standard error, or a test's list of lines. */
+/** The stream that log and progress bar write to: standard error, or a test's list of lines. */
 export type TextStream = { write(text: string): unknown; columns?: number | undefined };
 
 /** A bar for long work; a call after `stop` draws nothing. */
 export type Progress = {
   /** `n` more items are done. */
   advance(n: number): void;
-  /** There are `total` items, known only now or changed. */
+  /** Sets the number of items. */
   setTotal(total: number): void;
   /** Wipes the bar from the line. */
   stop(): void;
@@ -14,14 +14,14 @@ export type Progress = {
 const REDRAW_MS = 100;
 const MAX_BAR = 40;
 
-/** The bar that occupies the last line of a stream, so that log lines can go above it. */
+/** The bar on the last line of each stream, so that log lines go above it. */
 const bars = new WeakMap<TextStream, { wipe(): void; draw(): void }>();
 
 /**
  * A progress bar on `stream`, or one that does nothing when `enabled` is false (no terminal, or `--json`).
  *
- * Shape: one line of plain characters, never wider than the terminal, drawn at most ten times a second; it is
- *        moved out of the way of lines written with `writeLine`. No colours, so `NO_COLOR` holds by itself.
+ * Behaviour: one line of plain characters, never wider than the terminal, drawn at most ten times a second; lines
+ *            written with `writeLine` go above it. It has no colours, so `NO_COLOR` changes nothing.
  */
 export function createProgress(options: {
   stream: TextStream;
@@ -37,7 +37,7 @@ export function createProgress(options: {
   let drawnAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
-  // Blanks and a carriage return wipe a line on every terminal, also one that knows no escape codes.
+  // Blanks and a carriage return wipe a line on every terminal, also on one without escape codes.
   const wipe = () => {
     if (drawn !== "") stream.write(`\r${" ".repeat(drawn.length)}\r`);
     drawn = "";

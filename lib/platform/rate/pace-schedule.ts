@@ -1,11 +1,11 @@
 /** A rate: `count` starts in any `windowMs`, one every `spacingMs`. */
 export type Rate = { count: number; windowMs: number; spacingMs: number };
 
-// Starts are spread evenly and a little wider than published, so that one that arrives early meets no 429.
+// Starts are spread evenly and a little wider than published, so that a call that arrives early gets no 429.
 const MARGIN = 1.04;
 const KEPT_WITHOUT_RATE = 100;
 
-/** The rate that keeps below a published limit of `count` calls in each `windowMs`. */
+/** The rate that stays below a published limit of `count` calls in each `windowMs`. */
 export function publishedRate(count: number, windowMs: number): Rate {
   return { count, windowMs, spacingMs: (windowMs / count) * MARGIN };
 }
@@ -16,10 +16,10 @@ export function fixedRate(perMinute: number): Rate {
 }
 
 /**
- * When the next call may start, given those that did; knows no clock and no waiting.
+ * When the next call may start, given the earlier starts; without a clock or timers of its own.
  *
- * Shape: `waitMs` is what is left to wait at `nowMs`; `started` records a start; `hold` lets nothing start for a
- *        while; `spent` does so only when others share the quota: our own starts leave room by their spacing.
+ * Shape: `waitMs` is what is left to wait at `nowMs`; `started` records a start; `hold` lets nothing start for a while;
+ *        `spent` does so only when others share the quota: our own starts leave room by their spacing.
  * Units: milliseconds of one monotonic clock.
  */
 export class PaceSchedule {
@@ -43,7 +43,7 @@ export class PaceSchedule {
     return Math.max(0, Math.max(this.#dueMs, this.#heldUntilMs, this.#windowOpensMs(this.#rate)) - nowMs);
   }
 
-  // A start that comes late keeps the schedule; `#windowOpensMs` sees to it that no window is overfilled by that.
+  // A late start does not move the schedule; `#windowOpensMs` keeps that from overfilling a window.
   started(nowMs: number): void {
     this.#starts.push(nowMs);
     if (this.#starts.length > (this.#rate?.count ?? KEPT_WITHOUT_RATE)) this.#starts.shift();

@@ -3,14 +3,13 @@ import { fixedRate, PaceSchedule, publishedRate, type Rate } from "./pace-schedu
 /**
  * Says when the next call to a peer may start, so that many calls keep to one rate.
  *
- * Shape:  `turn` waits for its place (first come, first served) and answers a release, to be called once the call's
- *         answer was seen or no call was made: put it into a `finally`; calling it twice does nothing.
- *         `limit` sets the published rate, `free` says that the peer publishes none, `hold` stops everybody for a
- *         while (429), `spent` reports that the peer's window is used up, `perSecond` is the resulting rate or null.
- *         A pace that knows no rate yet lets one turn out and keeps the others until `limit`, `free` or that turn's
- *         release.
- * Units:  milliseconds of a monotonic clock.
- * Errors: `turn` rejects with the signal's reason when it is aborted.
+ * Behaviour: `turn` waits for its turn (first come, first served) and returns a release; call it in a `finally`, when
+ *            the call has its answer or was not made; calling it twice does nothing. `limit` sets the published rate,
+ *            `free` says that the peer publishes none, `hold` stops all starts for a while (429), `spent` reports that
+ *            the peer's window is used up, `perSecond` is the resulting rate or null. Without a known rate a pace gives
+ *            one turn and keeps the others waiting until `limit`, `free` or that turn's release.
+ * Units:     milliseconds of a monotonic clock.
+ * Errors:    `turn` rejects with the signal's reason when it is aborted.
  */
 export type Pace = {
   turn(signal?: AbortSignal): Promise<() => void>;
@@ -44,7 +43,7 @@ export const noPace: Pace = {
 /**
  * A pace for one peer, shared by all that call it.
  *
- * Shape: see `Pace`. No timer is alive while nobody waits.
+ * Behaviour: see `Pace`. No timer runs while no turn is waited for.
  */
 export function createPace(options: PaceOptions = {}): Pace {
   const nowMs = options.nowMs ?? (() => performance.now());
@@ -106,8 +105,8 @@ type WaitingLine = {
 
 const LONGEST_NAP_MS = 60_000;
 
-// Lets the first in line go when `waitMs` says 0; null means that `look` will be called. One nap serves them all,
-// and `look` cuts it short.
+// Lets the first in line go when `waitMs` returns 0; null means: wait until `look` is called. There is one timer for
+// the whole line, and `look` ends it early.
 function waitingLine(
   sleep: (ms: number, signal: AbortSignal) => Promise<void>,
   waitMs: () => number | null,

@@ -2,11 +2,11 @@
 export type TokenBucketRate = { perMinute: number; burst: number };
 
 /**
- * A rate that allows a burst: `burst` starts at once, then `perMinute` evenly spread.
+ * A rate that allows a burst: `burst` starts at once, then `perMinute`, evenly spread.
  *
- * Shape: `available` says how many may start now; `take` uses one of them up. A bucket begins full. A clock that goes back fills nothing and
- *        takes nothing away.
- * Units: milliseconds of one monotonic clock.
+ * Behaviour: `available` returns how many may start now; `take` uses one of them. A bucket begins full. A clock that
+ *            goes back changes nothing.
+ * Units:     milliseconds of one monotonic clock.
  */
 export class TokenBucket {
   readonly #rate: TokenBucketRate;
@@ -24,11 +24,11 @@ export class TokenBucket {
     const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
     this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
     this.#countedAtMs = nowMs;
-    // Thirty times a thirtieth is a little less than one.
+    // Thirty times a thirtieth is a little less than one in floating point.
     return Math.floor(this.#tokens + 1e-9);
   }
 
-  /** Begins anew as if `spent` had started within the time that the burst takes to fill. */
+  /** Restarts as if `spent` had been used within the time that the burst takes to fill. */
   restart(nowMs: number, spent: number): void {
     this.#tokens = Math.max(0, this.#rate.burst - spent);
     this.#countedAtMs = nowMs;
