@@ -17,7 +17,8 @@ export type SendOutcome =
 /**
  * Why a channel can send nothing now.
  *
- * Shape: the public code, and what is behind it where that is another; `isPassing` when it may be over in a moment.
+ * Shape: `code` is the public code; `cause` is the code behind it, where that is another; `isPassing` when it may be
+ *        over in a moment.
  */
 export type ChannelFault = { code: string; cause?: string | undefined; isPassing?: true };
 

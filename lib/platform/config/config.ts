@@ -57,9 +57,9 @@ export function optionalSecret(
 /**
  * Reads and checks all variables of a command, secrets included, in one pass.
  *
- * Shape:  an object with the variables' names; an empty or blank variable counts as absent.
- * Errors: CONFIG_INVALID with every problem at once, a line each: the name, what is wrong, what is expected and an
- *         example. No value is ever quoted.
+ * Behaviour: an empty or blank variable counts as absent.
+ * Errors:    CONFIG_INVALID with every problem at once, a line each: the name, what is wrong, what is expected and an
+ *            example. No value is ever quoted.
  */
 export async function loadConfig<V extends Variables>(variables: V, env: Environment): Promise<Values<V>> {
   const problems = new Map<string, string>();

@@ -1,11 +1,11 @@
 /**
  * The variables of an environment file, parsed like systemd's `EnvironmentFile=`; nothing is run or expanded.
  *
- * Shape:  blank lines and lines that begin with `#` or `;` are skipped; a value may stand in single quotes (kept as it
- *         is), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character, blanks around
- *         it dropped); `\` at the end of a line joins it with the next. Of a name that comes twice the last counts.
- *         Unlike in systemd, a leading `export` is allowed. A line that is no assignment is skipped.
- * Source: systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
+ * Behaviour: blank lines and lines that begin with `#` or `;` are skipped; a value may be in single quotes (kept
+ *            unchanged), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character,
+ *            blanks around it dropped); `\` at the end of a line joins it with the next. When a name comes twice, the
+ *            last counts. Unlike in systemd, a leading `export` is allowed. A line that is no assignment is skipped.
+ * Source:    systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
  */
 export function parseEnvFile(text: string): Map<string, string> {
   const variables = new Map<string, string>();

@@ -18,9 +18,9 @@ export function fixedRate(perMinute: number): Rate {
 /**
  * When the next call may start, given the earlier starts; without a clock or timers of its own.
  *
- * Shape: `waitMs` is what is left to wait at `nowMs`; `started` records a start; `hold` lets nothing start for a while;
- *        `spent` does so only when others share the quota: our own starts leave room by their spacing.
- * Units: milliseconds of one monotonic clock.
+ * Behaviour: `waitMs` returns how long to wait at `nowMs`; `started` records a start; `hold` lets nothing start for a
+ *            while; so does `spent`, but only when others share the quota: our own starts leave room by their spacing.
+ * Units:     milliseconds of one monotonic clock.
  */
 export class PaceSchedule {
   #rate: Rate | null = null;

@@ -13,8 +13,8 @@ let pattern: RegExp | null = null;
 /**
  * Makes `redact` hide `value` from now on, in every form in which libraries print it.
  *
- * Shape: unchanged, percent-encoded, as a form field, inside JSON, and in base64 at each of the three byte offsets
- *        (`Basic` credentials shift it). For a URL with credentials also the password alone.
+ * Behaviour: the forms are: unchanged, percent-encoded, as a form field, inside JSON, and in base64 at each of the
+ *            three byte offsets (`Basic` credentials shift it). For a URL with credentials also the password alone.
  */
 export function registerSecret(value: string): void {
   if (secrets.has(value)) return;

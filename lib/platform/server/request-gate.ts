@@ -42,7 +42,7 @@ export class RequestGate extends Duplex {
   #tail: Buffer = NOTHING;
   /** How much of the request's body is still to come; null without a known length. */
   #bodyLeftBytes: number | null = null;
-  /** Whether the last piece ended where a request ends, as far as can be told without parsing. */
+  /** Whether the last piece ended where a request ends, judged without parsing. */
   #isBetweenRequests = false;
   #heldCounted = 0;
   #lingerBytes = 0;
@@ -79,7 +79,7 @@ export class RequestGate extends Duplex {
     });
   }
 
-  /** Deno sets a time limit behind each answer; here `Connections` keeps it. */
+  /** Deno sets a time limit after each answer; here `Connections` keeps the limits. */
   setTimeout(): this {
     return this;
   }

@@ -18,8 +18,8 @@ import { type Exchange, type Fetch, serveRequest } from "./serve-request.ts";
 /**
  * A server that listens.
  *
- * Shape: `port` is the port it listens on; 0 for a socket that has none. `stop` takes no new connections, lets requests
- *        in flight finish within `graceMs`, then closes what is left.
+ * Shape:     `port` is the port it listens on; 0 for a socket that has none.
+ * Behaviour: `stop` takes no new connections, lets requests in flight finish within `graceMs`, then closes the rest.
  */
 export type Listener = { port: number; stop(graceMs: number): Promise<void> };
 

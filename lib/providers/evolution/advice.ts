@@ -78,7 +78,7 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
 /**
  * What to tell a person about a code of the gateway's, or null for one that has no advice of its own.
  *
- * Shape: `cause` is what is behind `sem_instancia_gateway`, where that is known; then it decides.
+ * Shape: `cause`, where it is known, is the code behind `sem_instancia_gateway`, and decides.
  */
 export function gatewayAdvice(
   { code, cause }: { code: string; cause?: string | null | undefined },

@@ -56,7 +56,8 @@ export function metaVerdict(code: number): MetaVerdict {
 /**
  * The code in Meta's error object, or null when the value is none.
  *
- * Shape: the object itself, or below `error` as Meta's own API has it; a code written as text counts as its number.
+ * Behaviour: takes the object itself, or one below `error` as in Meta's own API; a code written as text counts as its
+ *            number.
  */
 export function metaErrorCode(value: unknown): number | null {
   return codeOf(value) ?? codeOf(member(value, "error"));

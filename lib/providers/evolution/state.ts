@@ -6,9 +6,9 @@ import { gatewayRefusal } from "./refusal.ts";
 /**
  * Whether an instance may send, or why not.
  *
- * Shape: `code` is the public one, `cause` what is behind it where that is another: `instance_…` as the gateway itself
- *        says it, else the code of the call. `isProved` when the gateway itself said it; `stopsChannel` when it refuses
- *        us, whatever the instance; `timedOut` when no answer came in time.
+ * Shape: `code` is the public code; `cause` is the code behind it, where that is another: `instance_…` when the gateway
+ *        names a state, else the code of the call. `isProved` when the gateway itself said it; `stopsChannel` when it
+ *        refuses us, whatever the instance; `timedOut` when no answer came in time.
  */
 export type InstanceCheck =
   | { status: "open" }
