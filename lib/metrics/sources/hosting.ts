@@ -24,7 +24,7 @@ export type HostingOptions = {
 export function hostingSource(options: HostingOptions): Source {
   return async (signal) => {
     const found = await token(options);
-    if ("code" in found) return { samples: {}, problem: found };
+    if (found.status !== "found") return { samples: {}, problem: found.problem };
     const { projects, problem, unknownStates } = await listDeploys({
       ...options,
       token: found.token,
@@ -36,20 +36,26 @@ export function hostingSource(options: HostingOptions): Source {
   };
 }
 
-async function token({ findToken, missingNote }: HostingOptions): Promise<{ token: Secret } | SourceProblem> {
+type FoundToken = { status: "found"; token: Secret } | { status: "failed"; problem: SourceProblem };
+
+async function token({ findToken, missingNote }: HostingOptions): Promise<FoundToken> {
   try {
     const token = await findToken();
-    if (token !== undefined) return { token };
+    if (token !== undefined) return { status: "found", token };
     const message = "Cannot ask the hosting provider: HOSTING_TOKEN is missing";
     const note = missingNote?.() ?? null;
-    return {
-      code: "hosting_token_missing",
-      message: note === null ? message : `${message}; ${note}, where make install moves it`,
-    };
+    return failed(
+      "hosting_token_missing",
+      note === null ? message : `${message}; ${note}, where make install moves it`,
+    );
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
-    return { code: error.code, message: error.message };
+    return failed(error.code, error.message);
   }
+}
+
+function failed(code: string, message: string): FoundToken {
+  return { status: "failed", problem: { code, message } };
 }
 
 /** Sorted by name, each once: two names that have the same label are one, failed when either failed. */

@@ -23,7 +23,7 @@ export function messageAttempt(dependencies: {
   const { gateway, findInstance, phone } = dependencies;
   return async ({ alert, issueUrl }, signal) => {
     const instance = await findInstance(signal);
-    if ("code" in instance)
+    if (instance.status !== "found")
       return retry(instance.code, { peerDown: true, stopsChannel: instance.stopsChannel });
     const text = renderMessage(alert, { issueUrl });
     const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
