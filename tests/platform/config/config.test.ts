@@ -124,6 +124,7 @@ describe("httpBaseUrl", () => {
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000"],
     ["http://localhost:3000/", "http://localhost:3000"],
     ["http://[::1]:3000", "http://[::1]:3000"],
+    ["http://[::ffff:127.0.0.1]:3000", "http://[::ffff:7f00:1]:3000"],
   ])("accepts %s", async (value, expected) => {
     expect(await accepted(httpBaseUrl, value)).toBe(expected);
   });
