@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build build-all install uninstall demo test check bench chaos peers pictures clean
+.PHONY: help bun setup build build-all install uninstall demo test unit check bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,7 +75,10 @@ demo: build ## Watch a real weekly run: PostgreSQL, a dozen tenants, stand-in pe
 	$(BUN) tests/demo/demo.ts
 
 test: build check ## Run every test
-	$(BUN) test
+	$(BUN) tests/run.ts
+
+unit: setup ## Run the tests that need no compiled binary
+	$(BUN) tests/run.ts --unit
 
 check: setup ## Types for Bun and for Deno, lint, format
 	node_modules/.bin/tsc

@@ -31,6 +31,8 @@ plugin({
 });
 
 afterAll(async () => {
+  // A worker comes here after each file; its folders and servers last as long as it, and tests/run.ts removes them.
+  if (process.env.OPSCTL_TEST_RUN !== undefined) return;
   runAtEnd();
   await stopSharedPostgres();
 });

@@ -1,9 +1,9 @@
 /** Durable acceptance of alerts: against SQLite with one transaction per row, and against a daemon with a script. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { freePort } from "../support/free-port.ts";
 import { unitEnvironment } from "../support/unit-environment.ts";
 import { memoryOf, OPSCTL, ROOT, startScript } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
@@ -233,14 +233,6 @@ async function startDaemon(): Promise<Target> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function untilListening(port: number): Promise<void> {

@@ -1,7 +1,6 @@
 /** The real readers of the file: Prometheus' own checker, and the exporter whose text-file collector the agent has. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
@@ -9,6 +8,7 @@ import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
 import { until } from "../chaos/until.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
+import { freePort } from "../support/free-port.ts";
 import { findPromtool } from "../support/promtool.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 
@@ -80,13 +80,4 @@ function startExporter(directory: string, port: number): ChildProcess {
     `--collector.textfile.directory=${directory}`,
   ];
   return spawn(program, [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

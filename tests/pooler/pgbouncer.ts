@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
+import { freePort } from "../support/free-port.ts";
 import { PASSWORD, type PostgresServer } from "../support/postgres.ts";
 
 const NOBODY = 65534;
@@ -73,14 +73,4 @@ async function reachable(url: string, child: ChildProcess): Promise<void> {
       await sql.end({ timeout: 1 });
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve) => {
-    const probe = createServer();
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -13,15 +13,14 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { applyMigrations } from "../../lib/migrate/run.ts";
+import { freePort } from "./free-port.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const NOBODY = 65534;
@@ -67,16 +66,12 @@ function nativeDir(major?: number): string {
   return dir;
 }
 
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
+/** Stops the server and removes its folder once the process that started them closes the pipe, or is gone, killed or not. */
+const GUARDIAN = `cat
+kill -INT "$1"
+left=200
+while kill -0 "$1" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
+rm -rf "$2"`;
 
 /** Starts a server on a free loopback port; `settings` are added to its command line. */
 export async function startPostgres(
@@ -135,27 +130,28 @@ export async function startPostgres(
     // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
     { ...identity, env, cwd: home, stdio: "ignore", detached: true },
   );
-  const killNow = () => child.kill("SIGQUIT");
-  process.once("exit", killNow);
+  const guardian = spawn("sh", ["-c", GUARDIAN, "sh", `${child.pid}`, home], {
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
   const url = (database: string, user = "postgres") =>
     `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;
 
   try {
     await reachable(url("postgres"), child);
   } catch (error) {
-    killNow();
+    guardian.stdin.end();
     throw error;
   }
   const admin = postgres(url("postgres"), { max: 2, onnotice: () => {} });
   let template: Promise<void> | undefined;
 
   const stop = async () => {
-    process.removeListener("exit", killNow);
     await admin.end({ timeout: 1 });
-    const ended = child.exitCode === null ? new Promise((resolve) => child.once("exit", resolve)) : undefined;
-    child.kill("SIGINT");
+    const ended = new Promise((resolve) => guardian.once("exit", resolve));
+    guardian.stdin.end();
     await ended;
-    rmSync(home, { recursive: true, force: true });
   };
 
   const createDatabase: PostgresServer["createDatabase"] = async ({

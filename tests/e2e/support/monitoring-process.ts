@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../chaos/until.ts";
 import { findDebianTool } from "../../support/debian-tool.ts";
-import { freePort } from "./webhook-process.ts";
+import { freePort } from "../../support/free-port.ts";
 
 /** A running program of the metrics platform, ready at `url`. */
 export type MonitoringProcess = { url: string; [Symbol.asyncDispose](): Promise<void> };

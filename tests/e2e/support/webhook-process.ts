@@ -1,12 +1,12 @@
 /** Runs `opsctl webhook serve` as a process, the binary with its unit's environment, and stand-ins for its peers. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../chaos/until.ts";
 import type { HeldSocket } from "../../platform/support/held-socket.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
+import { freePort } from "../../support/free-port.ts";
 import { unitEnvironment } from "../../support/unit-environment.ts";
 import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
 
@@ -108,15 +108,6 @@ async function startServing(arena: Record<string, string>, options: ServeOptions
 function shell(descriptors?: number): string[] {
   const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
   return ["/bin/sh", "-c", `${limit}LISTEN_PID=$$ exec "$@"`, "sh"];
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Posts a body; throws the error of `fetch` when there is no answer. */

@@ -68,14 +68,14 @@ describe("createLog()", () => {
     const secret = new Secret("canary-in-the-log");
     const { log, written } = logged({ level: "debug" });
     const error = Object.assign(new Error("refused canary-in-the-log for maria@example.com"), { code: "X1" });
-    log.debug("with canary-in-the-log", { secret, error, deep: [{ url: "https://u:canary@h/" }] });
+    log.debug("with canary-in-the-log", { secret, error, deep: [{ url: "https://u:hidden-word@h/" }] });
     expect(JSON.parse(written[0] as string)).toMatchObject({
       msg: "with <secret>",
       secret: "<secret>",
       error: { code: "X1", message: "refused <secret> for m***@example.com" },
       deep: [{ url: "https://<secret>@h/" }],
     });
-    expect(written[0]).not.toContain("canary");
+    for (const hidden of ["canary", "hidden-word"]) expect(written[0]).not.toContain(hidden);
     expect(written[0]).not.toContain("at ");
   });
 

@@ -1,6 +1,6 @@
 /** A gateway that refuses the sending account, its licence or its phone: alerts wait, and none is given up. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { freePort } from "../../e2e/support/webhook-process.ts";
+import { freePort } from "../../support/free-port.ts";
 import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
 
 let service: Service;

@@ -1,0 +1,153 @@
+/**
+ * Runs the test files in several processes, then the ones that need the machine for themselves.
+ *
+ * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that never start the
+ *            compiled binary), or files and folders.
+ * Behaviour: a worker keeps its database servers from file to file. All temporary files lie in one folder, which is
+ *            removed at the end, also when this process is killed. Ends with 1 when a test failed, a process crashed or
+ *            a file was not run.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import process from "node:process";
+import { stripVTControlCharacters } from "node:util";
+
+/** The test files that another test running beside them would disturb, each with the reason. */
+const ALONE: Record<string, string> = {
+  "tests/e2e/collect-sockets.test.ts": "compares a count of all sockets of the machine with ss",
+  "tests/e2e/socket-monitor.test.ts": "compares a count of all sockets of the machine with a threshold",
+  "tests/e2e/webhook-burst.test.ts": "floods the machine, and measures memory meanwhile",
+  "tests/e2e/webhook-crowd.test.ts": "opens more connections than one process may have",
+  "tests/host/socket-table.test.ts": "compares a count of all sockets of the machine with ss",
+};
+
+/** Much of a test's time is waiting, so there are more workers than cores. */
+const WORKERS = Math.min(2 * availableParallelism(), 8);
+const ROOT = join(import.meta.dirname, "..");
+/** How long each file took the last time on this machine; the slowest begin first. */
+const TIMINGS = ".tools/test-timings.json";
+
+/** Stops what runs and removes the folder once the runner closes the pipe, or is gone, killed or not. */
+const GUARDIAN = `while read -r pid; do running="$pid"; done
+[ -z "$running" ] || kill "$running"
+left=200
+while [ -e "$1" ] && [ $((left -= 1)) -gt 0 ]; do
+  ls -d "$1"/opsctl-pg-* >&2 || [ $left -eq 1 ] || rm -rf "$1"
+  sleep 0.05
+done
+rm -rf "$1"`;
+
+/** What a `bun test` counted, and what it said of its failures. */
+type Result = {
+  ok: boolean;
+  pass: number;
+  skip: number;
+  fail: number;
+  tests: number;
+  files: number;
+  failures: string[];
+};
+
+const folder = mkdtempSync(join(tmpdir(), "opsctl-tests-"));
+// Some tests run programs as other accounts, with temporary files of their own.
+chmodSync(folder, 0o1777);
+const guardian = spawn("sh", ["-c", GUARDIAN, "sh", folder], {
+  cwd: "/",
+  stdio: ["pipe", "ignore", "ignore"],
+  detached: true,
+});
+let running: ChildProcess | undefined;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => void running?.kill("SIGTERM"));
+
+const started = performance.now();
+const files = wantedFiles(process.argv.slice(2));
+const alone = files.filter((file) => file in ALONE);
+const together = files.filter((file) => !(file in ALONE));
+const results: Result[] = [];
+if (together.length > 0) {
+  const timings = [`--timings=${TIMINGS}`, "--update-timings"];
+  results.push(await bunTest([`--parallel=${WORKERS}`, "--no-isolate", ...timings], together));
+}
+if (alone.length > 0 && running?.signalCode == null) {
+  console.log("\nAlone:");
+  results.push(await bunTest([], alone));
+}
+const ended = new Promise((resolve) => guardian.once("exit", resolve));
+guardian.stdin.end("\n");
+await ended;
+process.exitCode = tell(results) ? 0 : 1;
+
+/** The test files below these paths, or all; with `--unit` only those that never start the compiled binary. */
+function wantedFiles(args: string[]): string[] {
+  const below = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
+  const isBelow = (file: string) =>
+    below.length === 0 || below.some((path) => file === path || file.startsWith(`${path}/`));
+  const all = [...new Bun.Glob("tests/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
+  return all
+    .filter((file) => isBelow(join(ROOT, file)))
+    .filter((file) => !args.includes("--unit") || !startsBinary(join(ROOT, file)));
+}
+
+/** Whether the file imports, itself or through others, what builds and names the compiled binary. */
+function startsBinary(file: string, seen = new Set<string>()): boolean {
+  if (file === join(ROOT, "tests/support/binary.ts")) return true;
+  if (seen.has(file)) return false;
+  seen.add(file);
+  return new Bun.Transpiler({ loader: "ts" })
+    .scanImports(readFileSync(file, "utf8"))
+    .some(({ path }) => /^\..*\.ts$/.test(path) && startsBinary(resolve(dirname(file), path), seen));
+}
+
+/** Runs these files, shows what is said as it comes, and reads the counts out of it. */
+async function bunTest(options: string[], files: string[]): Promise<Result> {
+  const colour = process.stdout.isTTY && process.env.NO_COLOR === undefined ? { FORCE_COLOR: "1" } : {};
+  const child = spawn(process.execPath, ["test", ...options, ...files.map((file) => `./${file}`)], {
+    cwd: ROOT,
+    env: { ...process.env, ...colour, TMPDIR: folder, OPSCTL_TEST_RUN: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running = child;
+  guardian.stdin.write(`${child.pid}\n`);
+  let text = "";
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ] as const)
+    from.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      to.write(part);
+    });
+  const status = await new Promise((resolve) => child.once("close", resolve));
+  guardian.stdin.write("\n");
+  const said = stripVTControlCharacters(text);
+  const count = (pattern: RegExp) => Number(said.match(pattern)?.at(-1) ?? 0);
+  const ran = /^Ran (\d+) tests? across (\d+) files?/m.exec(said);
+  return {
+    ok: status === 0 && Number(ran?.[2]) === files.length,
+    pass: count(/^ *(\d+) pass$/m),
+    skip: count(/^ *(\d+) skip$/m),
+    fail: count(/^ *(\d+) fail$/m),
+    tests: Number(ran?.[1] ?? 0),
+    files: Number(ran?.[2] ?? 0),
+    failures: [...said.matchAll(/^(?:\(fail\)|✗) .*$/gm)].map(([line]) => line),
+  };
+}
+
+/** Says the totals and what failed; whether all is well. */
+function tell(results: Result[]): boolean {
+  const sum = (name: "pass" | "skip" | "fail" | "tests" | "files") =>
+    results.reduce((total, result) => total + result[name], 0);
+  const failures = results.flatMap((result) => result.failures);
+  const isWell = results.length > 0 && results.every(({ ok }) => ok) && sum("files") === files.length;
+  const seconds = Math.round((performance.now() - started) / 1000);
+  if (failures.length > 0) console.log(`\nFailed:\n${[...new Set(failures)].join("\n")}`);
+  const skipped = sum("skip") === 0 ? "" : `, ${sum("skip")} skipped`;
+  console.log(
+    `\nIn all: ${sum("pass")} passed, ${sum("fail")} failed${skipped}; ${sum("tests")} tests of ${sum("files")} of ${files.length} files in ${seconds} s`,
+  );
+  if (!isWell && failures.length === 0) console.log("Something failed outside of a test: see above.");
+  return isWell;
+}
