@@ -165,7 +165,8 @@ async function dump({ db }: WeeklyFixture): Promise<string> {
 
 describe("no secret, number, address, name or page is in summary, log or ledger", () => {
   test.each(Object.entries(SCENARIOS))("when %s", async (_what, prepare) => {
-    await using weekly = await weeklyFixture({ timeoutMs: 5000 });
+    await using weekly = await weeklyFixture();
+    weekly.timeoutsMs = { application: 5000, gateway: 5000, email: 5000 };
     await seedOwner(weekly.db.sql, { phone: PHONE, email: EMAIL, networks: ["instagram"] });
     await weekly.db.sql`update users set name = ${NAME}`;
     await prepare(weekly);

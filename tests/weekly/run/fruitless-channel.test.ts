@@ -18,8 +18,9 @@ test("a provider that asks for an hour's patience stops its channel, and WhatsAp
 });
 
 test("a provider that does not answer again and again stops its channel; the next run sends the rest", async () => {
-  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  await using weekly = await weeklyFixture();
   for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.timeoutsMs = { email: 100 };
   weekly.email.routes.send.script = () => "hang";
 
   const first = await weekly.run({ concurrency: 8 });
@@ -34,6 +35,7 @@ test("a provider that does not answer again and again stops its channel; the nex
   expect(unknown + skipped + failed).toBe(140);
   expect(first.failures.map(({ code }) => code)).toContain("email_not_answering");
 
+  weekly.timeoutsMs = {};
   weekly.email.routes.send.script = null;
   const second = await weekly.run({ concurrency: 8 });
   expect(second.email).toMatchObject({ sent: skipped + failed, unknown });
@@ -41,8 +43,9 @@ test("a provider that does not answer again and again stops its channel; the nex
 });
 
 test("a gateway that hangs when it is asked for its instance stops WhatsApp: each owner would cost the time limit", async () => {
-  await using weekly = await weeklyFixture({ timeoutMs: 100 });
+  await using weekly = await weeklyFixture();
   for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.timeoutsMs = { gateway: 100 };
   weekly.gateway.routes.state.script = () => "hang";
 
   const first = await weekly.run({ concurrency: 8 });
@@ -54,6 +57,7 @@ test("a gateway that hangs when it is asked for its instance stops WhatsApp: eac
   expect(first.whatsapp.failed + first.whatsapp.skipped).toBe(140);
   expect(first.failures.map(({ code }) => code)).toContain("whatsapp_not_answering");
 
+  weekly.timeoutsMs = {};
   weekly.gateway.routes.state.script = null;
   const second = await weekly.run({ concurrency: 8 });
   expect(second.whatsapp.sent).toBe(140);

@@ -53,6 +53,8 @@ export type WeeklyFixture = {
   email: EmailProvider;
   senders: { whatsappTenantId: string; emailTenantId: string };
   logDir: string;
+  /** How long a run waits for each peer, where that is not the client's own limit. */
+  timeoutsMs: { application?: number; gateway?: number; email?: number };
   /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
   onAnalyze: (body: AnalysisBody) => Promise<void>;
   /** One run with these options, against the peers as they are now. */
@@ -62,7 +64,7 @@ export type WeeklyFixture = {
 
 /** Starts a database of its own with the clock on a Monday, and the three peers. */
 export async function weeklyFixture(
-  options: { clock?: string; email?: Partial<EmailProviderOptions>; timeoutMs?: number } = {},
+  options: { clock?: string; email?: Partial<EmailProviderOptions> } = {},
 ): Promise<WeeklyFixture> {
   const db = await (await sharedPostgres()).createDatabase();
   await setClock(db.sql, options.clock ?? MONDAY);
@@ -83,6 +85,7 @@ export async function weeklyFixture(
     email,
     senders,
     logDir,
+    timeoutsMs: {},
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
     run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...dependencies } = {}) => {
       const database = await openDatabase(new Secret(databaseUrl), {
@@ -91,7 +94,8 @@ export async function weeklyFixture(
         closeLimitMs: 300,
       });
       const emailPace = createPace();
-      const timeouts = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
+      const limits = fixture.timeoutsMs;
+      const limitOf = (timeoutMs?: number) => (timeoutMs === undefined ? {} : { timeoutMs });
       const real = weeklyStore(database.sql);
       const store = { ...real, ...wrapStore?.(real), ...dependencies.store };
       try {
@@ -102,20 +106,20 @@ export async function weeklyFixture(
               baseUrl: new URL(application.url),
               triggerSecret: new Secret(SECRETS.TRIGGER_SECRET),
               editorialSecret: new Secret(SECRETS.SOCIAL_EDITORIALS_CRON_SECRET),
-              ...(options.timeoutMs === undefined
+              ...(limits.application === undefined
                 ? {}
-                : { timeoutsMs: { analysis: options.timeoutMs, editorial: options.timeoutMs } }),
+                : { timeoutsMs: { analysis: limits.application, editorial: limits.application } }),
             }),
             gateway: evolutionClient({
               baseUrl: new URL(gateway.url),
               adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
-              ...timeouts,
+              ...limitOf(limits.gateway),
             }),
             emailProvider: resendClient({
               baseUrl: new URL(email.url),
               apiKey: new Secret(SECRETS.EMAIL_API_KEY),
               pace: emailPace,
-              ...timeouts,
+              ...limitOf(limits.email),
             }),
             whatsappPace: createPace({ perMinute: 1_000_000 }),
             emailPace,
