@@ -13,6 +13,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
+import { opsctlBinary } from "./support/binary.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
 const ALONE: Record<string, string> = {
@@ -67,6 +68,8 @@ const files = wantedFiles(process.argv.slice(2));
 const alone = files.filter((file) => file in ALONE);
 const together = files.filter((file) => !(file in ALONE));
 const results: Result[] = [];
+// Otherwise each worker would find it old and build it.
+if (files.some((file) => startsBinary(join(ROOT, file)))) await opsctlBinary();
 if (together.length > 0) {
   const timings = [`--timings=${TIMINGS}`, "--update-timings"];
   results.push(await bunTest([`--parallel=${WORKERS}`, "--no-isolate", ...timings], together));
@@ -91,7 +94,7 @@ function wantedFiles(args: string[]): string[] {
     .filter((file) => !args.includes("--unit") || !startsBinary(join(ROOT, file)));
 }
 
-/** Whether the file imports, itself or through others, what builds and names the compiled binary. */
+/** Whether the file imports, directly or through others, what builds the compiled binary. */
 function startsBinary(file: string, seen = new Set<string>()): boolean {
   if (file === join(ROOT, "tests/support/binary.ts")) return true;
   if (seen.has(file)) return false;
