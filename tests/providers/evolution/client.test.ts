@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 function clientOf(url: string, key = KEY) {
-  return evolutionClient({ baseUrl: new URL(`${url}/`), adminKey: new Secret(key), timeoutMs: 150 });
+  return evolutionClient({ baseUrl: new URL(`${url}/`), adminKey: new Secret(key), timeoutMs: 1_000 });
 }
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 function clientOf(url: string, key = KEY) {
-  return resendClient({ baseUrl: new URL(url), apiKey: new Secret(key), timeoutMs: 150 });
+  return resendClient({ baseUrl: new URL(url), apiKey: new Secret(key), timeoutMs: 1_000 });
 }
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
