@@ -1,8 +1,8 @@
 /**
  * Runs the test files in several processes, then the ones that need the machine for themselves.
  *
- * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that never start the
- *            compiled binary), or files and folders.
+ * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that start neither the
+ *            compiled binary nor a database), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file. All temporary files lie in one folder, which is
  *            removed at the end, also when this process is killed. Ends with 1 when a test failed, a process crashed or
  *            a file was not run.
@@ -27,6 +27,11 @@ const ALONE: Record<string, string> = {
 /** Much of a test's time is waiting, so there are more workers than cores. */
 const WORKERS = Math.min(2 * availableParallelism(), 8);
 const ROOT = join(import.meta.dirname, "..");
+/** What starts the compiled binary, and what starts a database. */
+const [BINARY, DATABASE] = ["binary", "postgres"].map((name) => join(ROOT, `tests/support/${name}.ts`)) as [
+  string,
+  string,
+];
 /** How long each file took the last time on this machine; the slowest begin first. */
 const TIMINGS = ".tools/test-timings.json";
 
@@ -69,7 +74,7 @@ const alone = files.filter((file) => file in ALONE);
 const together = files.filter((file) => !(file in ALONE));
 const results: Result[] = [];
 // Otherwise each worker would find it old and build it.
-if (files.some((file) => startsBinary(join(ROOT, file)))) await opsctlBinary();
+if (files.some((file) => imports(join(ROOT, file), [BINARY]))) await opsctlBinary();
 if (together.length > 0) {
   const timings = [`--timings=${TIMINGS}`, "--update-timings"];
   results.push(await bunTest([`--parallel=${WORKERS}`, "--no-isolate", ...timings], together));
@@ -83,7 +88,7 @@ guardian.stdin.end("\n");
 await ended;
 process.exitCode = tell(results) ? 0 : 1;
 
-/** The test files below these paths, or all; with `--unit` only those that never start the compiled binary. */
+/** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
 function wantedFiles(args: string[]): string[] {
   const below = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
   const isBelow = (file: string) =>
@@ -91,17 +96,17 @@ function wantedFiles(args: string[]): string[] {
   const all = [...new Bun.Glob("tests/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
   return all
     .filter((file) => isBelow(join(ROOT, file)))
-    .filter((file) => !args.includes("--unit") || !startsBinary(join(ROOT, file)));
+    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
 }
 
-/** Whether the file imports, directly or through others, what builds the compiled binary. */
-function startsBinary(file: string, seen = new Set<string>()): boolean {
-  if (file === join(ROOT, "tests/support/binary.ts")) return true;
+/** Whether the file imports one of these, directly or through others. */
+function imports(file: string, wanted: readonly string[], seen = new Set<string>()): boolean {
+  if (wanted.includes(file)) return true;
   if (seen.has(file)) return false;
   seen.add(file);
   return new Bun.Transpiler({ loader: "ts" })
     .scanImports(readFileSync(file, "utf8"))
-    .some(({ path }) => /^\..*\.ts$/.test(path) && startsBinary(resolve(dirname(file), path), seen));
+    .some(({ path }) => /^\..*\.ts$/.test(path) && imports(resolve(dirname(file), path), wanted, seen));
 }
 
 /** Runs these files, shows what is said as it comes, and reads the counts out of it. */
