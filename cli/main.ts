@@ -32,7 +32,7 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     return EXIT.ok;
   }
   if (word === INTERNAL && group === root) {
-    const { runInternal } = await import("./child-process/internal.ts");
+    const { runInternal } = await import("./child-process/internal-command.ts");
     return await runInternal(rest);
   }
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;

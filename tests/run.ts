@@ -8,7 +8,7 @@
  *            a file was not run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
@@ -21,7 +21,7 @@ const ALONE: Record<string, string> = {
   "tests/e2e/socket-monitor.test.ts": "compares a count of all sockets of the machine with a threshold",
   "tests/e2e/webhook-burst.test.ts": "floods the machine, and measures memory meanwhile",
   "tests/e2e/webhook-crowd.test.ts": "opens more connections than one process may have",
-  "tests/host/socket-table.test.ts": "compares a count of all sockets of the machine with ss",
+  "tests/host/count-sockets.test.ts": "compares a count of all sockets of the machine with ss",
 };
 
 /** Much of a test's time is waiting, so there are more workers than cores. */
@@ -69,6 +69,9 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => void running?.kill("SIGTERM"));
 
 const started = performance.now();
+const gone = Object.keys(ALONE).find((file) => !existsSync(join(ROOT, file)));
+if (gone !== undefined)
+  throw new Error(`tests/run.ts names ${gone} as one that runs alone, and there is no such file`);
 const files = wantedFiles(process.argv.slice(2));
 const alone = files.filter((file) => file in ALONE);
 const together = files.filter((file) => !(file in ALONE));

@@ -12,7 +12,7 @@ import { findServiceAccount, type ServiceAccount } from "../../lib/platform/acco
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { unlessLate } from "../../lib/platform/time-limit.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
-import { internalCommand } from "./internal.ts";
+import { internalCommand } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 

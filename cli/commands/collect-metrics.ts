@@ -78,9 +78,9 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const collecting = collect(work);
   // Imported while the sources are read.
   const [{ METRICS_FILE }, { renderCollected }] = await Promise.all([
-    import("../../lib/host/metrics-file.ts"),
+    import("../../lib/host/metrics-file-name.ts"),
     import("../../lib/metrics/render.ts"),
-    import("../../lib/metrics/textfile.ts"),
+    import("../../lib/metrics/write-metrics-file.ts"),
   ]);
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
@@ -92,11 +92,11 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
 async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
   const { isRoot } = await import("../../lib/platform/account/account.ts");
   if (!isRoot() || uid === 0) {
-    const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+    const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
     return writeMetricsFile(path, text);
   }
   const { writeAsOwner } = await import("../../lib/metrics/write-as-owner.ts");
-  const { internalCommand } = await import("../child-process/internal.ts");
+  const { internalCommand } = await import("../child-process/internal-command.ts");
   await writeAsOwner(uid, path, text, internalCommand("write-metrics"));
 }
 

@@ -13,7 +13,7 @@
  *         retry, drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";
-import type { State } from "../../lib/webhook/state/state.ts";
+import type { State } from "../../lib/webhook/state/contract.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger } from "../framework/value-checks.ts";

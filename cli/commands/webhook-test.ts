@@ -13,7 +13,7 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { State } from "../../lib/webhook/state/state.ts";
+import type { State } from "../../lib/webhook/state/contract.ts";
 import type { TestReport } from "../../lib/webhook/test-alert.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";

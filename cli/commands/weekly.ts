@@ -45,7 +45,7 @@ export const weekly = defineCommand({
     // From here on a signal ends the run with a summary, also while a vault or the database keeps it waiting.
     const interrupt = context.interrupted();
     const { unlessInterrupted } = await import("../framework/unless-interrupted.ts");
-    const { RUN_INTERRUPTED } = await import("../../lib/weekly/context/stop.ts");
+    const { RUN_INTERRUPTED } = await import("../../lib/weekly/context/run-stop.ts");
     const begin = <T>(work: Promise<T>) => unlessInterrupted(interrupt, RUN_INTERRUPTED, work);
     const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
     const flags = {

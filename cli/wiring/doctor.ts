@@ -7,7 +7,7 @@ import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { internalCommand } from "../child-process/internal.ts";
+import { internalCommand } from "../child-process/internal-command.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;

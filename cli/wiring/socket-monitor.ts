@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { METRICS_FILE } from "../../lib/host/metrics-file.ts";
-import { countSockets } from "../../lib/host/socket-table.ts";
+import { countSockets } from "../../lib/host/count-sockets.ts";
+import { METRICS_FILE } from "../../lib/host/metrics-file-name.ts";
 import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";

@@ -1,6 +1,6 @@
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { StateConfig } from "../../lib/webhook/config.ts";
-import type { OutboxLimits, State } from "../../lib/webhook/state/state.ts";
+import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
 
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.

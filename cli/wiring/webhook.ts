@@ -13,7 +13,7 @@ import type { WebhookConfig } from "../../lib/webhook/config.ts";
 import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
 import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
 import type { ServeDependencies } from "../../lib/webhook/serve.ts";
-import type { OutboxLimits } from "../../lib/webhook/state/state.ts";
+import type { OutboxLimits } from "../../lib/webhook/state/contract.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
 import { openState } from "./webhook-state.ts";

@@ -4,7 +4,7 @@ import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
 import { type Finding, fail, type Verdict } from "./finding.ts";
-import { reasonOf } from "./reason.ts";
+import { reasonOf } from "./finding-reason.ts";
 
 /**
  * Runs all checks at the same time, each with its own time limit.

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
+import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
 import {
   absolutePath,
   anyText,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TextDirectory } from "../host/text-directory.ts";
 import { isRoot } from "../platform/account/account.ts";
 import { type FileLock, tryFileLock } from "../platform/files/file-lock.ts";
-import { unwritable } from "./textfile.ts";
+import { unwritable } from "./write-metrics-file.ts";
 
 /** Name of the lock's file inside the text-file directory; one that ended in `.prom` would be read as metrics. */
 export const LOCK_FILE = ".opsctl-collect.lock";

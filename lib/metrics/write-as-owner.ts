@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unlessLate } from "../platform/time-limit.ts";
-import { unwritable } from "./textfile.ts";
+import { unwritable } from "./write-metrics-file.ts";
 
 /** How the child that writes is started: with `command`, and the file's path after it. */
 export type OwnerWriter = { command: readonly string[]; env: Record<string, string> };

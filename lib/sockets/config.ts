@@ -1,4 +1,4 @@
-import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file.ts";
+import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
 import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,

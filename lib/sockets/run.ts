@@ -1,4 +1,4 @@
-import type { SocketCounts } from "../host/socket-table.ts";
+import type { SocketCounts } from "../host/count-sockets.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
 import type { LoadAverage } from "./load-average.ts";

@@ -1,6 +1,6 @@
 import { singleLine } from "../text/single-line.ts";
 import { renderTable } from "../text/table.ts";
-import type { DeadRow } from "./state/state.ts";
+import type { DeadRow } from "./state/contract.ts";
 
 const LONGEST_NAME = 48;
 

@@ -10,7 +10,7 @@ import { Sender, type SenderDependencies } from "./delivery/sender.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { WebhookMetrics } from "./metrics/metrics.ts";
-import type { State } from "./state/state.ts";
+import type { State } from "./state/contract.ts";
 
 /** What the service is told on its command line. */
 export type ServeOptions = {

@@ -4,7 +4,7 @@ import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { AlertAnswer } from "./http/alert-answer.ts";
-import type { LatestRow, OutboxKind, State } from "./state/state.ts";
+import type { LatestRow, OutboxKind, State } from "./state/contract.ts";
 
 /**
  * What became of a test alert: the service's answer, brought up to date with what was recorded later.

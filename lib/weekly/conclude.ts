@@ -1,7 +1,7 @@
 import { formatInstant } from "../time/instant.ts";
 import { isReportDay } from "../time/schedule-gate.ts";
 import { type Run, readClock } from "./context/run.ts";
-import { DATABASE_LOST, MONDAY_ENDED } from "./context/stop.ts";
+import { DATABASE_LOST, MONDAY_ENDED } from "./context/run-stop.ts";
 import {
   type EditorialSummary,
   everySocialCallFailed,

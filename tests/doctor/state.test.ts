@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { silentLog } from "../../lib/platform/log/log.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { openPostgresState } from "../../lib/webhook/state/postgres/state.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { ofCheck } from "./support/fault.ts";
 import { type Host, openHost, treeOf } from "./support/host.ts";
 

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
-import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
+import { writeMetricsFile } from "../../lib/metrics/write-metrics-file.ts";
 import { until } from "../chaos/until.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { findDebianTool } from "../support/debian-tool.ts";

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../lib/platform/log/log.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
@@ -11,6 +10,7 @@ import { monitorSockets, type SocketMonitorDependencies } from "../../lib/socket
 import { openSqliteDedup } from "../../lib/webhook/state/sqlite/state.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const KEY = "canary-gateway-key-0123456789";
 const PHONE = "5511987654321";

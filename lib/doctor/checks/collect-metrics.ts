@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { countSockets } from "../../host/count-sockets.ts";
 import { METRIC } from "../../host/metric-names.ts";
-import { METRICS_FILE } from "../../host/metrics-file.ts";
-import { countSockets } from "../../host/socket-table.ts";
+import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
@@ -18,7 +18,7 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { secretMend } from "../reason.ts";
+import { secretMend } from "../finding-reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const command = "collect-metrics";

@@ -3,7 +3,7 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Check } from "../context/check.ts";
 import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
-import { reasonOf, secretMend } from "../reason.ts";
+import { reasonOf, secretMend } from "../finding-reason.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { StateConfig } from "../../webhook/config.ts";
+import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
 import { stats } from "../../webhook/state/postgres/reads.ts";
-import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import type { FileReading } from "../facts/outbox.ts";
 import { readServiceHealth } from "../facts/service-health.ts";

@@ -5,7 +5,7 @@ import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
-import { reasonOf, secretMend } from "../reason.ts";
+import { reasonOf, secretMend } from "../finding-reason.ts";
 
 /** Where each secret of a command was found, and whether the command's account can read it there. */
 export function secretsCheck(command: CommandName): Check {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
+import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { checkResendKey } from "../../providers/resend/key.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";

@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
+import type { OutboxStats } from "../../webhook/state/contract.ts";
 import { outboxReads } from "../../webhook/state/sqlite/outbox/reads.ts";
-import type { OutboxStats } from "../../webhook/state/state.ts";
 
 /** What a state file holds, or why it was not read. */
 export type FileReading =

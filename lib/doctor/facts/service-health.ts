@@ -1,7 +1,7 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { KindStats, OutboxKind } from "../../webhook/state/state.ts";
+import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 
 /** The health of a running webhook; `holds` has the code for which it holds all messages or issues, else null. */

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../host/heartbeat-file.ts";
+import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { METRIC } from "../../host/metric-names.ts";
 import type { Source } from "../source.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { countSockets } from "../../host/count-sockets.ts";
 import { METRIC } from "../../host/metric-names.ts";
-import { countSockets } from "../../host/socket-table.ts";
 import type { Source } from "../source.ts";
 
 /** All TCP sockets of the host, and those in CLOSE_WAIT. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
-import { startProgram } from "../program.ts";
+import { startProgram } from "../start-program.ts";
 
 /** The account of the service, as `make install` makes it. */
 export const SERVICE_ACCOUNT = "opsctl";

@@ -53,9 +53,6 @@ export function createLog(options: {
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }
 
-/** A log that nobody reads. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
 type Line = { time: Date; level: LogLevel; msg: string; fields: Record<string, unknown> };
 
 const CONSOLA_LEVELS: Record<LogLevel, number> = { error: 0, warn: 1, info: 3, debug: 4 };

@@ -2,7 +2,7 @@ import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
 import { codeOfCall } from "../send-outcome.ts";
 import { readTrackerError, type TrackerError } from "./error.ts";
-import { trackerRetryMs } from "./rate.ts";
+import { trackerRetryMs } from "./retry-after.ts";
 
 /**
  * What the tracker said of a call.

@@ -1,4 +1,4 @@
-import type { Delivered, DueRow, OutboxKind } from "../state/state.ts";
+import type { Delivered, DueRow, OutboxKind } from "../state/contract.ts";
 
 /**
  * How one attempt ended.

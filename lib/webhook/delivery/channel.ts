@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { OutboxKind } from "../state/state.ts";
+import type { OutboxKind } from "../state/contract.ts";
 import type { AttemptResult, Retry } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
 

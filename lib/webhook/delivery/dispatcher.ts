@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { OutboxKind, Settlement, State } from "../state/state.ts";
+import type { OutboxKind, Settlement, State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempt.ts";
 import type { Sender } from "./sender.ts";
 

@@ -2,7 +2,7 @@ import type { Alert } from "../alert/alert.ts";
 import { alertnameOf } from "../alert/name.ts";
 import type { AlertAnswer } from "../http/alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../state/state.ts";
+import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../state/contract.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { issueIdOf } from "./issue-id.ts";
 

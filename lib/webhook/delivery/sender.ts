@@ -8,7 +8,7 @@ import {
   type OutboxKind,
   type Settlement,
   type State,
-} from "../state/state.ts";
+} from "../state/contract.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
 import { Channel } from "./channel.ts";

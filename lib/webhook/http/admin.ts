@@ -3,8 +3,8 @@ import type { Log } from "../../platform/log/log.ts";
 import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { KindStats, State } from "../state/state.ts";
-import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
+import type { KindStats, State } from "../state/contract.ts";
+import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 
 /** What the second port shows. */
 export type AdminParts = {

@@ -4,10 +4,18 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 import type { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./answers.ts";
 import { authenticator } from "./authenticate.ts";
 import { BodyBudget } from "./body-budget.ts";
-import { type BodyRead, MAX_BODY_BYTES, readBody } from "./read-body.ts";
+import { jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import { MAX_BODY_BYTES, readBody } from "./read-body.ts";
+import {
+  internal,
+  invalidPayload,
+  invalidSecret,
+  overloaded,
+  stateUnavailable,
+  unreadBody,
+} from "./refusals.ts";
 
 /** What the public port is made of. */
 export type AppParts = {
@@ -46,11 +54,7 @@ export function createApp(parts: AppParts): { fetch: (request: Request) => Promi
   app.notFound(notFound);
   app.onError((error) => {
     log.error("A request failed", { cause: error.name });
-    return errorAnswer(
-      503,
-      { code: "internal", message: "The request failed; send it again" },
-      retryAfter(10),
-    );
+    return internal();
   });
   return {
     async fetch(request) {
@@ -62,23 +66,13 @@ export function createApp(parts: AppParts): { fetch: (request: Request) => Promi
   };
 }
 
-function invalidSecret(): Response {
-  const message = "The webhook secret is absent or wrong";
-  return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
-}
-
 /** Takes a post when the budget has room for its body; until then nothing of the body is read. */
 async function takeWithinBudget(budget: BodyBudget, request: Request, parts: AppParts): Promise<Response> {
   const length = request.headers.get("content-length");
   const bytes = length === null ? MAX_BODY_BYTES : Math.min(Number(length) || 0, MAX_BODY_BYTES);
   if (bytes <= SMALL_BYTES) return await takePost(request, parts);
   const release = await budget.reserve(bytes, BUDGET_WAIT_MS);
-  if (release === null)
-    return errorAnswer(
-      503,
-      { code: "overloaded", message: "Too much is being read now; send it again" },
-      retryAfter(10),
-    );
+  if (release === null) return overloaded();
   try {
     return await takePost(request, parts);
   } finally {
@@ -88,42 +82,12 @@ async function takeWithinBudget(budget: BodyBudget, request: Request, parts: App
 
 async function takePost(request: Request, { parse, take, metrics, isStopping }: AppParts): Promise<Response> {
   const body = await readBody(request);
-  if ("problem" in body) return BODY_ANSWERS[body.problem]();
+  if ("problem" in body) return unreadBody(body.problem);
   const parsed = parse(body.value);
-  if ("invalid" in parsed)
-    return errorAnswer(422, {
-      code: "invalid_payload",
-      message: "There is no alert in the body",
-      problems: parsed.invalid,
-      problemsTotal: parsed.invalidTotal,
-    });
+  if ("invalid" in parsed) return invalidPayload(parsed.invalid, parsed.invalidTotal);
   const { alerts, rejected, rejectedTotal } = parsed;
   const answers = alerts.length === 0 ? [] : await take(alerts);
-  if (answers === null)
-    return errorAnswer(
-      503,
-      { code: "state_unavailable", message: "The alerts cannot be kept now; send them again" },
-      retryAfter(isStopping() ? 1 : 10),
-    );
+  if (answers === null) return stateUnavailable(isStopping());
   if (rejectedTotal > 0) metrics.rejected(rejectedTotal);
   return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, alerts: answers });
-}
-
-const BODY_ANSWERS: Record<Extract<BodyRead, { problem: string }>["problem"], () => Response> = {
-  unsupported_media_type: () =>
-    errorAnswer(415, {
-      code: "unsupported_media_type",
-      message: "The body must be application/json, not compressed",
-    }),
-  payload_too_large: () =>
-    errorAnswer(413, {
-      code: "payload_too_large",
-      message: "The body must not be larger than 1,048,576 bytes",
-    }),
-  invalid_json: () => errorAnswer(400, { code: "invalid_json", message: "The body is not JSON in UTF-8" }),
-  timeout: () => errorAnswer(408, { code: "timeout", message: "The body did not arrive in time" }),
-};
-
-function retryAfter(seconds: number): Record<string, string> {
-  return { "retry-after": String(seconds) };
 }

@@ -1,6 +1,6 @@
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
-import type { OutboxKind, OutboxStats } from "../state/state.ts";
+import type { OutboxKind, OutboxStats } from "../state/contract.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 

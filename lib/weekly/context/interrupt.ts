@@ -1,5 +1,5 @@
 import type { Run } from "./run.ts";
-import { RUN_INTERRUPTED } from "./stop.ts";
+import { RUN_INTERRUPTED } from "./run-stop.ts";
 
 /** How long calls of peers in flight may go on after a signal. */
 const GRACE_MS = 18_000;

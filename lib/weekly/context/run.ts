@@ -5,7 +5,7 @@ import { isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
 import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
-import { DATABASE_LOST, MONDAY_ENDED, type Stop } from "./stop.ts";
+import { DATABASE_LOST, MONDAY_ENDED, type Stop } from "./run-stop.ts";
 import type { Tally } from "./summary.ts";
 
 /** What all steps of one run share. */

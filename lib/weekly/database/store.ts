@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { readNow } from "./clock.ts";
 import { claimEmail, claimWhatsapp, dispatchDelivery, readDelivery, settleDelivery } from "./deliveries.ts";
+import { withDrainLock } from "./drain-lock.ts";
 import { readEvidence } from "./evidence.ts";
-import { withDrainLock } from "./lock.ts";
 import { countScopes, listRecipients, listScopes, readSenders } from "./recipients.ts";
 import { claimReport, failReport, persistReport } from "./reports.ts";
 

@@ -1,7 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStopReason } from "../context/channel-stop.ts";
-import { MONDAY_ENDED, type Stop } from "../context/stop.ts";
+import { MONDAY_ENDED, type Stop } from "../context/run-stop.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";

@@ -1,5 +1,5 @@
 import type { WeeklyDependencies, WeeklyOptions } from "../context/dependencies.ts";
-import type { Stop } from "../context/stop.ts";
+import type { Stop } from "../context/run-stop.ts";
 import type { DeliveryChannel } from "./channel.ts";
 import { emailDeliveryChannel } from "./email.ts";
 import { whatsappChannel } from "./whatsapp.ts";

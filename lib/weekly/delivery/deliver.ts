@@ -1,4 +1,4 @@
-import { MONDAY_ENDED } from "../context/stop.ts";
+import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { Tally } from "../context/summary.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";

@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { Stop } from "../context/stop.ts";
+import type { Stop } from "../context/run-stop.ts";
 import type { Settled } from "../database/deliveries.ts";
 import { databaseCode, isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";

@@ -1,6 +1,6 @@
 import type { Channel, ChannelName } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
-import { metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-label.ts";
+import { metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-text.ts";
 import { partialText, reasonText } from "../texts/reason-text.ts";
 
 /** Further figures are only counted; the full report has them. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Run } from "../context/run.ts";
-import { MONDAY_ENDED } from "../context/stop.ts";
+import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { DeliveryChannelName } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Run, refusalToBegin } from "../context/run.ts";
-import { APPLICATION_REFUSES, MONDAY_ENDED } from "../context/stop.ts";
+import { APPLICATION_REFUSES, MONDAY_ENDED } from "../context/run-stop.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import { isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { ClaimedReport, Connection, ReportContent } from "../database/reports.ts";

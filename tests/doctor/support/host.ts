@@ -19,7 +19,6 @@ import { checksOf } from "../../../lib/doctor/checks/all.ts";
 import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { type Application, startApplication } from "../../standins/application.ts";
 import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
@@ -31,6 +30,7 @@ import { type StandIn, startStandIn } from "../../standins/standin.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { seedOwner, seedSenders } from "../../support/seed.ts";
+import { silentLog } from "../../support/silent-log.ts";
 
 /** The secrets of the host, each a canary that no finding may show. */
 export const CANARIES = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { AcceptOutcome } from "../../../lib/webhook/state/state.ts";
+import type { AcceptOutcome } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert } from "../support/sample-alert.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

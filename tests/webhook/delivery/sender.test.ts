@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
 import { Sender } from "../../../lib/webhook/delivery/sender.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { DueRow, Settlement } from "../../../lib/webhook/state/state.ts";
+import type { DueRow, Settlement } from "../../../lib/webhook/state/contract.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { alertWith } from "../support/alert.ts";
 
 test("a look asked for in the instant in which another ends is not lost", async () => {

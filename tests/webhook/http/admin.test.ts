@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import { type AdminParts, createAdminApp } from "../../../lib/webhook/http/admin.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 
 const stats = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { failureReason } from "../../../lib/webhook/metrics/failure-reason.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { OutboxStats } from "../../../lib/webhook/state/state.ts";
+import type { OutboxStats } from "../../../lib/webhook/state/contract.ts";
 import { findPromtool } from "../../support/promtool.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 

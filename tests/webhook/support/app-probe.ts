@@ -1,6 +1,5 @@
 /** Serves the public port with a fixed secret and a state that takes everything, and prints its port: for Deno. */
 import process from "node:process";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { listen } from "../../../lib/platform/server/server.ts";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
@@ -8,6 +7,7 @@ import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
+import { silentLog } from "../../support/silent-log.ts";
 
 /** The probe's secret. */
 export const PROBE_SECRET = "s3cret-of-the-prob\u00e9";

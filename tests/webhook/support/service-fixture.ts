@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
@@ -12,11 +11,12 @@ import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
-import type { State } from "../../../lib/webhook/state/state.ts";
 import { until } from "../../chaos/until.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
+import { silentLog } from "../../support/silent-log.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";
 export const TOKEN = "lin_api_canarytoken0123456789";

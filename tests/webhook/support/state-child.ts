@@ -1,8 +1,8 @@
 /** A process that uses the state of a directory, on any runtime; its first argument is its role. */
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { silentLog } from "../../../lib/platform/log/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { fillUp } from "./state-fill.ts";
 import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-fixture.ts";

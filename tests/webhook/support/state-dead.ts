@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../lib/webhook/state/state.ts";
+import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 import {
   acceptAll,

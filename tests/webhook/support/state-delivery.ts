@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KEEP_DELIVERED_MS } from "../../../lib/webhook/state/state.ts";
+import { KEEP_DELIVERED_MS } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 import {
   acceptAll,

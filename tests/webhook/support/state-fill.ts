@@ -1,4 +1,4 @@
-import type { State } from "../../../lib/webhook/state/state.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 
 /** What was seen of a state whose disk became full and then had space again. */

@@ -5,7 +5,7 @@ import type {
   OutboxKind,
   OutboxLimits,
   State,
-} from "../../../lib/webhook/state/state.ts";
+} from "../../../lib/webhook/state/contract.ts";
 
 /** A state on an empty store of its own, with the clock at `START_MS`. */
 export type StateFixture = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/state.ts";
+import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/contract.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { acceptAll, type OpenStateFixture, START_MS } from "./state-fixture.ts";
 

@@ -1,6 +1,6 @@
 /** What the webhook's state must do on every store; a test file registers it for its store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../lib/webhook/state/state.ts";
+import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 import { deadTests } from "./state-dead.ts";
 import { deliveryTests } from "./state-delivery.ts";

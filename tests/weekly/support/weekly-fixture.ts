@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import { type Log, silentLog } from "../../../lib/platform/log/log.ts";
+import type { Log } from "../../../lib/platform/log/log.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
@@ -26,6 +26,7 @@ import {
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
+import { silentLog } from "../../support/silent-log.ts";
 
 /** The secrets of the stand-ins; each is a canary that must never be seen in any output. */
 export const SECRETS = {

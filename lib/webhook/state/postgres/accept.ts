@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { RefusalLog } from "../refusal-log.ts";
 import {
   type AcceptedAlert,
   type AcceptOutcome,
   ISSUE_TTL_MS,
   type OutboxLimits,
   type State,
-} from "../state.ts";
+} from "../contract.ts";
+import { RefusalLog } from "../refusal-log.ts";
 import { issueKey, priorityOf } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
 import { restoredText, storedKey, storedText } from "./stored-text.ts";

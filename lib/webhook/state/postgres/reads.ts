@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { DeadRow, DueQuery, DueRow, LatestRow, OutboxKind, OutboxStats } from "../state.ts";
+import type { DeadRow, DueQuery, DueRow, LatestRow, OutboxKind, OutboxStats } from "../contract.ts";
 import { issueKey, storedAlert } from "../stored.ts";
 import { restoredText, storedKey } from "./stored-text.ts";
 

@@ -11,7 +11,7 @@ import {
   type OutboxLimits,
   type Settlement,
   type State,
-} from "../state.ts";
+} from "../contract.ts";
 import { acceptor } from "./accept.ts";
 import { StateLink } from "./connection.ts";
 import { deliveredWithin, due, latest, listDead, stats } from "./reads.ts";

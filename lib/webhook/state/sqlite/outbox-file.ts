@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { OpsError } from "../../../platform/errors.ts";
 import { isDamaged } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { OutboxLimits } from "../state.ts";
+import type { OutboxLimits } from "../contract.ts";
 import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
 import { openStateFile, type StateFile } from "./file/open.ts";
 import { type Outbox, outboxOn } from "./outbox/outbox.ts";

@@ -1,5 +1,5 @@
 import type { Alert } from "../../alert/alert.ts";
-import type { AcceptOutcome, Settlement } from "../state.ts";
+import type { AcceptOutcome, Settlement } from "../contract.ts";
 import type { Settled } from "./outbox/settle.ts";
 import type { OutboxFile } from "./outbox-file.ts";
 

@@ -1,8 +1,8 @@
 import { type SqliteDedup, sqliteDedup } from "../../../dedup/sqlite.ts";
 import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../contract.ts";
 import { RefusalLog } from "../refusal-log.ts";
-import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../state.ts";
 import { dispatcherLockPath, openStateFile } from "./file/open.ts";
 import type { UnreadableRow } from "./outbox/due.ts";
 import type { Outbox } from "./outbox/outbox.ts";

@@ -1,11 +1,11 @@
 /** Several hosts on one PostgreSQL, requests that fail alone, and how much a full outbox costs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type postgres from "postgres";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
-import type { State } from "../../../../lib/webhook/state/state.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../../support/state-fixture.ts";

@@ -11,13 +11,13 @@ import {
 } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type postgres from "postgres";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import type { AcceptOutcome, State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
-import type { AcceptOutcome, State } from "../../../../lib/webhook/state/state.ts";
 import { announceOtherProcess, listen, proxyTo } from "../../../platform/support/wire.ts";
 import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
 import { sharedPostgres } from "../../../support/postgres.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { OpsError } from "../../../../lib/platform/errors.ts";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { MIGRATIONS } from "../../../../lib/schema/migrations.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
-import type { State } from "../../../../lib/webhook/state/state.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
 import { PASSWORD, sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { newLogin } from "../../../support/roles.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll } from "../../support/state-fixture.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import type { OutboxLimits, State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
-import type { OutboxLimits, State } from "../../../../lib/webhook/state/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { START_MS, type StateFixture } from "../../support/state-fixture.ts";
 import { stateSuite } from "../../support/state-suite.ts";

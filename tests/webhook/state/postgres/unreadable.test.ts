@@ -1,9 +1,9 @@
 /** A row of the shared state whose alert cannot be read. */
 import { expect, test } from "bun:test";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import { sharedPostgres } from "../../../support/postgres.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, dueIds } from "../../support/state-fixture.ts";
 

@@ -17,9 +17,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
-import type { State } from "../../../../lib/webhook/state/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
-import type { State } from "../../../../lib/webhook/state/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 

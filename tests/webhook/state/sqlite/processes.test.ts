@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { dueIds } from "../../support/state-fixture.ts";
 import { RUNTIMES, type StateProcess, startStateProcess } from "../../support/state-process.ts";
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
-import type { State } from "../../../../lib/webhook/state/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { type OpenStateFixture, START_MS } from "../../support/state-fixture.ts";
 import { stateSuite } from "../../support/state-suite.ts";
 

@@ -4,8 +4,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { silentLog } from "../../../../lib/platform/log/log.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
 import { wrongMarks } from "../../support/state-marks.ts";

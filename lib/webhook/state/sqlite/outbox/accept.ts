@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
-import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../../state.ts";
+import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../../contract.ts";
 import { issueKey, priorityOf } from "../../stored.ts";
 import type { Load } from "./load.ts";
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
-import { type DeadRow, ISSUE_TTL_MS, type OutboxKind } from "../../state.ts";
+import { type DeadRow, ISSUE_TTL_MS, type OutboxKind } from "../../contract.ts";
 import { issueKey } from "../../stored.ts";
 import type { Transaction } from "./transaction.ts";
 

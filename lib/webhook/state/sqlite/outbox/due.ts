@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { DueQuery, DueRow, OutboxKind } from "../../state.ts";
+import type { DueQuery, DueRow, OutboxKind } from "../../contract.ts";
 import { storedAlert } from "../../stored.ts";
 
 /** The longest that a row waits for its next attempt, also when the clock was set back. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { OutboxLimits } from "../../state.ts";
+import type { OutboxLimits } from "../../contract.ts";
 
 const REFRESH_MS = 5_000;
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sqliteDedup } from "../../../../dedup/sqlite.ts";
-import type { OutboxLimits } from "../../state.ts";
+import type { OutboxLimits } from "../../contract.ts";
 import { deadRows } from "./dead.ts";
 import { dueFinder } from "./due.ts";
 import { Load } from "./load.ts";

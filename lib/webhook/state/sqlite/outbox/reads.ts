@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../../state.ts";
+import type { KindStats, LatestRow, OutboxKind, OutboxStats } from "../../contract.ts";
 
 /** What can be read of the outbox. */
 export type OutboxReads = {

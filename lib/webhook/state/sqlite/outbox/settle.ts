@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
-import type { OutboxKind, Settlement } from "../../state.ts";
+import type { OutboxKind, Settlement } from "../../contract.ts";
 import { issueKey } from "../../stored.ts";
 import { LONGEST_DELAY_MS } from "./due.ts";
 import type { Load } from "./load.ts";

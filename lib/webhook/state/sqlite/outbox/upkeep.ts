@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
-import { KEEP_DELIVERED_MS } from "../../state.ts";
+import { KEEP_DELIVERED_MS } from "../../contract.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ROWS_AT_ONCE = 500;

@@ -1,6 +1,6 @@
 import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
-import type { AcceptOutcome } from "../../state.ts";
+import type { AcceptOutcome } from "../../contract.ts";
 import { type AcceptDependencies, acceptor } from "./accept.ts";
 import { type SettleDependencies, type Settled, settler } from "./settle.ts";
 import type { Transaction } from "./transaction.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { trackerRetryMs } from "../../../lib/providers/linear/rate.ts";
+import { trackerRetryMs } from "../../../lib/providers/linear/retry-after.ts";
 
 const NOW_MS = 1_795_273_200_000;
 const inSeconds = (seconds: number) => String(NOW_MS / 1_000 + seconds);

@@ -53,7 +53,7 @@ export async function runInternal([word = "", path = "", more = ""]: readonly st
 }
 
 async function writeMetrics(path: string): Promise<void> {
-  const { writeMetricsFile } = await import("../../lib/metrics/textfile.ts");
+  const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
   writeMetricsFile(path, readFileSync(STDIN, "utf8"));
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type RunningProgram, startProgram } from "../platform/program.ts";
+import { type RunningProgram, startProgram } from "../platform/start-program.ts";
 import { readProcFile } from "./proc-file.ts";
-import { type ListingCounts, listingCounter } from "./socket-listing.ts";
+import { type ListingCounts, listingCounter } from "./ss-output.ts";
 
 /** The TCP sockets of this network namespace, IPv4 and IPv6; `total` is what `ss -Hant` would list. */
 export type SocketCounts = { total: number; closeWait: number };

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeMetricsFile } from "../../lib/metrics/textfile.ts";
+import { writeMetricsFile } from "../../lib/metrics/write-metrics-file.ts";
 
 let folder: string;
 let path: string;
@@ -23,7 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Another process, which writes the two texts in turn under a umask that would close the file. */
 const WRITER = `
-  import { writeMetricsFile } from ${JSON.stringify(join(import.meta.dir, "../../lib/metrics/textfile.ts"))};
+  import { writeMetricsFile } from ${JSON.stringify(join(import.meta.dir, "../../lib/metrics/write-metrics-file.ts"))};
   const [path, ...texts] = process.argv.slice(-3);
   process.umask(0o077);
   for (let n = 0; n < 400; n += 1) writeMetricsFile(path, texts[n % 2]);

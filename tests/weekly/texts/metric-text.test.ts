@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { metricName, metricValue } from "../../../lib/weekly/texts/metric-label.ts";
+import { metricName, metricValue } from "../../../lib/weekly/texts/metric-text.ts";
 
 describe("metricName()", () => {
   test.each([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countSockets, parseCounters, type SocketCounts } from "../../lib/host/socket-table.ts";
+import { countSockets, parseCounters, type SocketCounts } from "../../lib/host/count-sockets.ts";
 import { until } from "../chaos/until.ts";
 import { WITHOUT_SS } from "../support/iproute2.ts";
 import { holdHalfOpen } from "./support/half-open.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { listingCounter } from "../../lib/host/socket-listing.ts";
+import { listingCounter } from "../../lib/host/ss-output.ts";
 
 const ROWS = {
   "CLOSE-WAIT": "CLOSE-WAIT 1      0          127.0.0.1:41234    127.0.0.1:50000 ",
