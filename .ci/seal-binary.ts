@@ -6,7 +6,7 @@
  * it looks up in the environment: without its first letter a name is empty, and no variable has an empty name.
  *
  * Errors: ends with 1 when a name does not stand there exactly once: then this Bun looks it up in another way, and what
- *         `tests/e2e/sealed-binary.test.ts` says has to be made true in another way too.
+ *         `tests/e2e/program/sealed-binary.test.ts` says has to be made true in another way too.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";

@@ -17,10 +17,10 @@ import { opsctlBinary } from "./support/binary.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
 const ALONE: Record<string, string> = {
-  "tests/e2e/collect-sockets.test.ts": "compares a count of all sockets of the machine with ss",
-  "tests/e2e/socket-monitor.test.ts": "compares a count of all sockets of the machine with a threshold",
-  "tests/e2e/webhook-burst.test.ts": "floods the machine, and measures memory meanwhile",
-  "tests/e2e/webhook-crowd.test.ts": "opens more connections than one process may have",
+  "tests/e2e/host/collect-sockets.test.ts": "compares a count of all sockets of the machine with ss",
+  "tests/e2e/host/socket-monitor.test.ts": "compares a count of all sockets of the machine with a threshold",
+  "tests/e2e/webhook/burst.test.ts": "floods the machine, and measures memory meanwhile",
+  "tests/e2e/webhook/crowd.test.ts": "opens more connections than one process may have",
   "tests/host/count-sockets.test.ts": "compares a count of all sockets of the machine with ss",
 };
 

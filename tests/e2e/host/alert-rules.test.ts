@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { groupKey, type Monitoring, startMonitoring } from "../../standins/grafana.ts";
+import { type Ended, logLines, opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const TOKEN = "glsa_canaryMonitoringToken";
+const GOLDEN = new URL("../../golden/alert-rules/export.json", import.meta.url).pathname;
+const UIDS = ["--folder-uid", "vps", "--prometheus-uid", "prom-1", "--loki-uid", "loki-1"];
+const PROJECT_SETTINGS = {
+  MONITORING_FOLDER_UID: "vps",
+  MONITORING_PROMETHEUS_UID: "prom-1",
+  MONITORING_LOKI_UID: "loki-1",
+};
+
+let platform: Monitoring;
+
+beforeAll(async () => {
+  platform = await startMonitoring({ token: TOKEN, folders: ["vps"] });
+});
+
+beforeEach(() => {
+  platform.rules.clear();
+  platform.ledger.length = 0;
+});
+
+afterAll(() => platform.stop());
+
+/** The settings of plan and apply; `more` replaces or, as undefined, removes. */
+function settings(more: Record<string, string | undefined> = {}) {
+  return { MONITORING_URL: platform.url, MONITORING_TOKEN: TOKEN, ...PROJECT_SETTINGS, ...more };
+}
+
+function expectNoToken({ stdout, stderr }: Ended): void {
+  expect(stdout + stderr).not.toContain(TOKEN);
+}
+
+describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
+  test("export prints the golden array without network, token or settings", async () => {
+    const { exitCode, stdout, stderr } = await opsctl(["alert-rules", "export", "--with-extras", ...UIDS], {
+      runtime,
+    });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toBe(readFileSync(GOLDEN, "utf8"));
+    expect(platform.ledger).toEqual([]);
+  });
+
+  test("apply, again, drift, plan and apply: one write for each rule that differs", async () => {
+    const env = settings({ OPSCTL_LOG_LEVEL: "debug" });
+    const run = (...args: string[]) => opsctl(["alert-rules", ...args, "--json"], { runtime, env });
+
+    const planned = await run("plan", "--check");
+    expect(planned.exitCode).toBe(1);
+    expect(planned.json).toMatchObject({
+      command: "alert-rules plan",
+      changed: 7,
+      warnings: [],
+      status: "failed",
+    });
+    expect(planned.json.error).toMatchObject({ code: "ALERT_RULES_DIFFER" });
+    expect(platform.writes()).toEqual([]);
+
+    const first = await run("apply");
+    expect(first.exitCode).toBe(0);
+    expect(first.json).toMatchObject({ command: "alert-rules apply", status: "success", error: null });
+    expect((first.json.rules as { result: string }[]).map(({ result }) => result)).toEqual(
+      Array(7).fill("created"),
+    );
+    expect(platform.writes()).toHaveLength(7);
+
+    expect((await run("apply")).exitCode).toBe(0);
+    expect((await run("plan", "--check")).exitCode).toBe(0);
+    expect(platform.writes()).toHaveLength(7);
+
+    Object.assign(platform.rules.get("opsctl-traefik-ram")!, { for: "1m" });
+    platform.intervals.set(groupKey("vps", "vps-infra"), 600);
+    const drift = await run("plan");
+    platform.intervals.set(groupKey("vps", "vps-infra"), 60);
+    expect(drift.exitCode).toBe(0);
+    expect(drift.json.warnings).toHaveLength(1);
+    expect(
+      (drift.json.rules as { uid: string; changes: object[] }[]).find(({ changes }) => changes.length > 0),
+    ).toEqual(
+      expect.objectContaining({
+        uid: "opsctl-traefik-ram",
+        action: "update",
+        changes: [{ path: "for", from: "1m", to: "5m" }],
+      }),
+    );
+    const last = await run("apply");
+    expect(last.exitCode).toBe(0);
+    expect(platform.writes().map(({ method }) => method)).toEqual([...Array(7).fill("POST"), "PUT"]);
+    for (const ended of [planned, first, drift, last]) expectNoToken(ended);
+  });
+
+  test("two applies at once succeed, and leave each rule once", async () => {
+    const env = settings();
+    const ends = await Promise.all(
+      [1, 2].map(() => opsctl(["alert-rules", "apply", "--json"], { runtime, env })),
+    );
+    expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(platform.writes().filter(({ status }) => status === 201)).toHaveLength(7);
+    expect(platform.rules.size).toBe(7);
+  });
+
+  test("an apply that was killed on its way is finished by the next", async () => {
+    const env = settings();
+    const running = await startOpsctl(["alert-rules", "apply"], { runtime, env });
+    const { create } = platform.routes;
+    const before = create.calls.length;
+    create.scriptByBody = () => {
+      if (create.calls.length === before + 3) running.kill("SIGKILL");
+      return undefined;
+    };
+    expect((await running.ended).signal).toBe("SIGKILL");
+    create.scriptByBody = null;
+
+    const { exitCode, json } = await opsctl(["alert-rules", "apply", "--json"], { runtime, env });
+
+    expect(exitCode).toBe(0);
+    const results = (json.rules as { result: string }[]).map(({ result }) => result);
+    expect(results.slice(0, 2)).toEqual(["unchanged", "unchanged"]);
+    expect(results.slice(3)).toEqual(Array(4).fill("created"));
+    expect(platform.rules.size).toBe(7);
+  });
+
+  test("reports each rule to a person, and ends with 1 when one is not in place", async () => {
+    platform.routes.create.next({ status: 400, json: { message: "invalid alert rule: no" } });
+    const ended = await opsctl(["alert-rules", "apply"], { runtime, env: settings() });
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stdout).toContain("failed     vps-infra / VPS Load Average Alto (opsctl-vps-load)\n");
+    expect(ended.stdout).toContain("  monitoring_http_400: invalid alert rule: no\n");
+    expect(ended.stdout).toContain("created    vps-security / SSH Brute Force (opsctl-ssh-brute-force)\n");
+    expect(ended.stdout).toEndWith("1 of 7 rules are NOT in place.\n");
+    expect(logLines(ended.stderr)).toHaveLength(7);
+    expectNoToken(ended);
+  });
+
+  test("a missing folder and a refused token are failures of the platform: 1", async () => {
+    const folder = await opsctl(["alert-rules", "apply", "--json", "--folder-uid", "absent"], {
+      runtime,
+      env: settings(),
+    });
+    expect({ exitCode: folder.exitCode, json: folder.json }).toMatchObject({
+      exitCode: 1,
+      json: { status: "failed", error: { code: "MONITORING_FOLDER_NOT_FOUND" } },
+    });
+    expect(JSON.stringify(folder.json)).toContain("absent");
+    const token = await opsctl(["alert-rules", "plan", "--json"], {
+      runtime,
+      env: settings({ MONITORING_TOKEN: "glc_canaryAnotherToken" }),
+    });
+    expect({ exitCode: token.exitCode, json: token.json }).toMatchObject({
+      exitCode: 1,
+      json: { error: { code: "MONITORING_HTTP_401" } },
+    });
+    expect(token.stdout + token.stderr).not.toContain("glc_canaryAnotherToken");
+    expect(platform.writes()).toEqual([]);
+  });
+
+  test("missing or wrong settings are 3, all named, and misuse is 2, before anything is called", async () => {
+    const missing = await opsctl(["alert-rules", "apply", "--json"], { runtime });
+    expect(missing.exitCode).toBe(3);
+    expect(missing.json).toMatchObject({ status: "not_ready", error: { code: "CONFIG_INVALID" } });
+    for (const name of ["MONITORING_URL", "MONITORING_TOKEN", ...Object.keys(PROJECT_SETTINGS)])
+      expect(JSON.stringify(missing.json)).toContain(`${name}: is missing`);
+
+    const env = settings({ MONITORING_URL: "http://monitoring.example.com" });
+    expect((await opsctl(["alert-rules", "plan", "--json"], { runtime, env })).exitCode).toBe(3);
+
+    const misuses = [
+      ["apply", "--token", TOKEN],
+      ["apply", "--dry-run"],
+      ["apply", "--check"],
+      ["apply", "--folder-uid"],
+      ["export", "--folder-uid", "a b"],
+      ["plan", "now"],
+      ["aply"],
+    ];
+    const ends = await Promise.all(
+      misuses.map((args) => opsctl(["alert-rules", ...args], { runtime, env: settings() })),
+    );
+    expect(ends.map(({ exitCode, stdout }) => ({ exitCode, stdout }))).toEqual(
+      misuses.map(() => ({ exitCode: 2, stdout: "" })),
+    );
+    expect(platform.ledger).toEqual([]);
+  });
+});
+
+describe("opsctl alert-rules", () => {
+  test("export names the uids that are not given, and takes variables before them", async () => {
+    const { json } = await opsctl(["alert-rules", "export", "--json", "--loki-uid", "given"], {
+      env: {
+        MONITORING_FOLDER_UID: "from-env",
+        MONITORING_LOKI_UID: "hidden",
+        MONITORING_PROMETHEUS_UID: "",
+      },
+    });
+    const text = JSON.stringify(json.rules);
+    expect(json).toMatchObject({ command: "alert-rules export", status: "success", error: null });
+    expect(json.rules).toHaveLength(7);
+    for (const uid of ['"from-env"', '"given"', '"<MONITORING_PROMETHEUS_UID>"']) expect(text).toContain(uid);
+    expect(text).not.toContain("hidden");
+  });
+
+  test("takes the token from a secret file, and no path behind the platform's address is lost", async () => {
+    const secrets = mkdtempSync(join(tmpdir(), "opsctl-secrets-"));
+    const behind = await startMonitoring({ token: TOKEN, folders: ["vps"], prefix: "/grafana" });
+    try {
+      writeFileSync(join(secrets, "MONITORING_TOKEN"), `${TOKEN}\n`);
+      chmodSync(join(secrets, "MONITORING_TOKEN"), 0o600);
+      const env = settings({
+        MONITORING_TOKEN: undefined,
+        MONITORING_URL: `${behind.url}/`,
+        OPSCTL_SECRETS_DIR: secrets,
+      });
+      expect((await opsctl(["alert-rules", "apply"], { env })).exitCode).toBe(0);
+      expect(behind.rules.size).toBe(7);
+      expect(behind.unexpected).toEqual([]);
+    } finally {
+      await behind.stop();
+      rmSync(secrets, { recursive: true, force: true });
+    }
+  });
+});

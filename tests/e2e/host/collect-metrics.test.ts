@@ -1,0 +1,201 @@
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { type CollectArena, openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
+import { parseExposition } from "../../metrics/support/parse-exposition.ts";
+import { runningContainer } from "../../standins/docker-engine.ts";
+import { logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "../support/opsctl.ts";
+
+const read = (arena: CollectArena) => readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");
+
+function upOf(text: string): Record<string, number> {
+  const rows = parseExposition(text).filter(({ name }) => name === "opsctl_collector_up");
+  return Object.fromEntries(rows.map(({ labels, value }) => [labels.source, value]));
+}
+
+const ALL_UP = { sockets: 1, proxy_memory: 1, hosting: 1, heartbeat: 1 };
+
+describe.concurrent.each([...RUNTIMES])("opsctl collect-metrics, %s", (runtime) => {
+  test("writes the file, and prints the same series with --stdout", async () => {
+    await using arena = await openCollectArena();
+    writeFileSync(join(arena.folder, "weekly_performance_reports.success"), "");
+    const { env } = arena;
+    const written = await opsctl(["collect-metrics", "--json"], { runtime, env });
+    expect(written.exitCode, written.stderr).toBe(0);
+    const file = join(arena.folder, "custom_metrics.prom");
+    expect(written.json).toMatchObject({
+      command: "collect-metrics",
+      status: "success",
+      exitCode: 0,
+      file,
+      skipped: null,
+    });
+    expect(upOf(read(arena))).toEqual(ALL_UP);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+
+    const printed = await opsctl(["collect-metrics", "--stdout"], {
+      runtime,
+      env: { ...env, TEXTFILE_DIR: "/nowhere/at/all" },
+    });
+    expect(printed.exitCode, printed.stderr).toBe(0);
+    const keys = (text: string) =>
+      parseExposition(text).map(({ name, labels }) => JSON.stringify([name, labels]));
+    expect(keys(printed.stdout)).toEqual(keys(read(arena)));
+    expect(printed.stdout).toContain("\nproxy_memory_bytes 524288000\n");
+    expect(printed.stdout).toContain('\nhosting_deploy_failed{project="loja"} 1\n');
+  });
+
+  // One of the engines that leave the name out of a sample, and the last before and the first after them.
+  test.each(["Docker 23.0.7", "Docker 26.1.5", "Docker 29.0"] as const)(
+    "reads the proxy's memory from %s",
+    async (generation) => {
+      await using arena = await openCollectArena({ generation });
+      const { exitCode, stdout, stderr } = await opsctl(["collect-metrics", "--stdout"], {
+        runtime,
+        env: arena.env,
+      });
+      expect(exitCode, stderr).toBe(0);
+      expect(stdout).toContain("\nproxy_memory_bytes 524288000\n");
+      expect(arena.engine.unexpected).toEqual([]);
+      arena.engine.containers.set("traefik", runningContainer({ state: "exited" }));
+      const stopped = await opsctl(["collect-metrics", "--stdout"], { runtime, env: arena.env });
+      expect(stopped.exitCode).toBe(1);
+      expect(stopped.stdout).not.toContain("proxy_memory_bytes");
+      expect(logLines(stopped.stderr).map(({ code }) => code)).toEqual(["docker_container_not_running"]);
+    },
+  );
+
+  test("leaves out what fails, replaces the old file all the same, and ends with 1", async () => {
+    await using arena = await openCollectArena();
+    const { HOSTING_TOKEN: _, ...env } = arena.env;
+    await opsctl(["collect-metrics"], { runtime, env: arena.env });
+    expect(upOf(read(arena))).toEqual(ALL_UP);
+    arena.engine.containers.clear();
+    const failed = await opsctl(["collect-metrics"], { runtime, env: { ...env, PATH: "/nowhere" } });
+    expect(failed.exitCode).toBe(1);
+    expect(logLines(failed.stderr).map(({ source, code }) => [source, code])).toEqual([
+      ["proxy_memory", "docker_container_missing"],
+      ["hosting", "hosting_token_missing"],
+      ["sockets", "sockets_unreadable"],
+    ]);
+    expect(upOf(read(arena))).toEqual({ sockets: 0, proxy_memory: 0, hosting: 0, heartbeat: 1 });
+    expect(read(arena)).not.toMatch(/^(proxy_memory|tcp_|hosting_)/m);
+  });
+
+  test("lets one of two runs do the work, and says so", async () => {
+    await using arena = await openCollectArena();
+    arena.hosting.routes.projects.script = () => "hang";
+    const first = await startOpsctl(["collect-metrics"], { runtime, env: arena.env });
+    await until("the first run to ask the provider", () => arena.hosting.ledger.length > 0);
+    const second = await opsctl(["collect-metrics", "--json"], { runtime, env: arena.env });
+    expect(second.exitCode).toBe(0);
+    expect(second.json).toMatchObject({ status: "success", skipped: "already_running", file: null });
+    expect(existsSync(join(arena.folder, "custom_metrics.prom"))).toBe(false);
+    first.kill("SIGKILL");
+    await first.ended;
+    arena.hosting.routes.projects.script = null;
+    // The kernel has freed the lock of the run that was killed.
+    expect((await opsctl(["collect-metrics"], { runtime, env: arena.env })).exitCode).toBe(0);
+  });
+});
+
+describe.concurrent("opsctl collect-metrics", () => {
+  test("needs the directory, and does not make it", async () => {
+    await using arena = await openCollectArena();
+    const missing = join(arena.folder, "missing");
+    const { exitCode, json } = await opsctl(["collect-metrics", "--json"], {
+      env: { ...arena.env, TEXTFILE_DIR: missing },
+    });
+    expect(exitCode).toBe(3);
+    expect(json).toMatchObject({ status: "not_ready", error: { code: "TEXTFILE_DIR_MISSING" } });
+    expect(existsSync(missing)).toBe(false);
+    expect([...arena.engine.ledger, ...arena.hosting.ledger]).toEqual([]);
+  });
+
+  test("names every wrong setting at once, and does nothing", async () => {
+    await using arena = await openCollectArena();
+    const env = {
+      ...arena.env,
+      DOCKER_HOST: "ssh://root@host",
+      HOSTING_API_URL: "http://x.example",
+      TEXTFILE_DIR: "here",
+    };
+    const { exitCode, json } = await opsctl(["collect-metrics", "--json"], {
+      env: { ...env, PROXY_CONTAINER: "../x" },
+    });
+    expect(exitCode).toBe(3);
+    const { message } = json.error as { message: string };
+    for (const name of ["DOCKER_HOST", "HOSTING_API_URL", "TEXTFILE_DIR", "PROXY_CONTAINER"])
+      expect(message).toContain(name);
+  });
+
+  test("keeps the old file, and says so, where it cannot write", async () => {
+    await using arena = await openCollectArena();
+    const file = join(arena.folder, "custom_metrics.prom");
+    mkdirSync(join(file, "inside"), { recursive: true });
+    const { exitCode, json } = await opsctl(["collect-metrics", "--json"], { env: arena.env });
+    expect(exitCode).toBe(1);
+    expect(json).toMatchObject({ status: "failed", error: { code: "METRICS_FILE_UNWRITABLE" } });
+    expect(readdirSync(file)).toEqual(["inside"]);
+  });
+
+  test("writes a file that everyone may read under a private umask, and removes what a killed run left", async () => {
+    await using arena = await openCollectArena();
+    writeFileSync(join(arena.folder, ".custom_metrics.prom.0123456789ab.tmp"), "half");
+    const script = join(mkdtempSync(join(arena.folder, "bin-")), "run");
+    writeFileSync(script, `#!/bin/sh\numask 077\nexec "$@"\n`);
+    chmodSync(script, 0o755);
+    const command = [
+      script,
+      process.execPath,
+      join(import.meta.dir, "../../../cli/main.ts"),
+      "collect-metrics",
+    ];
+    const { exitCode, stderr } = await startProgram(command, { env: arena.env }).ended;
+    expect(exitCode, stderr).toBe(0);
+    expect(statSync(join(arena.folder, "custom_metrics.prom")).mode & 0o777).toBe(0o644);
+    expect(readdirSync(arena.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("never shows the token, whatever the provider answers", async () => {
+    await using arena = await openCollectArena();
+    arena.hosting.routes.projects.script = () => ({
+      status: 403,
+      json: { error: { message: `token ${TOKEN} is bad` } },
+    });
+    const env = { ...arena.env, OPSCTL_LOG_LEVEL: "debug" };
+    const { stdout, stderr, exitCode } = await opsctl(["collect-metrics", "--stdout", "--json"], { env });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      metrics: expect.stringContaining("opsctl_collector_up"),
+      file: null,
+    });
+    expect(stderr).toContain("hosting_http_403");
+    expect(stdout + stderr).not.toContain(TOKEN);
+  });
+
+  test("reads the token from a file that is closed to others, and refuses an open one", async () => {
+    await using arena = await openCollectArena();
+    const { HOSTING_TOKEN: _, ...rest } = arena.env;
+    const env = { ...rest, OPSCTL_SECRETS_DIR: join(arena.folder, "secrets") };
+    mkdirSync(env.OPSCTL_SECRETS_DIR);
+    const secret = join(env.OPSCTL_SECRETS_DIR, "HOSTING_TOKEN");
+    writeFileSync(secret, `${TOKEN}\n`, { mode: 0o600 });
+    expect((await opsctl(["collect-metrics"], { env })).exitCode).toBe(0);
+    chmodSync(secret, 0o644);
+    const refused = await opsctl(["collect-metrics"], { env });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain("SECRET_FILE_EXPOSED");
+    expect(upOf(read(arena))).toEqual({ ...ALL_UP, hosting: 0 });
+  });
+});

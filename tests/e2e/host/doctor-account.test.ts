@@ -1,0 +1,311 @@
+/** `sudo opsctl doctor` on a machine whose account `opsctl` would like to be root. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import type { Finding } from "../../../lib/doctor/finding.ts";
+import { until } from "../../chaos/until.ts";
+import { startGateway } from "../../standins/gateway.ts";
+import { startSilentPeer } from "../../standins/raw-peer.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../../support/account-host.ts";
+import { FLOOD_TAKEN, parentFloodPerl } from "../support/flood.ts";
+import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+
+/** Whether one process of an account may look into another one. */
+function mayTrace(): boolean {
+  const scope = "/proc/sys/kernel/yama/ptrace_scope";
+  return !existsSync(scope) || readFileSync(scope, "utf8").trim() === "0";
+}
+
+const ROOTS_OWN = "line-of-a-file-of-roots";
+
+let host: AccountHost;
+beforeAll(async () => {
+  host = openAccountHost();
+  host.make("deno", 0o777);
+  // Deno compiles the sources once, and doctor's own time limits are not about that.
+  await doctor(["migrate", "--json"], "deno");
+});
+afterAll(() => host[Symbol.dispose]());
+
+type Settings = Record<string, Record<string, string>>;
+
+/** A folder of environment files, each of the account that reads it. */
+function settings(name: string, files: Settings): string {
+  host.make(name);
+  for (const [command, variables] of Object.entries(files)) {
+    const text = Object.entries(variables).map(([key, value]) => `${key}='${value}'\n`);
+    host.put(`${name}/${command}.env`, text.join(""), 0o600, command === "collect-metrics" ? 0 : ACCOUNT.uid);
+  }
+  return host.path(name);
+}
+
+async function doctor(
+  args: string[],
+  runtime: RuntimeName,
+  env: Record<string, string> = {},
+): Promise<Ended> {
+  const words = host.inside(await host.opsctl(runtime, ["doctor", ...args]));
+  const base = {
+    PATH: "/usr/bin:/bin",
+    HOME: host.folder,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: host.path("deno"),
+  };
+  return await startProgram(words, { cwd: "/", env: { ...base, ...env } }).ended;
+}
+
+const of = ({ json }: Ended, command: string, check: string) =>
+  (json.findings as Finding[]).filter((one) => one.command === command && one.check === check);
+
+describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("runs a secret command that the account chose as the account", async () => {
+    const out = `${host.make(`ran-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`vault-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755, ACCOUNT.uid);
+    const envDir = settings(`chosen-${runtime}`, {
+      weekly: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+      webhook: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const ended = await doctor(["--json", "--env-dir", envDir], runtime);
+    expect(ended.exitCode).toBe(3);
+    expect(new Set(readFileSync(out, "utf8").trim().split("\n"))).toEqual(new Set([String(ACCOUNT.uid)]));
+  });
+
+  tried("neither sends a file of root's to which a secret leads nor gives it away", async () => {
+    const gateway = await startGateway({ adminKey: "the-key", instances: {}, tokens: {} });
+    const secrets = host.make(`linked-${runtime}`, 0o700, ACCOUNT.uid);
+    const target = host.put(`roots-own-${runtime}`, ROOTS_OWN);
+    symlinkSync(target, `${secrets}/GATEWAY_ADMIN_KEY`);
+    const envDir = settings(`linking-${runtime}`, {
+      weekly: { GATEWAY_URL: gateway.url, OPSCTL_SECRETS_DIR: secrets },
+    });
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir], runtime);
+    expect(gateway.ledger).toEqual([]);
+    expect(ended.stdout).not.toContain(ROOTS_OWN);
+    const about = of(ended, "weekly", "secrets").filter(({ reason }) => reason.includes("GATEWAY_ADMIN_KEY"));
+    expect(about).toMatchObject([{ status: "fail" }]);
+    for (const { mend } of ended.json.findings as Finding[])
+      expect(mend ?? "").not.toMatch(/(chown|chmod)[^;&]*GATEWAY_ADMIN_KEY/);
+    await gateway.stop();
+  });
+
+  tried(
+    "looks at what is the collector's as root, and at nothing that another account put before it",
+    async () => {
+      const textfile = host.make(`textfile-${runtime}`, 0o755, ACCOUNT.uid);
+      const target = host.put(
+        `metrics-of-root-${runtime}`,
+        'opsctl_collector_up{source="canary"} 0\n',
+        0o644,
+      );
+      rmSync(`${textfile}/custom_metrics.prom`, { force: true });
+      symlinkSync(target, `${textfile}/custom_metrics.prom`);
+      const envDir = settings(`collecting-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: textfile } });
+      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+      expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
+      expect(ended.stdout).not.toContain("canary");
+      const shared = host.make(`shared-${runtime}`, 0o1777);
+      const metrics = 'opsctl_collector_up{source="canary"} 0\n';
+      host.put(`shared-${runtime}/custom_metrics.prom`, metrics, 0o644, ACCOUNT.uid);
+      const sharing = settings(`sharing-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: shared } });
+      const inShared = await doctor(["collect-metrics", "--json", "--env-dir", sharing], runtime);
+      expect(inShared.stdout).not.toContain("canary");
+      expect(inShared.stdout).toContain("which sources the last run could read");
+    },
+  );
+
+  tried("does not use the collector's settings when they are not root's", async () => {
+    const out = `${host.make(`fooled-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`fool-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings(`foreign-${runtime}`, { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
+    host.put(
+      `foreign-${runtime}/collect-metrics.env`,
+      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
+      0o600,
+      ACCOUNT.uid,
+    );
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  tried("does not use the collector's settings when somebody else may write to them", async () => {
+    const out = `${host.make(`open-${runtime}`, 0o1777)}/as`;
+    const vault = host.put(`opened-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings(`opened-${runtime}`, { "collect-metrics": {} });
+    const path = host.put(
+      `opened-${runtime}/collect-metrics.env`,
+      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
+      0o660,
+    );
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
+      { status: "fail", mend: `chmod 0600 ${path}` },
+    ]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  tried("fails no check that has nothing to say, and shows the account no secret of root's", async () => {
+    const out = `${host.make(`nothing-${runtime}`, 0o1777)}/env`;
+    const vault = host.put(`empty-${runtime}.sh`, `#!/bin/sh\nenv > ${out}\n`, 0o755, ACCOUNT.uid);
+    const envDir = settings(`empty-${runtime}`, {
+      webhook: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const words = ["webhook", "--json", "--env-dir", envDir];
+    const ended = await doctor(words, runtime, { HOSTING_TOKEN: "roots-own-token" });
+    expect(of(ended, "webhook", "secrets")).toEqual([]);
+    expect(ended.stdout).not.toContain("no answer within");
+    expect(readFileSync(out, "utf8")).not.toContain("roots-own-token");
+  });
+
+  tried("does not advise root to give away what the account's settings name", async () => {
+    const victim = host.put(`given-${runtime}`, "of root\n");
+    const envDir = settings(`giving-${runtime}`, {
+      "socket-monitor": { OPSCTL_WEBHOOK_ENV_FILE: victim, OPSCTL_LOG_DIR: "/etc/not-there.d" },
+    });
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
+      { status: "fail", mend: expect.stringContaining(`Correct the setting: ${victim} is not for opsctl`) },
+    ]);
+    expect(ended.stdout).not.toMatch(/(chown|chmod|install)[^"]*(given|not-there)/);
+  });
+
+  tried("does not advise root to give away its own settings", async () => {
+    const envDir = settings(`roots-${runtime}`, { "collect-metrics": {}, "socket-monitor": {} });
+    const own = `${envDir}/collect-metrics.env`;
+    const text = `OPSCTL_WEBHOOK_ENV_FILE='${own}'\n`;
+    host.put(`roots-${runtime}/socket-monitor.env`, text, 0o600, ACCOUNT.uid);
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
+      { status: "fail", mend: expect.stringContaining(`Correct the setting: ${own} is not for opsctl`) },
+    ]);
+  });
+
+  tried("says of every command, in their order, what the account's file mode lets it see", async () => {
+    const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
+    host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
+    const ended = await doctor(["--json", "--env-dir", envDir], runtime);
+    const commands = (ended.json.findings as Finding[]).map(({ command }) => command);
+    expect([...new Set(commands)]).toEqual([
+      ...["weekly", "webhook", "collect-metrics", "socket-monitor", "alert-rules", "migrate", "deliveries"],
+    ] as never);
+    expect(of(ended, "weekly", "environment file")).toMatchObject([
+      { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/weekly.env` },
+    ]);
+    expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
+    expect(Object.keys(ended.json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
+  });
+});
+
+describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("ends although the account stops its own checks", async () => {
+    const stop = host.put("stop.sh", "#!/bin/sh\nkill -STOP $PPID\n", 0o755, ACCOUNT.uid);
+    const envDir = settings("stops", {
+      weekly: { OPSCTL_SECRETS_COMMAND: stop, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const words = ["weekly", "--json", "--env-dir", envDir];
+    for (const ended of await Promise.all(RUNTIMES.map((runtime) => doctor(words, runtime)))) {
+      expect(ended.exitCode).toBe(3);
+      const lost = (ended.json.findings as Finding[]).filter(({ check, reason }) =>
+        check === "service account" ? reason.includes("said nothing") : reason === "no answer within 4 s",
+      );
+      expect(lost.length).toBeGreaterThan(0);
+      expect(lost.every(({ status }) => status === "fail")).toBe(true);
+    }
+  });
+
+  tried("ends although the account floods what its checks say", async () => {
+    const floods = RUNTIMES.map(async (runtime) => {
+      const written = `${host.make(`flood-${runtime}`, 0o1777)}/written`;
+      // Where one process may not trace another (Yama), it cannot take that output over either.
+      const program = `#!/usr/bin/perl\n${parentFloodPerl(written)}`;
+      const flood = host.put(`flood-${runtime}.pl`, program, 0o755, ACCOUNT.uid);
+      const envDir = settings(`floods-${runtime}`, {
+        migrate: { OPSCTL_SECRETS_COMMAND: flood, OPSCTL_SECRETS_DIR: host.path("none") },
+      });
+      const ended = await doctor(["migrate", "--json", "--env-dir", envDir], runtime);
+      expect(ended.exitCode).toBe(3);
+      if (mayTrace()) await until("the end of the flood", () => existsSync(written));
+      return existsSync(written) ? Number(readFileSync(written, "utf8")) : 0;
+    });
+    for (const taken of await Promise.all(floods)) expect(taken).toBeLessThan(FLOOD_TAKEN);
+  });
+
+  tried("ends although a database hangs, with what else was found", async () => {
+    const database = await startSilentPeer();
+    const secrets = host.make("hanging", 0o700, ACCOUNT.uid);
+    const url = `postgres://u:p@127.0.0.1:${database.port}/app?sslmode=disable`;
+    host.put("hanging/DATABASE_URL", url, 0o600, ACCOUNT.uid);
+    const envDir = settings("hangs", { weekly: { OPSCTL_SECRETS_DIR: secrets } });
+    const words = ["weekly", "--json", "--env-dir", envDir];
+    for (const ended of await Promise.all(RUNTIMES.map((runtime) => doctor(words, runtime)))) {
+      expect(of(ended, "weekly", "database")).toMatchObject([
+        { status: "fail", reason: "no answer within 4 s" },
+      ]);
+      expect(of(ended, "weekly", "environment file")).toMatchObject([{ status: "pass" }]);
+    }
+    await database.stop();
+  });
+});
+
+describe(`opsctl doctor started by root before an update, in a clone that is closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)("looks at everything, the outbox too", async () => {
+    const [binary = ""] = await host.opsctl("binary", []);
+    const envDir = settings("closed", {
+      webhook: {
+        WEBHOOK_SECRET: "a-secret-of-the-webhook-0123456789",
+        MESSAGING_API_URL: "http://127.0.0.1:9",
+        MESSAGING_API_KEY: "messaging-key",
+        MESSAGING_PHONE: "5511999999999",
+        ISSUE_TRACKER_TOKEN: "tracker-token",
+        ISSUE_TRACKER_TEAM_ID: "4f0a0f6e-5f3e-4a8e-9f5a-0123456789ab",
+        ISSUE_TRACKER_URL: "http://127.0.0.1:9/graphql",
+        OPSCTL_SECRETS_DIR: host.path("none"),
+        OPSCTL_STATE_DIR: host.path("no-state"),
+      },
+    });
+    const closed = host.make("closed-clone", 0o700);
+    const words = [`${closed}/opsctl`, "doctor", "webhook", "--json", "--env-dir", envDir];
+    const ended = await startProgram(host.inside(words, `cp "${binary}" ${closed}/opsctl`), {
+      env: { PATH: "/usr/bin:/bin" },
+    }).ended;
+    expect(of(ended, "webhook", "outbox")).toMatchObject([
+      { status: "warn", reason: expect.stringContaining("does not exist yet") },
+    ]);
+    rmSync(closed, { recursive: true });
+  });
+});
+
+describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)("fails every command of it, and names the way to look", async () => {
+    mkdirSync(host.path("nothing"), { recursive: true });
+    writeFileSync(host.path("nothing/webhook.env"), "");
+    const words = await host.opsctl("binary", [
+      "doctor",
+      "webhook",
+      "--json",
+      "--env-dir",
+      host.path("nothing"),
+    ]);
+    const ended = await startProgram(host.inside(words, 'set -- setpriv --bounding-set=-setuid "$@"'), {
+      env: { PATH: "/usr/bin:/bin" },
+    }).ended;
+    expect(ended.exitCode).toBe(3);
+    expect(ended.json.findings).toMatchObject([
+      {
+        command: "webhook",
+        check: "service account",
+        status: "fail",
+        mend: expect.stringContaining("doctor webhook"),
+      },
+    ]);
+  });
+});

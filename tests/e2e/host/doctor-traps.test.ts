@@ -1,0 +1,108 @@
+/** Files that were made to keep `opsctl doctor` busy for ever: it ends all the same, and leaves no child behind. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Finding } from "../../../lib/doctor/finding.ts";
+import { until } from "../../chaos/until.ts";
+import { opsctl } from "../support/opsctl.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: string;
+let state: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-traps-"));
+  state = join(folder, "state");
+  for (const name of ["state", "etc", "secrets"]) mkdirSync(join(folder, name), { mode: 0o700 });
+  const settings = {
+    OPSCTL_STATE_DIR: state,
+    MESSAGING_API_URL: "http://127.0.0.1:1",
+    MESSAGING_PHONE: "5511987654321",
+    ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql",
+    ISSUE_TRACKER_TEAM_ID: "9c36b1a2-5d47-4a90-8c1e-0e1f2a3b4c5d",
+  };
+  put(
+    "etc/webhook.env",
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(""),
+  );
+  for (const name of ["WEBHOOK_SECRET", "MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN"])
+    put(`secrets/${name}`, "a-value");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const put = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+
+async function findings(runtime: "binary" | "deno" = "binary"): Promise<Finding[]> {
+  const { json } = await opsctl(["doctor", "webhook", "--json", "--env-dir", join(folder, "etc")], {
+    runtime,
+    env: { OPSCTL_SECRETS_DIR: join(folder, "secrets"), PATH: process.env.PATH },
+  });
+  return json.findings as Finding[];
+}
+
+/** Processes whose command names something in the folder. */
+function children(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => commandOf(pid).includes(state));
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const of = (check: string, all: readonly Finding[]) => all.filter((finding) => finding.check === check);
+
+describe("opsctl doctor webhook", () => {
+  test("says that a state file gives no answer, and ends what was reading it, on both runtimes", async () => {
+    const db = new DatabaseSync(join(state, "state.db"));
+    db.exec(`create view outbox as
+      with recursive endless(n) as (select 1 union all select n + 1 from endless)
+      select 'message' as kind, 'queued' as state, '' as fingerprint, n as attempts, '' as code, '' as reference,
+        '' as url, n as bytes, n as age_from_ms, n as id, n as ended_at_ms from endless`);
+    db.close();
+    for (const all of await Promise.all([findings("binary"), findings("deno")])) {
+      expect(of("outbox", all)).toMatchObject([{ status: "fail", reason: "no answer within 4 s" }]);
+      expect(of("configuration", all)).toMatchObject([{ status: "pass" }]);
+    }
+    await until("the child that read it to be gone", () => children().length === 0);
+  });
+
+  test("does not wait for the writer of a pipe, whatever it stands in for", async () => {
+    const pipe = (name: string) => {
+      rmSync(join(folder, name), { force: true });
+      execFileSync("mkfifo", ["-m", "600", join(folder, name)]);
+    };
+    pipe("state/state.db");
+    expect(of("outbox", await findings())).toMatchObject([
+      { status: "fail", reason: expect.stringContaining("state.db: it is not a regular file") },
+    ]);
+    pipe("secrets/WEBHOOK_SECRET");
+    expect(of("secrets", await findings())[0]).toMatchObject({
+      status: "fail",
+      reason: expect.stringContaining("WEBHOOK_SECRET"),
+    });
+    pipe("etc/webhook.env");
+    expect(of("environment file", await findings())).toMatchObject([
+      { status: "fail", reason: expect.stringContaining("it is not a regular file") },
+    ]);
+  });
+
+  test("follows no link that stands in for the state", async () => {
+    const db = new DatabaseSync(join(folder, "elsewhere.db"));
+    db.close();
+    execFileSync("ln", ["-s", join(folder, "elsewhere.db"), join(state, "state.db")]);
+    expect(of("outbox", await findings())).toMatchObject([
+      { status: "fail", reason: expect.stringContaining("state.db: it is a link") },
+    ]);
+  });
+});

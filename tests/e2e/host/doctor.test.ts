@@ -1,0 +1,124 @@
+/** `opsctl doctor` as a process of its own, on every runtime. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "../../../lib/doctor/finding.ts";
+import { startSilentPeer } from "../../standins/raw-peer.ts";
+import { PASSWORD } from "../../support/postgres.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
+import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
+import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+
+let fixture: Fixture;
+let envDir: string;
+
+beforeAll(async () => {
+  fixture = await openFixture();
+  await seedOwner(fixture.db.sql, { phone: "+55 (11) 98765-4321", email: "ana.maria@client.example" });
+  envDir = join(fixture.folder, "etc");
+  mkdirSync(envDir);
+  writeFileSync(join(envDir, "weekly.env"), settingsOf(fixture), { mode: 0o600 });
+  utimesSync(fixture.heartbeat.path, new Date(), new Date());
+});
+afterAll(async () => await fixture[Symbol.asyncDispose]());
+
+function settingsOf({ env }: Fixture): string {
+  return Object.entries(env)
+    .filter(([name]) => name !== "OPSCTL_SECRETS_DIR")
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join("");
+}
+
+/** With nothing in its own environment but where the secrets are, as on a terminal. */
+function doctor(args: string[], runtime: (typeof RUNTIMES)[number] = "binary", more = {}) {
+  const env = { OPSCTL_SECRETS_DIR: fixture.secretsDir, ...more };
+  return opsctl(["doctor", ...args, "--env-dir", envDir], { runtime, env });
+}
+
+const findingsOf = (json: Record<string, unknown>) => json.findings as Finding[];
+
+describe("opsctl doctor", () => {
+  test.each(RUNTIMES)("reads the command's own environment file, on %s", async (runtime) => {
+    const before = await databaseSnapshot(fixture.db.sql);
+    const { exitCode, json, stdout, stderr } = await doctor(["weekly", "--json"], runtime);
+    expect(findingsOf(json).filter(({ status }) => status === "fail")).toEqual([]);
+    expect(exitCode).toBe(0);
+    expect(Object.keys(json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
+    expect(json).toMatchObject({ command: "doctor", status: "success", exitCode: 0, error: null });
+    for (const finding of findingsOf(json))
+      expect(Object.keys(finding).sort()).toEqual(["check", "command", "mend", "reason", "status"]);
+    expect(stderr).toBe("");
+    for (const secret of [...Object.values(CANARIES), PASSWORD, "98765", "ana.maria"])
+      expect(stdout).not.toContain(secret);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect([fixture.gateway.accepted, fixture.email.accepted, fixture.application.ledger]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test("lets the environment of the process win over the file", async () => {
+    const { exitCode, json } = await doctor(["weekly", "--json"], "binary", {
+      APP_BASE_URL: "ftp://elsewhere",
+    });
+    expect(exitCode).toBe(3);
+    expect(json).toMatchObject({ status: "not_ready", exitCode: 3, error: null });
+    expect(findingsOf(json)).toContainEqual(
+      expect.objectContaining({
+        check: "configuration",
+        status: "fail",
+        reason: expect.stringContaining("APP_BASE_URL is not an http or https URL"),
+      }),
+    );
+  });
+
+  test.each(RUNTIMES)("shows people what is wrong and what mends it, on %s", async (runtime) => {
+    const { exitCode, stdout } = await doctor(["alert-rules"], runtime);
+    expect(exitCode).toBe(3);
+    expect(stdout).toStartWith("alert-rules\n  FAIL  configuration: MONITORING_URL is missing");
+    expect(stdout).toContain(`        -> Set MONITORING_URL in ${envDir}/alert-rules.env\n`);
+    expect(stdout).toMatch(/\n\d+ ok, \d+ warn, \d+ FAIL\n$/);
+    expect(stdout).not.toContain("\x1b");
+  });
+
+  test("ends although gateway and database hang, and says which, on every runtime", async () => {
+    const database = await startSilentPeer();
+    for (const route of Object.values(fixture.gateway.routes)) route.script = () => "hang";
+    const secretsDir = join(fixture.folder, "other-secrets");
+    cpSync(fixture.secretsDir, secretsDir, { recursive: true });
+    writeFileSync(
+      join(secretsDir, "DATABASE_URL"),
+      `postgres://u:${PASSWORD}@127.0.0.1:${database.port}/app`,
+    );
+    const all = await Promise.all(
+      RUNTIMES.map((runtime) => doctor(["weekly", "--json"], runtime, { OPSCTL_SECRETS_DIR: secretsDir })),
+    );
+    for (const { exitCode, json, stdout } of all) {
+      const failed = findingsOf(json).filter(({ status }) => status === "fail");
+      const lost = ["database", "database schema", "messaging gateway"];
+      const behindThem = ["whatsapp sender", "e-mail sender", "recipients"];
+      expect(failed.map(({ check, reason }) => [check, reason])).toEqual(
+        [...lost, ...behindThem].map((check) => [check, "no answer within 4 s"]),
+      );
+      expect(exitCode).toBe(3);
+      expect(stdout).not.toContain(PASSWORD);
+    }
+    for (const route of Object.values(fixture.gateway.routes)) route.script = null;
+    await database.stop();
+  });
+
+  test("looks at every command when none is named", async () => {
+    const { json, exitCode } = await doctor(["--json"]);
+    const commands = new Set(findingsOf(json).map(({ command }) => command));
+    expect([...commands]).toHaveLength(7);
+    expect(exitCode).toBe(3);
+  });
+
+  test.each(RUNTIMES)("refuses a command that there is not, on %s", async (runtime) => {
+    const { exitCode, stdout, stderr } = await opsctl(["doctor", "nope", "--json"], { runtime });
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("argument <command> expects one of weekly, webhook, collect-metrics");
+  });
+});

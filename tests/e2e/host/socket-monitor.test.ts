@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
+import { commandLineOf, processTree } from "../support/process-facts.ts";
+
+const KEY = "canary-gateway-key-0123456789";
+const PHONE = "5511987654321";
+
+type Arena = {
+  gateway: Gateway;
+  folder: string;
+  env: Record<string, string>;
+  lines(): Record<string, unknown>[];
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+async function openArena(): Promise<Arena> {
+  const gateway = await startGateway({ adminKey: KEY });
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-socket-monitor-"));
+  for (const name of ["log", "state", "textfile"]) mkdirSync(join(folder, name));
+  const settings = [
+    `MESSAGING_API_URL=${gateway.url}`,
+    `MESSAGING_API_KEY="${KEY}"`,
+    `MESSAGING_PHONE=${PHONE}`,
+  ];
+  writeFileSync(join(folder, "webhook.env"), `${settings.join("\n")}\n`, { mode: 0o600 });
+  return {
+    gateway,
+    folder,
+    env: {
+      OPSCTL_WEBHOOK_ENV_FILE: join(folder, "webhook.env"),
+      OPSCTL_LOG_DIR: join(folder, "log"),
+      OPSCTL_STATE_DIR: join(folder, "state"),
+      TEXTFILE_DIR: join(folder, "textfile"),
+      PATH: process.env.PATH ?? "",
+    },
+    lines() {
+      const path = join(folder, "log/socket_monitor.log");
+      if (!existsSync(path)) return [];
+      return readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const monitor = (threshold: number) => ["socket-monitor", "--json", "--threshold", String(threshold)];
+
+describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) => {
+  test("alerts once an episode, ends it, alerts again, and logs every run", async () => {
+    await using arena = await openArena();
+    await using _held = await holdSockets("::1", 50, "close-wait");
+    writeFileSync(join(arena.folder, "textfile/custom_metrics.prom"), "proxy_memory_bytes 524288000\n");
+    const run = async (threshold: number) =>
+      (await opsctl(monitor(threshold), { runtime, env: arena.env })).json as {
+        exitCode: number;
+        alert: string;
+        total: number;
+      };
+    const alerts: string[] = [];
+    for (const threshold of [1_000_000, 20, 20, 1_000_000, 20]) {
+      const { exitCode, alert } = await run(threshold);
+      expect(exitCode).toBe(0);
+      alerts.push(alert);
+    }
+    expect(alerts).toEqual(["not_needed", "sent", "suppressed", "not_needed", "sent"]);
+    expect(arena.gateway.accepted.map(({ number }) => number)).toEqual([PHONE, PHONE]);
+    const lines = arena.lines();
+    expect(lines).toHaveLength(5);
+    for (const [index, line] of lines.entries()) {
+      expect(Object.keys(line)).toEqual([
+        "time",
+        "total",
+        "closeWait",
+        "load1",
+        "load5",
+        "load15",
+        "proxyMemoryBytes",
+      ]);
+      expect(line).toMatchObject({ load1: expect.any(Number), proxyMemoryBytes: 524_288_000 });
+      expect(Number(line.closeWait)).toBeGreaterThanOrEqual(50);
+      if (index === 4) expect(arena.gateway.accepted[1]?.text).toContain(`Total: ${line.total} (limite: 20)`);
+    }
+  });
+
+  test("names a phone that is not paired, and alerts at the next run", async () => {
+    await using arena = await openArena();
+    arena.gateway.instances.set("ops", "close");
+    const failed = await opsctl(monitor(1), { runtime, env: arena.env });
+    const message = expect.stringContaining(
+      "sem_instancia_gateway, the instance is not connected to its phone",
+    );
+    expect(failed.exitCode).toBe(1);
+    expect(failed.json).toMatchObject({
+      alert: "failed",
+      problems: [{ code: "sem_instancia_gateway", message }],
+    });
+    arena.gateway.instances.set("ops", "open");
+    const next = await opsctl(monitor(1), { runtime, env: arena.env });
+    expect(next.json).toMatchObject({ exitCode: 0, alert: "sent" });
+  });
+
+  test("says no alert when the sockets cannot be listed, logs nulls and ends with 1", async () => {
+    await using arena = await openArena();
+    const env = { ...arena.env, PATH: "/nowhere" };
+    const { exitCode, json } = await opsctl(monitor(1), { runtime, env });
+    expect(exitCode).toBe(1);
+    expect(json).toMatchObject({
+      alert: "not_needed",
+      total: null,
+      problems: [{ code: "sockets_unreadable" }],
+    });
+    expect(arena.lines()).toMatchObject([{ total: null, closeWait: null, proxyMemoryBytes: null }]);
+    expect(arena.gateway.ledger).toEqual([]);
+  });
+});
+
+// Alone: the other tests' own connections are sockets, too.
+describe("opsctl socket-monitor, with real sockets,", () => {
+  test.each([
+    { name: "at the threshold", below: 0, alert: "not_needed" },
+    { name: "one above it", below: 1, alert: "sent" },
+  ])("$name: $alert", async ({ below, alert }) => {
+    await using arena = await openArena();
+    await using _held = await holdSockets("127.0.0.1", 100, "open");
+    let { total } = listBySs();
+    // Connections that others have just closed leave the listing one by one: what was listed last is the next guess.
+    await until("a run that lists as many as the one before", async () => {
+      arena.gateway.accepted.length = 0;
+      rmSync(join(arena.folder, "state"), { recursive: true });
+      mkdirSync(join(arena.folder, "state"), { mode: 0o700 });
+      const guess = total;
+      const { json } = await opsctl(monitor(guess - below), { env: arena.env });
+      total = json.total as number;
+      if (total !== guess) return false;
+      expect(json.alert).toBe(alert);
+      expect(arena.gateway.accepted.map(({ text }) => text.includes(`Total: ${total} `))).toEqual(
+        alert === "sent" ? [true] : [],
+      );
+      return true;
+    });
+  });
+});
+
+describe.concurrent("opsctl socket-monitor", () => {
+  test("tries a failed send again at the next run, with a key that changed in the file alone", async () => {
+    await using arena = await openArena();
+    const path = join(arena.folder, "webhook.env");
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(KEY, "wrong-key"));
+    const failed = await opsctl(monitor(1), { env: arena.env });
+    expect(failed.exitCode).toBe(1);
+    expect(failed.json).toMatchObject({ alert: "failed", problems: [{ code: expect.any(String) }] });
+    writeFileSync(path, text);
+    expect((await opsctl(monitor(1), { env: arena.env })).json).toMatchObject({ exitCode: 0, alert: "sent" });
+    expect(arena.lines()).toHaveLength(2);
+  });
+
+  test("needs its settings, and writes no line without them", async () => {
+    await using arena = await openArena();
+    writeFileSync(join(arena.folder, "webhook.env"), "MESSAGING_API_KEY=$(touch /tmp/opsctl-ran)\n");
+    const { exitCode, json } = await opsctl(monitor(1), { env: arena.env });
+    expect(exitCode).toBe(3);
+    const { code, message } = json.error as { code: string; message: string };
+    expect(code).toBe("CONFIG_INVALID");
+    expect(message).toContain("MESSAGING_API_URL");
+    expect(message).toContain("MESSAGING_PHONE");
+    expect(message).not.toContain("MESSAGING_API_KEY");
+    expect(arena.lines()).toEqual([]);
+    expect(existsSync("/tmp/opsctl-ran")).toBe(false);
+  });
+
+  test.each(["--threshold=0", "--threshold=many", "--threshold", "--treshold=5"])(
+    "refuses %s",
+    async (word) => {
+      expect((await opsctl(["socket-monitor", word])).exitCode).toBe(2);
+    },
+  );
+
+  test("shows neither key nor phone: not in its output, its log, its arguments, nor what it leaves behind", async () => {
+    await using arena = await openArena();
+    arena.gateway.routes.send.next({ status: 400, json: { response: { message: [`${PHONE} ${KEY}`] } } });
+    arena.gateway.latencyMs = 300;
+    const running = await startOpsctl(monitor(1), { env: { ...arena.env, OPSCTL_LOG_LEVEL: "debug" } });
+    await until("the gateway to be asked", () => arena.gateway.ledger.length > 0);
+    const facts = processTree(running.pid).map(commandLineOf).join("\n");
+    const { stdout, stderr, exitCode } = await running.ended;
+    expect(exitCode).toBe(1);
+    expect(facts).toContain("socket-monitor");
+    const left = readFileSync(join(arena.folder, "log/socket_monitor.log"), "utf8");
+    for (const text of [stdout, stderr, facts, left]) {
+      expect(text).not.toContain(KEY);
+      expect(text).not.toContain(PHONE);
+    }
+  });
+});

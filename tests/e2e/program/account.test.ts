@@ -1,0 +1,323 @@
+/** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { until } from "../../chaos/until.ts";
+import { startSilentPeer } from "../../standins/raw-peer.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../../support/account-host.ts";
+import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
+
+let host: AccountHost;
+beforeAll(() => {
+  host = openAccountHost();
+});
+afterAll(() => host[Symbol.dispose]());
+
+type How = { env?: Record<string, string>; before?: string; on?: AccountHost };
+
+/** Starts opsctl there, with a home in which a runtime may keep what it likes. */
+async function start(
+  runtime: RuntimeName,
+  args: string[],
+  { env, before, on = host }: How = {},
+): Promise<Running> {
+  const words = on.inside(await on.opsctl(runtime, args), before);
+  const base = {
+    PATH: "/usr/bin:/bin",
+    HOME: on.folder,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: on.make("deno", 0o777),
+  };
+  return startProgram(words, { cwd: "/", env: { ...base, ...env } });
+}
+
+async function run(runtime: RuntimeName, args: string[], how: How = {}): Promise<Ended> {
+  return await (await start(runtime, args, how)).ended;
+}
+
+/** A secret command that writes down what it is, and the variables that make the command ask it. */
+function witness(on: AccountHost, name: string): { env: Record<string, string>; facts(): string } {
+  const out = `${on.make(`${name}-facts`, 0o1777)}/facts`;
+  const command = on.put(
+    `${name}.sh`,
+    `#!/bin/sh\n{ cat /proc/self/status; id -G; env; echo "Cwd: $(readlink /proc/self/cwd)"; } > ${out}\n` +
+      `{ cut -d' ' -f7 /proc/$PPID/stat; for fd in 0 1 2; do readlink /proc/$PPID/fd/$fd; ` +
+      `sed -n 's/^flags:.*\\(.\\)/\\1/p' /proc/$PPID/fdinfo/$fd; done; } > ${out}-tty\n`,
+    0o755,
+  );
+  const env = { OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: on.path("no-secrets") };
+  return { env, facts: () => readFileSync(out, "utf8") };
+}
+
+const field = (facts: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(facts)?.[1];
+
+const AS_ACCOUNT = [
+  ...["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups", "--pdeathsig=KILL"],
+];
+const PTRACE = process.arch === "arm64" ? "117" : "101";
+/** Seizes and stops a process (ptrace), and never asks what became of it. */
+const HOLDS = `$| = 1; my ($ptrace, $pid) = map { $_ + 0 } @ARGV;
+  my $isHeld = syscall($ptrace, 0x4206, $pid, 0, 0) == 0 && syscall($ptrace, 0x4207, $pid, 0, 0) == 0;
+  print $isHeld ? "held\\n" : "refused\\n"; sleep 600`;
+describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`, (runtime) => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("has become the account before it asks for a secret, without a way back", async () => {
+    const { env, facts } = witness(host, `become-${runtime}`);
+    const { exitCode, json } = await run(runtime, ["migrate", "--status", "--json"], {
+      env: { ...env, BUN_OPTIONS: "", OF_ROOT: "passed on", HOSTING_TOKEN: "roots-own-token" },
+      before: 'cd "$0"',
+    });
+    expect([exitCode, (json.error as { code: string }).code]).toEqual([3, "CONFIG_INVALID"]);
+    const { uid, gid, extraGid } = ACCOUNT;
+    expect(field(facts(), "Uid")).toBe([uid, uid, uid, uid].join("\t"));
+    expect(field(facts(), "Gid")).toBe([gid, gid, gid, gid].join("\t"));
+    expect(facts()).toContain(`\n${gid} ${extraGid}\n`);
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"])
+      expect(field(facts(), set)).toBe("0000000000000000");
+    expect(field(facts(), "NoNewPrivs")).toBe("1");
+    expect(facts()).toContain("\nHOME=/var/lib/opsctl\n");
+    expect(facts()).toContain("\nOF_ROOT=passed on\n");
+    expect(facts()).not.toMatch(/BUN_OPTIONS|roots-own-token/);
+    expect(field(facts(), "Cwd")).toBe("/");
+  });
+
+  tried("leaves a file alone to which the account has led a name of the state", async () => {
+    const state = host.make(`state-${runtime}`, 0o700, ACCOUNT.uid);
+    const victim = host.put(`victim-${runtime}`, "root's own\n");
+    for (const name of ["state.lock", "dispatcher.lock", "state.db"]) symlinkSync(victim, `${state}/${name}`);
+    const { exitCode } = await run(runtime, ["webhook", "dead", "list", "--json"], {
+      env: { OPSCTL_STATE_DIR: state },
+    });
+    expect(exitCode).toBe(3);
+    expect(readFileSync(victim, "utf8")).toBe("root's own\n");
+  });
+
+  tried("leaves no file of root's behind", async () => {
+    const state = host.make(`own-${runtime}`, 0o700, ACCOUNT.uid);
+    const { exitCode, json } = await run(runtime, ["webhook", "dead", "list", "--json"], {
+      env: { OPSCTL_STATE_DIR: state },
+    });
+    expect([exitCode, json.dead]).toEqual([0, []]);
+    const owners = readdirSync(state).map((name) => lstatSync(`${state}/${name}`).uid);
+    expect(new Set(owners)).toEqual(new Set([ACCOUNT.uid]));
+  });
+
+  tried("stays root with --as-is, and on a host without the account", async () => {
+    using other = openAccountHost({ account: false });
+    const [kept, without] = [witness(host, `kept-${runtime}`), witness(other, "without")];
+    await Promise.all([
+      run(runtime, ["migrate", "--status", "--as-is"], { env: kept.env }),
+      run(runtime, ["migrate", "--status"], { env: without.env, on: other }),
+    ]);
+    for (const { facts } of [kept, without]) expect(field(facts(), "Uid")).toBe("0\t0\t0\t0");
+  });
+
+  tried("says what is wrong with its arguments as root, and becomes no account", async () => {
+    const before = "mount --bind /dev/null /usr/bin/setpriv";
+    const { exitCode, stderr } = await run(runtime, ["weekly", "--dryrun"], { before });
+    expect([exitCode, stderr.includes("did you mean --dry-run")]).toEqual([2, true]);
+    expect((await run(runtime, ["weekly", "--help"], { before })).exitCode).toBe(0);
+  });
+
+  tried("does nothing where it cannot become the account, and says how to go on", async () => {
+    const { env, facts } = witness(host, `cannot-${runtime}`);
+    const args = ["migrate", "--status", "--json"];
+    const all = await Promise.all([
+      run(runtime, args, { env, before: "mount --bind /dev/null /usr/bin/setpriv" }),
+      run(runtime, args, { env, before: 'set -- setpriv --bounding-set=-setuid "$@"' }),
+    ]);
+    for (const { exitCode, json } of all) {
+      expect(exitCode).toBe(3);
+      expect(json.error).toMatchObject({
+        code: "ACCOUNT_UNAVAILABLE",
+        hint: expect.stringContaining("--as-is"),
+      });
+    }
+    expect(facts).toThrow("ENOENT");
+  });
+
+  tried("passes SIGTERM on, and ends as its child ends", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    running.kill("SIGTERM");
+    const { exitCode, json } = await running.ended;
+    expect([exitCode, (json.error as { code: string }).code]).toEqual([1, "RUN_INTERRUPTED"]);
+    await database.stop();
+  });
+
+  tried("does not leave its child running when it is killed", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const child = Number(
+      readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8").split(" ")[0],
+    );
+    expect(lstatSync(`/proc/${child}`).uid).toBe(ACCOUNT.uid);
+    running.kill("SIGKILL");
+    await until("the end of the child", () => !existsSync(`/proc/${child}`));
+    expect((await running.ended).signal).toBe("SIGKILL");
+    await database.stop();
+  });
+
+  tried("ends by the signal that ended its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    process.kill(Number(children.split(" ")[0]), "SIGKILL");
+    expect(await running.ended).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+    await database.stop();
+  });
+
+  tried("stops and goes on with its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const pids = [running.pid, Number(children.split(" ")[0])];
+    const states = () => pids.map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0]);
+    running.kill("SIGTSTP");
+    await until("both to stop", () => states().join("") === "TT");
+    running.kill("SIGCONT");
+    await until("both to go on", () => !states().includes("T"));
+    running.kill("SIGTERM");
+    expect((await running.ended).exitCode).toBe(1);
+    await database.stop();
+  });
+
+  tried("ends when it is told so, although the account stopped its child", async () => {
+    const database = await startSilentPeer();
+    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+      env: weeklyEnv(database.port),
+    });
+    await until("a connection", () => database.connections > 0);
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const child = Number(children.split(" ")[0]);
+    process.kill(child, "SIGSTOP");
+    await until("the stop", () => readFileSync(`/proc/${child}/stat`, "utf8").includes(") T"));
+    running.kill("SIGINT");
+    await until("the end", () => !existsSync(`/proc/${child}`));
+    expect((await running.ended).exitCode).toBe(1);
+    await database.stop();
+  });
+
+  tried(
+    "ends when it is told twice, although the account holds its child and the news of its end",
+    async () => {
+      const database = await startSilentPeer();
+      const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
+        env: weeklyEnv(database.port),
+      });
+      await until("a connection", () => database.connections > 0);
+      const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+      const child = Number(children.split(" ")[0]);
+      const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
+      const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
+      try {
+        // Where one process may not trace another (Yama), nobody can hold the child either.
+        const { value } = await tracer.stdout.getReader().read();
+        if (!new TextDecoder().decode(value).startsWith("held")) return running.kill("SIGKILL");
+        await until("the hold", () => state() === "t");
+        let end: Ended | undefined;
+        void running.ended.then((ended) => {
+          end = ended;
+        });
+        await until("the end", () => {
+          // Two that come at the same moment count as one.
+          running.kill("SIGTERM");
+          return end !== undefined;
+        });
+        expect(end?.exitCode).toBeNull();
+        // A SIGTERM that arrives between the last handler and the SIGKILL ends the process just as well.
+        expect(["SIGKILL", "SIGTERM"]).toContain(`${end?.signal}`);
+        expect(state()).toBe("Z");
+      } finally {
+        running.kill("SIGKILL");
+        tracer.kill("SIGKILL");
+        await tracer.exited;
+        await database.stop();
+      }
+    },
+  );
+
+  tried("says that its result is lost where there is no standard output", async () => {
+    const { exitCode, stdout, stderr } = await run(runtime, ["alert-rules", "export"], {
+      before: "exec >&-",
+    });
+    // Deno has the null device in its place, which nothing tells from one that was handed over.
+    if (runtime === "deno") return expect([exitCode, stdout]).toEqual([0, ""]);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("standard output");
+  });
+
+  tried("knows no account to become where that name is root's own number", async () => {
+    using other = openAccountHost({ account: false });
+    other.put("passwd", `opsctl:x:0:0::/:/bin/sh\n${readFileSync(other.path("passwd"), "utf8")}`, 0o644);
+    const { env, facts } = witness(other, "root-by-name");
+    const { exitCode } = await run(runtime, ["migrate", "--status"], { env, on: other });
+    expect([exitCode, field(facts(), "Uid")]).toEqual([3, "0\t0\t0\t0"]);
+  });
+
+  tried("has root's terminal for its output alone: it can neither read there nor type", async () => {
+    const { env } = witness(host, `terminal-${runtime}`);
+    const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
+    const words = host.inside(["script", "--quiet", "--return", "--command", line, "/dev/null"]);
+    const { exitCode, stdout } = await startProgram(words, {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: host.path("deno"), ...env },
+    }).ended;
+    expect(exitCode).toBe(3);
+    // As people read it, not as JSON: the child has seen that a terminal is there.
+    expect(stdout).toContain("Cannot start: 1 setting is missing or invalid");
+    expect(stdout).not.toContain('{"time"');
+    const [tty, ...streams] = readFileSync(host.path(`terminal-${runtime}-facts/facts-tty`), "utf8").split(
+      "\n",
+    );
+    expect(tty).toBe("0");
+    // O_WRONLY is 1: nothing that is typed can be read through what the child has.
+    expect(streams[0]).toBe("/dev/null");
+    expect(streams.slice(2, 6)).toEqual([streams[2]!, "1", streams[2]!, "1"]);
+    expect(streams[2]).toStartWith("/dev/pts/");
+  });
+});
+
+describe(`a command whose sources are closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount).each(["bun", "deno"] as const)("says so, on %s", async (runtime) => {
+    const before = 'chmod 0700 "$0"';
+    using closed = openAccountHost();
+    const { exitCode, json } = await run(runtime, ["migrate", "--json"], { before, on: closed });
+    expect(exitCode).toBe(3);
+    expect(json.error).toMatchObject({
+      code: "ACCOUNT_UNAVAILABLE",
+      message: expect.stringContaining("may not read"),
+      hint: expect.stringContaining("--as-is"),
+    });
+  });
+});
+
+function weeklyEnv(port: number): Record<string, string> {
+  return {
+    DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/app?sslmode=disable`,
+    OPSCTL_SECRETS_DIR: host.path("no-secrets"),
+    TRIGGER_SECRET: "trigger-secret",
+    APP_BASE_URL: "http://127.0.0.1:9",
+    GATEWAY_URL: "http://127.0.0.1:9",
+    GATEWAY_ADMIN_KEY: "gateway-key",
+    EMAIL_API_KEY: "re_key",
+  };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LOCALHOST_CERTIFICATE } from "../../standins/localhost-certificate.ts";
+import { type RawPeer, startTlsPeer } from "../../standins/raw-peer.ts";
+import { opsctl, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+
+/** Reads the hosting provider over HTTPS, with a token, in an environment that asks for no checks. */
+async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-certificates-"));
+  writeFileSync(join(folder, "certificate.pem"), LOCALHOST_CERTIFICATE);
+  const env = {
+    OPSCTL_SECRETS_DIR: folder,
+    OPSCTL_LOG_DIR: folder,
+    DOCKER_HOST: `unix://${folder}/no.sock`,
+    HOSTING_API_URL: `https://localhost:${peer.port}`,
+    HOSTING_TOKEN: "canary-token",
+    NODE_TLS_REJECT_UNAUTHORIZED: "0",
+    ...Object.fromEntries(Object.keys(trust).map((name) => [name, join(folder, "certificate.pem")])),
+  };
+  const ended = await opsctl(["collect-metrics", "--stdout"], { runtime, env });
+  rmSync(folder, { recursive: true });
+  return ended;
+}
+
+describe.concurrent.each([...RUNTIMES])("a read over TLS, %s", (runtime) => {
+  test("asks nothing of a peer whose certificate is not trusted, whatever the environment says", async () => {
+    const peer = await startTlsPeer("{}");
+    try {
+      const ended = await readOverTls(runtime, peer);
+      expect(ended.stdout).toContain('opsctl_collector_up{source="hosting"} 0');
+      expect(peer.requests).toBe(0);
+    } finally {
+      await peer.stop();
+    }
+  });
+
+  test("asks a peer whose certificate the operator trusts", async () => {
+    const peer = await startTlsPeer("{}");
+    try {
+      await readOverTls(runtime, peer, { NODE_EXTRA_CA_CERTS: "", DENO_CERT: "" });
+      expect(peer.requests).toBeGreaterThan(0);
+    } finally {
+      await peer.stop();
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const HELPS = [
+  [],
+  ["--help"],
+  ["weekly", "--help"],
+  ["weekly", "--dry-run", "-h"],
+  ["migrate", "--help"],
+  ["deliveries"],
+  ["deliveries", "list", "--help"],
+  ["deliveries", "show", "--help"],
+  ["deliveries", "reconcile", "--help"],
+  ["alert-rules"],
+  ["alert-rules", "export", "--help"],
+  ["alert-rules", "plan", "--help"],
+  ["alert-rules", "apply", "--help"],
+];
+
+describe.concurrent("help", () => {
+  test.each(HELPS.map((args) => [args.join(" "), args] as const))(
+    "of `opsctl %s` is the same on every runtime and needs no configuration",
+    async (_name, args) => {
+      const ends = await Promise.all(RUNTIMES.map((runtime) => opsctl([...args], { runtime })));
+
+      expect(ends.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
+        RUNTIMES.map(() => ({ exitCode: 0, stderr: "" })),
+      );
+      const texts = ends.map(({ stdout }) => stdout);
+      expect(texts[0]).toContain(`Usage: opsctl`);
+      if (args.length > 1) expect(texts[0]).toContain("Example:\n  opsctl ");
+      expect(new Set(texts).size).toBe(1);
+    },
+  );
+
+  test("names every option of the weekly run", async () => {
+    const { stdout } = await opsctl(["weekly", "--help"]);
+    const options = [
+      "--dry-run",
+      "--tenant",
+      "--json",
+      "--skip-whatsapp",
+      "--skip-email",
+      "--skip-editorials",
+    ];
+    for (const option of options) expect(stdout).toContain(option);
+  });
+});
+
+describe.concurrent("opsctl --version", () => {
+  test("is one line with version and commit", async () => {
+    const { exitCode, stdout, stderr } = await opsctl(["--version"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^opsctl \d+\.\d+\.\d+ \([0-9a-f]{7,40}(\+changes)?\)\n$/);
+  });
+
+  test("has the same version on every runtime, and in the summary", async () => {
+    const ends = await Promise.all(RUNTIMES.map((runtime) => opsctl(["--version"], { runtime })));
+    const versions = ends.map(({ stdout }) => stdout.split(" ")[1]!);
+    expect(new Set(versions).size).toBe(1);
+    const { json } = await opsctl(["weekly", "--json"]);
+    expect(json.version).toBe(versions[0]!);
+  });
+});

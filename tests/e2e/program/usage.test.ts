@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { seedOwner } from "../../support/seed.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
+import { RUNTIMES } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const TENANT = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
+
+/** Command lines that another parser would take for a real run, for all tenants. */
+const MISUSES = [
+  ["weekly", "--dryrun"],
+  ["weekly", "--dry-run=false"],
+  ["weekly", "--no-dry-run"],
+  ["weekly", "--skip-watsapp"],
+  ["weekly", "--skipEmail"],
+  ["weekly", "--tenant"],
+  ["weekly", "--tenant="],
+  ["weekly", "--tenant", ""],
+  ["weekly", "--tenant", " "],
+  ["weekly", "--tenant", "--json"],
+  ["weekly", "--tenant", "all"],
+  ["weekly", `--tenant=${TENANT} `],
+  ["weekly", "--tenant", TENANT, "--tenant", TENANT.replace("3", "4")],
+  ["weekly", "--TENANT", TENANT],
+  ["weekly", TENANT],
+  ["weekly", "extra"],
+  ["weekly", "--", "--dry-run"],
+  ["weekly", "--json", "-d"],
+  ["weekly", "-"],
+  ["weekly", "--concurrency"],
+  ["weekly", "--concurrency", "0"],
+  ["weekly", "--concurrency", "-1"],
+  ["weekly", "--concurrency=1.5"],
+  ["weekly", "--concurrency", "1e1"],
+  ["weekyl"],
+  ["--json", "weekly"],
+  ["deliveries", "lst"],
+  ["deliveries", "reconcile", TENANT],
+  ["deliveries", "reconcile", TENANT, "--to", "sent", "--reason", "seen"],
+  ["migrate", "now"],
+];
+
+let fixture: Fixture;
+
+beforeAll(async () => {
+  fixture = await openFixture();
+  await seedOwner(fixture.db.sql);
+});
+
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+});
+
+describe.each([...RUNTIMES])("a misused command line, %s", (runtime) => {
+  test("ends with 2 before anything has happened", async () => {
+    const before = await databaseSnapshot(fixture.db.sql);
+
+    const ends = await Promise.all(
+      MISUSES.map(async (args) => {
+        const { exitCode, stdout, stderr } = await fixture.opsctl(args, { runtime });
+        return { args, exitCode, stdout, stderr };
+      }),
+    );
+
+    const wrong = ends.filter(({ exitCode, stdout }) => exitCode !== 2 || stdout !== "");
+    expect(wrong).toEqual([]);
+    for (const { args, stderr } of ends) {
+      expect(stderr, args.join(" ")).toMatch(/^opsctl[^\n]*: \S/);
+      expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
+    }
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+    expect(fixture.requests()).toEqual([]);
+    expect(fixture.heartbeat.isOld()).toBe(true);
+  });
+});

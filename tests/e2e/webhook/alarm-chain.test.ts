@@ -1,0 +1,105 @@
+/**
+ * The whole chain as Debian packages it: the collector's file, node_exporter, Prometheus with opsctl's own rules,
+ * Alertmanager, the compiled service, gateway and tracker.
+ */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
+import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/rule.ts";
+import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
+import { until } from "../../chaos/until.ts";
+import { openCollectArena } from "../../metrics/support/dependencies.ts";
+import { projectOf } from "../../standins/hosting.ts";
+import {
+  findMonitoring,
+  startAlertmanager,
+  startNodeExporter,
+  startPrometheus,
+} from "../support/monitoring-process.ts";
+import { opsctl } from "../support/opsctl.ts";
+import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
+
+const programs = findMonitoring();
+/** Prometheus looks for whom to tell only every five seconds, and a busy machine takes its time for four programs. */
+const LIMIT_MS = 60_000;
+const RULES = alertRules({ withExtras: true }).filter(({ source }) => source === "metrics");
+/** The others say how busy and how full this machine is: their queries are asked, and not whether they fire. */
+const DECIDED_HERE = RULES.filter(({ query }) => !/node_|tcp_/.test(query));
+
+/** A rule in Prometheus's own words, without the time that it waits. */
+const ruleOf = (rule: AlertRule) => ({
+  alert: rule.title,
+  expr: `(${rule.query}) ${comparisonText(rule.condition)}`,
+  labels: { ruleGroup: rule.group, severity: rule.severity },
+  annotations: { summary: rule.summary },
+});
+
+const configOf = (exporterUrl: string, alertmanagerUrl: string) => {
+  const targets = (url: string) => [{ targets: [new URL(url).host] }];
+  return {
+    global: { scrape_interval: "200ms", scrape_timeout: "200ms", evaluation_interval: "200ms" },
+    alerting: { alertmanagers: [{ static_configs: targets(alertmanagerUrl) }] },
+    scrape_configs: [{ job_name: "node", static_configs: targets(exporterUrl) }],
+  };
+};
+
+async function get(url: string): Promise<unknown> {
+  return ((await (await fetch(url)).json()) as { data: unknown }).data;
+}
+
+/** How many series the query of a rule yields, and which labels they have. */
+async function seriesOf(prometheusUrl: string, { query }: AlertRule): Promise<object[]> {
+  const url = `${prometheusUrl}/api/v1/query?query=${encodeURIComponent(query)}`;
+  return ((await get(url)) as { result: { metric: object }[] }).result.map(({ metric }) => metric);
+}
+
+async function firing(prometheusUrl: string): Promise<string[]> {
+  const { alerts } = (await get(`${prometheusUrl}/api/v1/alerts`)) as {
+    alerts: { labels: { alertname: string }; state: string }[];
+  };
+  return alerts.flatMap(({ labels, state }) => (state === "firing" ? [labels.alertname] : []));
+}
+
+const name =
+  programs === null
+    ? "NOT INSTALLABLE HERE: no alert went through node_exporter, Prometheus and Alertmanager"
+    : "a failed deployment reaches the phone and the tracker, and its end the phone";
+
+test(name, async () => {
+  if (programs === null) return expect(findMonitoring()).toBeNull();
+  await using host = await openCollectArena();
+  await using arena = await openWebhookArena();
+  writeFileSync(join(host.folder, HEARTBEAT_FILE), "");
+  const collect = async () =>
+    expect(await opsctl(["collect-metrics"], { env: host.env })).toMatchObject({ exitCode: 0 });
+  await collect();
+  const service = await arena.start();
+  await using alertmanager = await startAlertmanager(programs.alertmanager, service.url, SECRET);
+  await using exporter = await startNodeExporter(programs.exporter, host.folder);
+  await using prometheus = await startPrometheus(
+    programs.prometheus,
+    configOf(exporter.url, alertmanager.url),
+    { groups: [{ name: "opsctl", rules: DECIDED_HERE.map(ruleOf) }] },
+  );
+
+  await until(
+    "the message and the issue",
+    () => arena.gateway.accepted.length > 0 && arena.tracker.issues.length > 0,
+    LIMIT_MS,
+  );
+  expect(arena.tracker.issues.map(({ title }) => title)).toEqual(["[ALERTA][infra] Vercel Deploy Falhado"]);
+  expect(await firing(prometheus.url)).toEqual(["Vercel Deploy Falhado"]);
+  // The exporter leaves file systems out that are layers of others, as the root of a container is.
+  const hasRoot = (await (await fetch(`${exporter.url}/metrics`)).text()).includes('mountpoint="/"');
+  for (const rule of RULES) {
+    const expected = rule.uid === "opsctl-root-disk" && !hasRoot ? [] : [{}];
+    expect([rule.uid, await seriesOf(prometheus.url, rule)]).toEqual([rule.uid, expected]);
+  }
+
+  host.hosting.projects.splice(0, Number.POSITIVE_INFINITY, projectOf("loja", "READY"));
+  await collect();
+  await until("the message of its end", () => arena.gateway.accepted.length === 2, LIMIT_MS);
+  expect(arena.gateway.accepted[1]!.text).toContain("resolvido");
+  expect(arena.tracker.issues).toHaveLength(1);
+});

@@ -1,0 +1,65 @@
+/** A sender without the secret that floods the service: it stays small, and an alert gets through meanwhile. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { BURSTS, type BurstKind, noBurst, sendBurst } from "../../bench/burst.ts";
+import { until } from "../../chaos/until.ts";
+import { type HeldSocket, holdSocket } from "../../platform/support/held-socket.ts";
+import { logLines, type RuntimeName } from "../support/opsctl.ts";
+import { openWebhookArena, postAlerts, type Serving } from "../support/webhook-process.ts";
+
+const MIB = 1_048_576;
+const AT_ONCE = 32;
+/** Each burst goes on until so many connections of it have been closed by the service, and alerts meanwhile. */
+const CLOSED = 3 * AT_ONCE;
+const BYTES_EACH = 4 * MIB;
+
+const alert = (number: number) => ({
+  alerts: [{ status: "firing", fingerprint: `f${number}`, labels: { alertname: `alerta-${number}` } }],
+});
+
+/** The largest memory that a process has had so far. */
+function peakBytes(pid: number): number {
+  return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
+}
+
+async function alertsDuringBurst({ url }: Serving) {
+  let isOver = false;
+  const burst = noBurst();
+  const port = Number(new URL(url).port);
+  const to = { port, kinds: Object.keys(BURSTS) as BurstKind[], connections: AT_ONCE, bytesEach: BYTES_EACH };
+  const ended = sendBurst(to, () => !isOver, burst);
+  const statuses: number[] = [];
+  while (burst.connections < CLOSED) statuses.push((await postAlerts(url, alert(statuses.length))).status);
+  isOver = true;
+  await ended;
+  return { statuses, burst };
+}
+
+const ways: { way: string; runtime: RuntimeName; hold: () => HeldSocket | undefined; mostBytes: number }[] = [
+  { way: "the binary", runtime: "binary", hold: () => undefined, mostBytes: 150 * MIB },
+  {
+    way: "the binary at a socket that was handed over",
+    runtime: "binary",
+    hold: holdSocket,
+    mostBytes: 150 * MIB,
+  },
+  { way: "Deno at a socket that was handed over", runtime: "deno", hold: holdSocket, mostBytes: 300 * MIB },
+];
+
+test.each(ways)("a burst without a secret does not stop $way", async ({ runtime, hold, mostBytes }) => {
+  await using arena = await openWebhookArena();
+  const held = hold();
+  const args = ["--messages-per-minute", "60000"];
+  const serving = await arena.start({ runtime, args, ...(held === undefined ? {} : { held }) });
+  const { statuses, burst } = await alertsDuringBurst(serving);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  // However much it sends, a connection gets one answer at most, and is closed.
+  expect(Object.keys(burst.connectionsByAnswers).filter((answers) => Number(answers) > 1)).toEqual([]);
+  expect(peakBytes(serving.pid)).toBeLessThan(mostBytes);
+  await until("every alert is out", () => arena.gateway.accepted.length === statuses.length);
+  serving.kill("SIGTERM");
+  const { exitCode, stderr } = await serving.ended;
+  held?.close();
+  expect(exitCode).toBe(0);
+  expect(logLines(stderr).length).toBeLessThan(statuses.length + 10);
+});

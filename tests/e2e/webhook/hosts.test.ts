@@ -1,0 +1,71 @@
+/** Several webhook hosts that share one state on PostgreSQL. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { until } from "../../chaos/until.ts";
+import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+
+let db: TestDatabase;
+// One each: the lease of a host that a test has killed would make the next one wait.
+beforeEach(async () => {
+  db = await (await sharedPostgres()).createDatabase();
+});
+afterEach(async () => await db.drop());
+
+const alertOf = (fingerprint: string) => ({
+  status: "firing",
+  fingerprint,
+  labels: { alertname: fingerprint, ruleGroup: "vps-security", severity: "high" },
+});
+
+describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
+  test("make one issue of each alert that reaches both, and a message of every one", async () => {
+    await using arena = await openWebhookArena();
+    const env = { OPSCTL_STATE_URL: db.url };
+    const args = ["--messages-per-minute", "60000"];
+    const hosts = [await arena.start({ env, args }), await arena.start({ env, args })];
+    const names = Array.from({ length: 12 }, (_, i) => `both-${i}`);
+    const posts = names.flatMap((name) =>
+      hosts.map((host) => postAlerts(host.url, { alerts: [alertOf(name)] })),
+    );
+    const answers = await Promise.all(posts);
+    expect(answers.map(({ status }) => status)).toEqual(posts.map(() => 200));
+    await until(
+      "all is out",
+      () => arena.gateway.accepted.length === 24 && arena.tracker.issues.length === 12,
+    );
+    expect(new Set(arena.tracker.issues.map(({ title }) => title)).size).toBe(12);
+  });
+
+  test("deliver by one of them; when it is killed, the other goes on", async () => {
+    await using arena = await openWebhookArena();
+    const env = { OPSCTL_STATE_URL: db.url };
+    const first = await arena.start({ env });
+    const second = await arena.start({ env });
+    const isLeading = async (url: string) =>
+      /^opsctl_webhook_leading 1$/m.test(await (await fetch(`${url}/metrics`)).text());
+    await until(
+      "one of them leads",
+      async () => (await isLeading(first.adminUrl)) || (await isLeading(second.adminUrl)),
+    );
+    const [leader, other] = (await isLeading(first.adminUrl)) ? [first, second] : [second, first];
+    leader.kill("SIGKILL");
+    await leader.ended;
+    const { json } = await postAlerts(other.url, { alerts: [alertOf("after the kill")] });
+    expect(json).toMatchObject({ accepted: 1 });
+    // Its lease has to run out first, which takes fifteen seconds.
+    // Its lease has to run out first, which takes fifteen seconds. What an earlier kill left unrecorded may come along.
+    const isOut = () =>
+      arena.gateway.accepted.some(({ text }) => text.includes("after the kill")) &&
+      arena.tracker.issues.some(({ title }) => title.endsWith("after the kill"));
+    await until("the other delivers", isOut, 40_000);
+  });
+
+  test("a database that is away is a 503, and no alert is half kept", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start({ env: { OPSCTL_STATE_URL: db.url } });
+    await db.drop();
+    expect((await postAlerts(service.url, { alerts: [alertOf("lost?")] })).status).toBe(503);
+    expect(arena.gateway.accepted).toEqual([]);
+    expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
+  });
+});

@@ -1,0 +1,316 @@
+/** `opsctl webhook` as a black box: the service, its test alert and its dead rows, on all three runtimes. */
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { request, speak } from "../../platform/support/raw-http.ts";
+import { type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
+import {
+  KEY,
+  openWebhookArena,
+  PHONE,
+  postAlerts,
+  SECRET,
+  TOKEN,
+  type WebhookArena,
+} from "../support/webhook-process.ts";
+
+const ALERT = {
+  status: "firing",
+  fingerprint: "abc",
+  labels: { alertname: "Disco Raiz Baixo", ruleGroup: "vps-infra", severity: "critical" },
+  annotations: { summary: "canary-alert-text", description: "" },
+};
+
+/** Runs one of the commands beside the service. */
+function beside(arena: WebhookArena, args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  return opsctl(args, { env: { ...arena.env, ...env } });
+}
+
+describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+  test("takes an alert, delivers it, shows it in its metrics, and ends with 0 on SIGTERM", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start({ runtime });
+    const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      accepted: 1,
+      alerts: [{ whatsapp: "sent", issue: "created", squad: "infra" }],
+    });
+    expect(arena.gateway.accepted.map(({ number }) => number)).toEqual([PHONE]);
+    expect(arena.tracker.issues.map(({ title }) => title)).toEqual(["[ALERTA][infra] Disco Raiz Baixo"]);
+
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^opsctl_webhook_alerts_accepted_total 1$/m);
+    expect((await fetch(`${service.adminUrl}/healthz`)).status).toBe(200);
+    expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+    const elsewhere = request("GET /metrics", ["Host: alerts.example.com"])
+      .toString()
+      .replace("Host: localhost\r\n", "");
+    expect((await speak(Number(new URL(service.adminUrl).port), [elsewhere])).status).toBe(421);
+    expect((await fetch(service.url.replace("/webhook", "/metrics"))).status).toBe(404);
+
+    service.kill("SIGTERM");
+    const { exitCode, stdout } = await service.ended;
+    expect([exitCode, stdout]).toEqual([0, ""]);
+  });
+
+  test("is killed and goes on: an accepted alert is delivered by the next process, the dedup holds", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.routes.send.script = () => "hang";
+    const first = await arena.start({ runtime });
+    const posting = postAlerts(first.url, { alerts: [ALERT] });
+    await until("the send has begun and the issue is there", () => arena.tracker.issues.length === 1);
+    first.kill("SIGKILL");
+    await Promise.allSettled([posting, first.ended]);
+    arena.gateway.routes.send.script = null;
+    const second = await arena.start({ runtime });
+    await until("the message is sent", () => arena.gateway.accepted.length === 1);
+    expect((await postAlerts(second.url, { alerts: [ALERT] })).json).toMatchObject({
+      alerts: [{ issue: "duplicate" }],
+    });
+    expect(arena.tracker.issues).toHaveLength(1);
+  });
+
+  test("names a phone that is not paired, waits for it, and sends what has waited", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.instances.set("ops", "close");
+    const service = await arena.start({ runtime });
+    const { json } = await postAlerts(service.url, { alerts: [ALERT] });
+    expect(json).toMatchObject({ alerts: [{ whatsapp: "queued", issue: "created" }] });
+    const health = await (await fetch(`${service.adminUrl}/healthz`)).json();
+    expect(health).toMatchObject({ status: "ok", holds: { message: "sem_instancia_gateway", issue: null } });
+    const told = { kind: "message", code: "sem_instancia_gateway", cause: "instance_close" };
+    const lines = service
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("The peer refuses us"));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "error", ...told }]);
+    arena.gateway.instances.set("ops", "open");
+    await until("the message is sent", () => arena.gateway.accepted.length === 1);
+  });
+
+  test("starts and accepts while every peer is down", async () => {
+    await using arena = await openWebhookArena();
+    const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
+    const service = await arena.start({ runtime, env });
+    const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
+    expect([status, json]).toMatchObject([200, { alerts: [{ whatsapp: "queued", issue: "queued" }] }]);
+  });
+});
+
+describe("opsctl webhook serve does not start", () => {
+  test("without its settings, all of which it names at once", async () => {
+    const { exitCode, stderr } = await opsctl(["webhook", "serve"], { env: { WEBHOOK_SECRET: "  " } });
+    expect(exitCode).toBe(3);
+    for (const name of ["WEBHOOK_SECRET", "MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"])
+      expect(stderr).toContain(name);
+    for (const name of ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"]) expect(stderr).toContain(name);
+  });
+
+  test("with a phone that is none, or a secret sent in the clear; and quotes neither", async () => {
+    await using arena = await openWebhookArena();
+    const env = { MESSAGING_PHONE: "12-canary", MESSAGING_API_URL: "http://gateway.example.com" };
+    const { exitCode, stderr } = await beside(arena, ["webhook", "serve", "--port", "0"], env);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("MESSAGING_PHONE");
+    expect(stderr).toContain("OPSCTL_ALLOW_PLAIN_HTTP=1");
+    expect(stderr).not.toContain("12-canary");
+  });
+
+  test("on a port that is taken", async () => {
+    await using arena = await openWebhookArena();
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const args = ["webhook", "serve", "--host", "127.0.0.1", "--port", `${port}`, "--admin-port", "0"];
+    const { exitCode, stderr } = await beside(arena, args);
+    server.close();
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("LISTEN_FAILED");
+  });
+
+  test("on a state directory that is missing", async () => {
+    await using arena = await openWebhookArena();
+    const env = { OPSCTL_STATE_DIR: join(arena.directory, "missing") };
+    const { exitCode, stderr } = await beside(
+      arena,
+      ["webhook", "serve", "--port", "0", "--admin-port", "0"],
+      env,
+    );
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("STATE_UNAVAILABLE");
+  });
+});
+
+describe("opsctl webhook serve", () => {
+  test("starts on a corrupt state file, and says so loudly", async () => {
+    await using arena = await openWebhookArena();
+    writeFileSync(
+      join(arena.directory, "state.db"),
+      "this is no database, but it is long enough to be one\n".repeat(100),
+    );
+    const service = await arena.start();
+    expect(service.log()).toMatch(/"level":"error".*state\.db/);
+    expect((await postAlerts(service.url, { alerts: [ALERT] })).status).toBe(200);
+    expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toMatch(
+      /^opsctl_webhook_state_moved_aside 1$/m,
+    );
+  });
+
+  test("shows no secret, no number and no alert's text in its log and metrics", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.routes.send.next({ status: 502, text: "canary-page" }, "drop");
+    const service = await arena.start({ env: { OPSCTL_LOG_LEVEL: "debug" } });
+    for (const status of ["firing", "resolved"])
+      await postAlerts(service.url, { alerts: [{ ...ALERT, status }] });
+    await fetch(service.url, {
+      method: "POST",
+      headers: { "x-webhook-secret": "canary-wrong-secret" },
+      body: "canary-body",
+    });
+    const shown = await Promise.all(
+      ["/metrics", "/healthz", "/readyz"].map(async (path) => (await fetch(service.adminUrl + path)).text()),
+    );
+    service.kill("SIGTERM");
+    const { stdout, stderr } = await service.ended;
+    const everything = [stdout, stderr, ...shown].join("\n");
+    expect(everything).not.toMatch(/canary/);
+    for (const canary of [SECRET, TOKEN, KEY, PHONE]) expect(everything).not.toContain(canary);
+  });
+});
+
+describe("opsctl webhook test", () => {
+  test("reports a message and an issue that are out", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start();
+    const { exitCode, json } = await beside(arena, ["webhook", "test", "--url", service.url, "--json"]);
+    expect(json).toMatchObject({
+      command: "webhook test",
+      status: "success",
+      whatsapp: "sent",
+      issue: "created",
+    });
+    expect(exitCode).toBe(0);
+    expect(arena.gateway.accepted[0]!.text).toContain("Teste do opsctl");
+    expect(arena.tracker.issues).toHaveLength(1);
+  });
+
+  test("asks for no issue when told so, and says it to people", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start();
+    const { exitCode, stdout } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      service.url,
+      "--without-issue",
+    ]);
+    expect([exitCode, stdout]).toEqual([0, "WhatsApp  sent\nIssue     none was asked for\n"]);
+    expect(arena.tracker.issues).toEqual([]);
+  });
+
+  test.each<[string, (arena: WebhookArena) => unknown, string, RegExp]>([
+    [
+      "no licence",
+      ({ gateway }) => void Object.assign(gateway, { isLicensed: false }),
+      "gateway_license_required",
+      /-> Activate/,
+    ],
+    [
+      "no phone",
+      ({ gateway }) => gateway.instances.set("ops", "close"),
+      "sem_instancia_gateway",
+      /-> .*pair its phone/,
+    ],
+    ["no gateway", ({ gateway }) => gateway.stop(), "gateway_unreachable", /-> Start the gateway/],
+  ])("says what to do about a gateway with %s", async (_what, spoil, code, mend) => {
+    await using arena = await openWebhookArena();
+    await spoil(arena);
+    const service = await arena.start();
+    const args = ["webhook", "test", "--url", service.url, "--wait", "1", "--without-issue"];
+    const { exitCode, stdout } = await beside(arena, args);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`WhatsApp  accepted, not sent yet (${code})\n`);
+    expect(stdout).toMatch(mend);
+  });
+
+  test("follows what is queued, and says why it is not out yet", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
+    const service = await arena.start();
+    const { exitCode, json } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      service.url,
+      "--wait",
+      "1",
+      "--json",
+    ]);
+    expect(exitCode).toBe(1);
+    expect(json).toMatchObject({
+      whatsapp: "queued",
+      issue: "created",
+      codes: { message: "gateway_http_502" },
+    });
+  });
+
+  test("does not send the secret in the clear", async () => {
+    await using arena = await openWebhookArena();
+    const { exitCode, stderr } = await beside(arena, [
+      "webhook",
+      "test",
+      "--url",
+      "http://192.0.2.1:9300/webhook",
+    ]);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("OPSCTL_ALLOW_PLAIN_HTTP=1");
+  });
+
+  test("tells a wrong secret from a service that is not there", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start();
+    const wrong = await beside(arena, ["webhook", "test", "--url", service.url, "--json"], {
+      WEBHOOK_SECRET: "another one",
+    });
+    expect([wrong.exitCode, wrong.json.error]).toMatchObject([1, { code: "WEBHOOK_REFUSED" }]);
+    service.kill("SIGTERM");
+    await service.ended;
+    const gone = await beside(arena, ["webhook", "test", "--url", service.url, "--json"]);
+    expect([gone.exitCode, gone.json.error]).toMatchObject([1, { code: "WEBHOOK_UNREACHABLE" }]);
+  });
+});
+
+describe("opsctl webhook dead", () => {
+  test("lists nothing, and finds no row, where nothing was given up", async () => {
+    await using arena = await openWebhookArena();
+    const list = await beside(arena, ["webhook", "dead", "list"]);
+    expect([list.exitCode, list.stdout]).toEqual([0, "Nothing was given up.\n"]);
+    const retry = await beside(arena, ["webhook", "dead", "retry", "--row", "7", "--json"]);
+    expect([retry.exitCode, retry.json.error]).toMatchObject([1, { code: "DEAD_ROW_NOT_FOUND" }]);
+    expect((await beside(arena, ["webhook", "dead", "drop", "--all", "--json"])).json).toMatchObject({
+      count: 0,
+    });
+    expect((await beside(arena, ["webhook", "dead", "drop"])).exitCode).toBe(2);
+  });
+
+  test("lists a refused issue, revives it while the service runs, and the tracker gets it", async () => {
+    await using arena = await openWebhookArena();
+    arena.tracker.routes.graphql.next({
+      status: 400,
+      json: { errors: [{ message: "no", extensions: { type: "usage limit exceeded" } }] },
+    });
+    const service = await arena.start();
+    expect((await postAlerts(service.url, { alerts: [ALERT] })).json).toMatchObject({
+      alerts: [{ issue: "refused" }],
+    });
+    const { json } = await beside(arena, ["webhook", "dead", "list", "--json"]);
+    const [row] = json.dead as { id: number; kind: string }[];
+    expect(row).toMatchObject({ kind: "issue", alertname: "Disco Raiz Baixo" });
+    const retried = await beside(arena, ["webhook", "dead", "retry", "--row", String(row!.id)]);
+    expect([retried.exitCode, retried.stdout]).toEqual([0, "1 row will be tried again\n"]);
+    await until("the tracker has it", () => arena.tracker.issues.length === 1);
+  });
+});

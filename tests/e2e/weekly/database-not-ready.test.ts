@@ -1,0 +1,161 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { refusedPort, startDropper } from "../../standins/raw-peer.ts";
+import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
+import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
+import { RUNTIMES } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
+  `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;
+
+type Case = { name: string; code: string; hint: RegExp; spoil: (fixture: Fixture) => Promise<unknown> };
+
+/** Databases that cannot be reached, or not as this login. */
+const OUT_OF_REACH: Case[] = [
+  {
+    name: "is down",
+    code: "DATABASE_UNREACHABLE",
+    hint: /host, port/,
+    spoil: async (fixture) => fixture.secret("DATABASE_URL", url({ user: "u", port: await refusedPort() })),
+  },
+  {
+    name: "has another password",
+    code: "DATABASE_AUTH_FAILED",
+    hint: /user and password/,
+    async spoil(fixture) {
+      const { port } = await sharedPostgres();
+      const [user, database] = [await serviceLogin(), fixture.db.name];
+      fixture.secret("DATABASE_URL", url({ user, port, database, password: "canary-of-a-wrong-password" }));
+    },
+  },
+  {
+    name: "does not exist",
+    code: "DATABASE_NOT_FOUND",
+    hint: /database name/,
+    async spoil(fixture) {
+      const { port } = await sharedPostgres();
+      fixture.secret("DATABASE_URL", url({ user: await serviceLogin(), port, database: "no_such_database" }));
+    },
+  },
+];
+
+const sqlOf = (statement: string) => (fixture: Fixture) => fixture.db.sql.unsafe(statement).simple();
+
+/** Databases that are there, and lack something. */
+const INCOMPLETE: Case[] = [
+  {
+    name: "lacks the list function",
+    code: "DATABASE_NOT_MIGRATED",
+    hint: /opsctl migrate/,
+    spoil: sqlOf("drop function list_weekly_performance_report_scopes cascade"),
+  },
+  {
+    name: "lacks the persist function",
+    code: "DATABASE_NOT_MIGRATED",
+    hint: /opsctl migrate/,
+    spoil: sqlOf("drop function persist_weekly_performance_report cascade"),
+  },
+  {
+    name: "lacks a column",
+    code: "DATABASE_SCHEMA_MISSING",
+    hint: /application's own migrations/,
+    spoil: sqlOf("alter table users rename column phone to telephone"),
+  },
+  {
+    name: "lacks a table",
+    code: "DATABASE_SCHEMA_MISSING",
+    hint: /application's own migrations/,
+    spoil: sqlOf("drop table resend_email_events"),
+  },
+  {
+    name: "lacks a grant",
+    code: "DATABASE_GRANT_MISSING",
+    hint: /^grant select on public\.resend_email_events to service_role;$/,
+    spoil: sqlOf("revoke select on resend_email_events from service_role"),
+  },
+  {
+    name: "lacks the right to call a function",
+    code: "DATABASE_GRANT_MISSING",
+    hint: /^grant execute on function public\.claim_weekly_performance_report\(.*\) to service_role;$/,
+    spoil: sqlOf("revoke execute on function claim_weekly_performance_report from service_role"),
+  },
+  {
+    name: "hides rows by row security",
+    code: "DATABASE_ROW_SECURITY",
+    hint: /bypassrls/,
+    spoil: sqlOf("alter table users enable row level security"),
+  },
+];
+
+async function expectNotReady(fixture: Fixture, { code, hint }: Case, runtime?: (typeof RUNTIMES)[number]) {
+  const before = await databaseSnapshot(fixture.db.sql);
+  for (const mode of [[], ["--dry-run"]]) {
+    const ended = await fixture.weekly(["--json", ...mode], runtime ? { runtime } : {});
+    expect(ended.exitCode, ended.stdout).toBe(3);
+    expect(ended.summary).toMatchObject({
+      status: "not_ready",
+      exitCode: 3,
+      dryRun: mode.length > 0,
+      heartbeat: "kept",
+      error: { code, hint: expect.stringMatching(hint) },
+    });
+    expect(ended.stdout + ended.stderr).not.toContain("canary");
+    expect(ended.stdout + ended.stderr).not.toContain("postgres://");
+  }
+  expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+  expect(fixture.requests()).toEqual([]);
+  expect(fixture.heartbeat.isOld()).toBe(true);
+}
+
+describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime) => {
+  test.each(OUT_OF_REACH)("because it $name", async (unready) => {
+    await using fixture = await openFixture();
+    await unready.spoil(fixture);
+    await expectNotReady(fixture, unready, runtime);
+  });
+});
+
+describe.concurrent("a database that is not ready", () => {
+  test.each(INCOMPLETE)("because it $name", async (unready) => {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    await unready.spoil(fixture);
+    await expectNotReady(fixture, unready);
+  });
+
+  test("because a peer that is no database drops the connection", async () => {
+    await using fixture = await openFixture();
+    const peer = await startDropper();
+    fixture.secret("DATABASE_URL", url({ user: "u", port: peer.port }));
+    const { exitCode, summary } = await fixture.weekly(["--json"]);
+    await peer.stop();
+    expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_UNREACHABLE" });
+  });
+
+  test("is told to a person with the line that mends it", async () => {
+    await using fixture = await openFixture();
+    await sqlOf("revoke select on resend_email_events from service_role")(fixture);
+    const { exitCode, stdout } = await fixture.weekly();
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain("NOT READY: nothing was written or sent");
+    expect(stdout).toContain("DATABASE_GRANT_MISSING");
+    expect(stdout).toContain("grant select on public.resend_email_events to service_role;");
+  });
+
+  test("an owner of the schema without membership may run, and a stranger may not", async () => {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    fixture.secret("DATABASE_URL", fixture.db.url);
+    expect((await fixture.weekly(["--json"])).exitCode).toBe(0);
+    const { newLogin } = await import("../../support/roles.ts");
+    const stranger = await newLogin(fixture.db.sql);
+    const { port } = await sharedPostgres();
+    fixture.secret("DATABASE_URL", url({ user: stranger, port, database: fixture.db.name }));
+    const { exitCode, summary } = await fixture.weekly(["--json"]);
+    expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_GRANT_MISSING" });
+    await fixture.db.sql.unsafe(`drop role ${stranger}`);
+  });
+});
