@@ -1,7 +1,8 @@
+import { INTERNAL } from "./child-process/internal-word.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
 import { printHelp, renderGroupHelp } from "./framework/help.ts";
-import { INTERNAL, root } from "./root.ts";
+import { root } from "./root.ts";
 
 /** How long connections that a finished command left open may keep the process alive. */
 const LINGER_MS = 2_000;
@@ -32,7 +33,7 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     return EXIT.ok;
   }
   if (word === INTERNAL && group === root) {
-    const { runInternal } = await import("./child-process/internal-command.ts");
+    const { runInternal } = await import("./child-process/run-internal.ts");
     return await runInternal(rest);
   }
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;

@@ -1,8 +1,5 @@
 import type { Group } from "./framework/command.ts";
 
-/** The first word when opsctl starts a child process of its own; not a command for people, so no help lists it. */
-export const INTERNAL = "internal";
-
 /** The command tree: names and descriptions for `--help`; a command's file is imported only when it is called. */
 export const root: Group = {
   meta: {

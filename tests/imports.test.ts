@@ -135,6 +135,22 @@ describe("imports", () => {
     expect(offenders(all, isForeign)).toEqual([]);
   });
 
+  test("form no circle, those for types alone included", () => {
+    const byPath = new Map(all.map((source) => [source.path, source]));
+    const done = new Set<string>();
+    const circleFrom = (path: string, way: string[]): string[] | null => {
+      if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+      if (done.has(path)) return null;
+      for (const next of byPath.get(path)?.imports ?? []) {
+        const circle = circleFrom(next, [...way, path]);
+        if (circle !== null) return circle;
+      }
+      done.add(path);
+      return null;
+    };
+    expect(all.map(({ path }) => circleFrom(path, [])).find((circle) => circle !== null)).toBeUndefined();
+  });
+
   test("make every source reachable from the entry point", () => {
     const byPath = new Map(all.map((source) => [source.path, source]));
     const reached = new Set<string>();

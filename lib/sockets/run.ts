@@ -3,7 +3,7 @@ import { OpsError } from "../platform/errors.ts";
 import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
 import type { LoadAverage } from "./load-average.ts";
 import type { SocketReadings } from "./log-line.ts";
-import { renderSocketAlert } from "./render.ts";
+import { renderSocketAlert } from "./message-text.ts";
 import { type Messenger, sendText } from "./send.ts";
 
 /** The dependencies of a run of the socket monitor. */

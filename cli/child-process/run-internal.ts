@@ -1,0 +1,68 @@
+/**
+ * The work that opsctl does in a child process: with fewer privileges, or so that it can be killed.
+ *
+ * `internal write-metrics <file>`        replaces the metrics file with the text on standard input.
+ * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
+ * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
+ *                                        findings of each check when it ends, as one line of JSON.
+ */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import type { CommandName } from "../../lib/doctor/finding.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { writeOut } from "../framework/output.ts";
+import type { InternalWord } from "./internal-command.ts";
+import { INTERNAL } from "./internal-word.ts";
+
+const STDIN = 0;
+
+const WORDS = {
+  "write-metrics": writeMetrics,
+  "count-outbox": countOutbox,
+  doctor: runChecks,
+} as const satisfies Record<InternalWord, (path: string, more: string) => Promise<void>>;
+
+/**
+ * Does the work of one of these words and returns the exit status.
+ *
+ * Errors: none thrown; a failure is one line of JSON on standard output with `code`, `message` and `hint`.
+ */
+export async function runInternal([word = "", path = "", more = ""]: readonly string[]): Promise<number> {
+  try {
+    if (!Object.hasOwn(WORDS, word) || !path.startsWith("/"))
+      throw new OpsError({ code: "USAGE_INVALID", message: "opsctl internal is for opsctl itself" });
+    await WORDS[word as InternalWord](path, more);
+    return EXIT.ok;
+  } catch (error) {
+    const { asOpsError } = await import("../framework/failure.ts");
+    const { code, message, hint } = asOpsError(error, `run opsctl ${INTERNAL}`);
+    writeOut(`${JSON.stringify({ code, message, hint })}\n`);
+    return EXIT.failed;
+  }
+}
+
+async function writeMetrics(path: string): Promise<void> {
+  const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
+  writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+}
+
+async function countOutbox(path: string): Promise<void> {
+  const { readStateFile } = await import("../../lib/doctor/facts/outbox.ts");
+  const reading = await readStateFile(path, Date.now);
+  writeOut(`${JSON.stringify(reading)}\n`);
+}
+
+async function runChecks(envDir: string, commands: string): Promise<void> {
+  const { checksOf } = await import("../../lib/doctor/checks/all.ts");
+  const { runDoctor } = await import("../../lib/doctor/run.ts");
+  const { openDoctorDependencies } = await import("../wiring/doctor.ts");
+  const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
+  const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
+  await runDoctor(
+    openDoctorDependencies({ env: process.env, envDir }),
+    checks,
+    ({ command, name }, findings) =>
+      writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),
+  );
+}
