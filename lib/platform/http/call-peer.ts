@@ -1,7 +1,9 @@
+import process from "node:process";
 import { type Connection, ownConnection, pooledConnection } from "../runtime.ts";
 import { type RunningLimit, withTimeLimit } from "../time-limit.ts";
 import { type PeerAnswer, peerAnswer } from "./answer.ts";
 import { readBody } from "./body.ts";
+import { keepCallOffProxies } from "./proxy.ts";
 import { parsePublishedRate } from "./published-rate.ts";
 import { fetchOverUnixSocket } from "./unix-fetch.ts";
 import { splitCredentials } from "./url.ts";
@@ -104,6 +106,7 @@ async function perform(call: PeerCall): Promise<CallResult> {
   if (call.signal?.aborted) return notSent("aborted");
   const request = requestOf(call);
   if (request === null) return notSent("request_invalid");
+  keepCallOffProxies(request.url, process.env);
   const connection = call.method === "GET" ? pooledConnection() : ownConnection();
   try {
     // The end of the limit also ends a body that was left unread.

@@ -111,6 +111,30 @@ describe.each(Object.entries(runtimes))("callPeer() on %s", (runtime, command) =
     expect(peers.other.requests).toBe(0);
   });
 
+  test("goes to no address of this host through a proxy, which would take it off the host", async () => {
+    const elsewhere = await startStandIn(
+      { any: { method: "POST", pattern: /^\/$/, handle: async () => ({ status: 200, json: {} }) } },
+      { notFound: () => ({ status: 404 }), host: "127.0.0.2" },
+    );
+    try {
+      const port = new URL(elsewhere.url).port;
+      const hosts = ["127.0.0.2", "[::ffff:127.0.0.2]", "[::ffff:7f00:2]"];
+      const calls = [
+        ...hosts.map((host) => call(host, `http://${host}:${port}/`)),
+        call("not this host", "http://peer.example/"),
+      ];
+      const proxy = `http://127.0.0.1:${plain.url.split(":").at(-1)}`;
+      const results = await run(command, calls, false, { HTTP_PROXY: proxy, http_proxy: proxy });
+      expect([...results.values()].map(({ name, status }) => [name, status])).toEqual([
+        ...hosts.map((host) => [host, 200]),
+        ["not this host", 404],
+      ]);
+      expect(elsewhere.ledger).toHaveLength(hosts.length);
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+
   test("takes a TLS fault for a failure before the request only when it is one", async () => {
     const requestsBefore = peers.breaker.requests;
     const calls = [
