@@ -5,7 +5,7 @@
  *            compiled binary nor a database), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file. All temporary files lie in one folder, which is
  *            removed at the end, also when this process is killed. Ends with 1 when a test failed, a process crashed or
- *            a file was not run.
+ *            a file was not run, with 2 for an option or a path that it does not know.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
@@ -24,6 +24,8 @@ const ALONE: Record<string, string> = {
   "tests/host/count-sockets.test.ts": "compares a count of all sockets of the machine with ss",
 };
 
+/** The longest folder for temporary files in which the tests' Unix sockets, whose paths have 107 bytes, find room. */
+const LONGEST_TMPDIR = 50;
 /** Much of a test's time is waiting, so there are more workers than cores. */
 const WORKERS = Math.min(2 * availableParallelism(), 8);
 const ROOT = join(import.meta.dirname, "..");
@@ -56,6 +58,14 @@ type Result = {
   failures: string[];
 };
 
+const started = performance.now();
+const gone = Object.keys(ALONE).find((file) => !existsSync(join(ROOT, file)));
+if (gone !== undefined)
+  throw new Error(`tests/run.ts names ${gone} as one that runs alone, and there is no such file`);
+const files = wantedFiles(process.argv.slice(2));
+if (Buffer.byteLength(tmpdir()) > LONGEST_TMPDIR)
+  refuse(`TMPDIR is too long for Unix sockets (more than ${LONGEST_TMPDIR} bytes): set TMPDIR=/tmp`);
+
 const folder = mkdtempSync(join(tmpdir(), "opsctl-tests-"));
 // Some tests run programs as other accounts, with temporary files of their own.
 chmodSync(folder, 0o1777);
@@ -68,11 +78,6 @@ let running: ChildProcess | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => void running?.kill("SIGTERM"));
 
-const started = performance.now();
-const gone = Object.keys(ALONE).find((file) => !existsSync(join(ROOT, file)));
-if (gone !== undefined)
-  throw new Error(`tests/run.ts names ${gone} as one that runs alone, and there is no such file`);
-const files = wantedFiles(process.argv.slice(2));
 const alone = files.filter((file) => file in ALONE);
 const together = files.filter((file) => !(file in ALONE));
 const results: Result[] = [];
@@ -93,13 +98,22 @@ process.exitCode = tell(results) ? 0 : 1;
 
 /** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
 function wantedFiles(args: string[]): string[] {
-  const below = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
-  const isBelow = (file: string) =>
-    below.length === 0 || below.some((path) => file === path || file.startsWith(`${path}/`));
+  const unknown = args.find((arg) => arg.startsWith("-") && arg !== "--unit");
+  if (unknown !== undefined) refuse(`There is no option ${unknown}: only --unit, files and folders`);
+  const paths = args.filter((arg) => !arg.startsWith("-"));
+  const isBelow = (file: string, path: string) => file === path || file.startsWith(`${path}/`);
   const all = [...new Bun.Glob("tests/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
+  const empty = paths.find((path) => !all.some((file) => isBelow(join(ROOT, file), resolve(path))));
+  if (empty !== undefined) refuse(`There is no test file at or below ${empty}`);
   return all
-    .filter((file) => isBelow(join(ROOT, file)))
+    .filter((file) => paths.length === 0 || paths.some((path) => isBelow(join(ROOT, file), resolve(path))))
     .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
+}
+
+/** Says why nothing is run, and ends. */
+function refuse(why: string): never {
+  console.error(why);
+  process.exit(2);
 }
 
 /** Whether the file imports one of these, directly or through others. */
@@ -107,9 +121,19 @@ function imports(file: string, wanted: readonly string[], seen = new Set<string>
   if (wanted.includes(file)) return true;
   if (seen.has(file)) return false;
   seen.add(file);
-  return new Bun.Transpiler({ loader: "ts" })
-    .scanImports(readFileSync(file, "utf8"))
-    .some(({ path }) => /^\..*\.ts$/.test(path) && imports(resolve(dirname(file), path), wanted, seen));
+  return importsOf(file).some((path) => imports(path, wanted, seen));
+}
+
+/** The files of ours that a file imports; none when it cannot be read: then it fails by its name when it is run. */
+function importsOf(file: string): string[] {
+  try {
+    return new Bun.Transpiler({ loader: "ts" })
+      .scanImports(readFileSync(file, "utf8"))
+      .filter(({ path }) => /^\..*\.ts$/.test(path))
+      .map(({ path }) => resolve(dirname(file), path));
+  } catch {
+    return [];
+  }
 }
 
 /** Runs these files, shows what is said as it comes, and reads the counts out of it. */
@@ -119,6 +143,8 @@ async function bunTest(options: string[], files: string[]): Promise<Result> {
     cwd: ROOT,
     env: { ...process.env, ...colour, TMPDIR: folder, OPSCTL_TEST_RUN: folder },
     stdio: ["ignore", "pipe", "pipe"],
+    // The terminal's signals come through this process: a worker that they end leaves the programs that its tests started.
+    detached: true,
   });
   running = child;
   guardian.stdin.write(`${child.pid}\n`);
