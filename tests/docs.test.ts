@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { METRIC } from "../lib/host/metric-names.ts";
+import { SOURCES } from "../lib/metrics/source.ts";
 import { alertPicture } from "./pictures/alert-picture.ts";
 import { PAGES, page, ROOT } from "./support/documents.ts";
 
@@ -34,6 +36,12 @@ function testNames(path: string): string[] {
     ([, plain, template]) => plain ?? template!,
   );
 }
+
+test("docs/metrics.md has every source and every series of the collector", () => {
+  const text = read("docs/metrics.md");
+  const named = (name: string) => text.includes(`\`${name}\``) || text.includes(`\`${name}{`);
+  expect([...SOURCES, ...Object.values(METRIC)].filter((name) => !named(name))).toEqual([]);
+});
 
 describe("the pictures", () => {
   test("of an alert is the golden text", () => {
