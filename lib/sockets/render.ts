@@ -1,4 +1,4 @@
-import type { AlertOutcome } from "./alert.ts";
+import type { AlertOutcome } from "./alert-once.ts";
 import type { SocketMonitorReport } from "./run.ts";
 
 const ALERTS: Record<AlertOutcome, string> = {

@@ -1,6 +1,12 @@
 import type { SocketCounts } from "../host/count-sockets.ts";
 import { OpsError } from "../platform/errors.ts";
-import { type AlertOutcome, alertOnce, endEpisode, type MonitorProblem, type OpenDedup } from "./alert.ts";
+import {
+  type AlertOutcome,
+  alertOnce,
+  endEpisode,
+  type MonitorProblem,
+  type OpenDedup,
+} from "./alert-once.ts";
 import type { LoadAverage } from "./load-average.ts";
 import type { SocketReadings } from "./log-line.ts";
 import { renderSocketAlert } from "./message-text.ts";

@@ -3,7 +3,7 @@ import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { EvolutionClient } from "../providers/evolution/client.ts";
 import type { FindInstance } from "../providers/evolution/instance.ts";
 import type { ChannelFault, SendOutcome } from "../providers/send-outcome.ts";
-import type { MonitorProblem } from "./alert.ts";
+import type { MonitorProblem } from "./alert-once.ts";
 
 /** What it takes to send one message. */
 export type Messenger = {

@@ -1,5 +1,5 @@
 import { formatInstant } from "../time/instant.ts";
-import { isReportDay } from "../time/schedule-gate.ts";
+import { isReportDay } from "../time/report-day.ts";
 import { type Run, readClock } from "./context/run.ts";
 import { DATABASE_LOST, MONDAY_ENDED } from "./context/run-stop.ts";
 import {

@@ -1,6 +1,6 @@
 import { databaseError } from "../platform/database/pool.ts";
 import { formatInstant } from "../time/instant.ts";
-import { isReportDay, reportDayEnd } from "../time/schedule-gate.ts";
+import { isReportDay, reportDayEnd } from "../time/report-day.ts";
 import { Temporal } from "../time/temporal.ts";
 import { weekWindow } from "../time/week-window.ts";
 import { concludeRun } from "./conclude.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
-import { isReportDay } from "../../lib/time/schedule-gate.ts";
+import { isReportDay } from "../../lib/time/report-day.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { weekWindow } from "../../lib/time/week-window.ts";
 import { WINDOW_VECTORS } from "../time/support/vectors.ts";

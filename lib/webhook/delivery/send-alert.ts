@@ -2,7 +2,7 @@ import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { IssueTracker } from "../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue-body.ts";
+import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue.ts";
 import { renderMessage } from "../texts/message-text.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
 import { issueIdOf } from "./issue-id.ts";

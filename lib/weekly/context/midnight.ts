@@ -1,4 +1,4 @@
-import { reportDayEnd } from "../../time/schedule-gate.ts";
+import { reportDayEnd } from "../../time/report-day.ts";
 import type { Run } from "./run.ts";
 
 /**

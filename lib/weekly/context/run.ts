@@ -1,4 +1,4 @@
-import { isReportDay } from "../../time/schedule-gate.ts";
+import { isReportDay } from "../../time/report-day.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
 import { isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";

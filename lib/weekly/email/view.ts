@@ -1,8 +1,8 @@
-import { joinNames } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
 import { CHANNELS, type ChannelName, type Payload } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
+import { coverageText } from "../texts/coverage-text.ts";
 import { appLink, reportLink } from "../texts/report-link.ts";
 import { reportPeriod } from "../texts/report-period.ts";
 import { type ScoreView, scoreView } from "../texts/score-text.ts";
@@ -65,21 +65,4 @@ function readingView(channel: ChannelName, channels: Payload["channels"]): Readi
   if (texts.length === 0) return [];
   const items = texts.slice(0, MAX_INSIGHTS_PER_CHANNEL);
   return [{ channel: CHANNEL_LABELS[channel], items, more: texts.length - items.length }];
-}
-
-/** Which channels have only a part of their data, and which have none. */
-function coverageText(channels: Payload["channels"]): string {
-  const labelsOf = (coverage: string) =>
-    CHANNELS.filter((name) => channels[name].coverageStatus === coverage).map((name) => CHANNEL_LABELS[name]);
-  const partial = labelsOf("partial");
-  const missing = labelsOf("unavailable");
-  if (missing.length === CHANNELS.length) return "Nenhum canal tem dados desta semana.";
-  if (partial.length + missing.length === 0)
-    return "Cobertura completa: todos os canais têm dados desta semana.";
-  const parts = [
-    "Cobertura parcial.",
-    partial.length > 0 ? `Dados incompletos: ${joinNames(partial)}.` : "",
-    missing.length > 0 ? `Sem dados: ${joinNames(missing)}.` : "",
-  ];
-  return parts.filter(Boolean).join(" ");
 }

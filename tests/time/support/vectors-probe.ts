@@ -1,6 +1,6 @@
 /** What each of `WINDOW_VECTORS` gives on the runtime that runs this file; prints one line of JSON for `runtimes.test.ts`. */
 import { formatInstant } from "../../../lib/time/instant.ts";
-import { isReportDay } from "../../../lib/time/schedule-gate.ts";
+import { isReportDay } from "../../../lib/time/report-day.ts";
 import { Temporal } from "../../../lib/time/temporal.ts";
 import { weekWindow } from "../../../lib/time/week-window.ts";
 import { WINDOW_VECTORS } from "./vectors.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue-body.ts";
+import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue.ts";
 import { renderMessage } from "../../../lib/webhook/texts/message-text.ts";
 
 const FOLDER = new URL("../../fixtures/alerts/", import.meta.url);

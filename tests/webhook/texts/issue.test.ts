@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue-body.ts";
+import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue.ts";
 import { linksIn } from "../../text/support/linkifiers.ts";
 import { alertWith, anyAlert, hostileText, linkingText } from "../support/alert.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isReportDay, reportDayEnd } from "../../lib/time/schedule-gate.ts";
+import { isReportDay, reportDayEnd } from "../../lib/time/report-day.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { WINDOW_VECTORS } from "./support/vectors.ts";
 
