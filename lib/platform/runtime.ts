@@ -1,4 +1,5 @@
-import tls from "node:tls";
+import process from "node:process";
+import type { PeerCertificate } from "node:tls";
 
 /** The runtimes that can execute these sources. */
 export type RuntimeName = "bun" | "deno" | "other";
@@ -87,9 +88,10 @@ function denoConnection(runtime: DenoGlobal): Connection {
 function bunConnection(): Connection {
   let requestMayBegin = false;
   let judged = false;
-  const checkServerIdentity = (host: string, certificate: tls.PeerCertificate): Error | undefined => {
+  const checkServerIdentity = (host: string, certificate: PeerCertificate): Error | undefined => {
     if (judged) return new Error("The call was given up before the handshake ended");
-    const refusal = tls.checkServerIdentity(host, certificate);
+    // Loaded when a certificate comes: a run that only reads would wait for it before its first call.
+    const refusal = process.getBuiltinModule("node:tls").checkServerIdentity(host, certificate);
     requestMayBegin = refusal === undefined;
     return refusal;
   };
