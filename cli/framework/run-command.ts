@@ -16,7 +16,7 @@ const STDERR = 2;
  *
  * Behaviour: started by root, a command of the service account runs in a child process as that account, before anything
  *            else is read here. With `--json` exactly one line is written to standard output, also when the command
- *            throws or a promise that nobody awaits is rejected. A result that cannot be written makes the status at
+ *            throws or a rejected promise is not handled. A result that cannot be written makes the status at
  *            least 1.
  */
 export async function runCommand(

@@ -1,4 +1,4 @@
-/** An amount that several users share: nobody can take more than is left. */
+/** An amount that several users share; none can take more than is left. */
 export class Allowance {
   #left: number;
 

@@ -23,7 +23,7 @@ export type Exchange = {
 };
 
 /**
- * Answers a request with what `fetch` returns; when that fails, the connection is closed without an answer.
+ * Sends what `fetch` returns for a request; when that fails, the connection is closed without an answer.
  *
  * Errors: none thrown.
  */

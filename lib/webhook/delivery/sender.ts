@@ -164,7 +164,7 @@ export class Sender {
    * Whether a row is older than 24 hours.
    *
    * Behaviour: the time while the channel was stopped does not count, nor does the time before the row's first attempt
-   *            or before this process started, of which nobody knows whether the channel was stopped.
+   *            or before this process started, because whether the channel was stopped then is not known.
    */
   #isOver({ attempts }: DueRow, ageMs: number): boolean {
     return attempts > 0 && Math.min(ageMs, this.#channel.openMs) >= GIVE_UP_MS;

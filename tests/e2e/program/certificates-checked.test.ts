@@ -46,3 +46,38 @@ describe.concurrent.each([...RUNTIMES])("a read over TLS, %s", (runtime) => {
     }
   });
 });
+
+/** Sends a test alert over HTTPS to that name of this host, as every send to a provider goes. */
+async function sendOverTls(runtime: RuntimeName, url: string, trust: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-certificates-"));
+  writeFileSync(join(folder, "certificate.pem"), LOCALHOST_CERTIFICATE);
+  const env = {
+    OPSCTL_SECRETS_DIR: folder,
+    WEBHOOK_SECRET: "canary-secret",
+    NODE_TLS_REJECT_UNAUTHORIZED: "0",
+    ...Object.fromEntries(Object.keys(trust).map((name) => [name, join(folder, "certificate.pem")])),
+  };
+  const ended = await opsctl(["webhook", "test", "--as-is", "--wait", "1", "--url", url], { runtime, env });
+  rmSync(folder, { recursive: true });
+  return ended;
+}
+
+describe.concurrent.each([...RUNTIMES])("a send over TLS, %s", (runtime) => {
+  const trusted = { NODE_EXTRA_CA_CERTS: "", DENO_CERT: "" };
+
+  test.each([
+    ["a certificate that is not trusted", "localhost", {}, "unreachable", 0],
+    ["a trusted certificate of another name", "127.0.0.1", trusted, "unreachable", 0],
+    ["a trusted certificate of its name", "localhost", trusted, "the answer was HTTP 200", 1],
+  ] as const)("to a peer with %s", async (_certificate, host, trust, said, requests) => {
+    const peer = await startTlsPeer("{}");
+    try {
+      const { exitCode, stderr } = await sendOverTls(runtime, `https://${host}:${peer.port}/webhook`, trust);
+      expect(stderr).toContain(said);
+      expect(exitCode).toBe(1);
+      expect(peer.requests).toBe(requests);
+    } finally {
+      await peer.stop();
+    }
+  });
+});
