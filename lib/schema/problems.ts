@@ -24,16 +24,12 @@ export function migrationProblems(
   const problems: ReadinessProblem[] = [];
   const add = (message: string, hint: string) =>
     problems.push({ code: "DATABASE_NOT_MIGRATED", message, hint });
-  const missing = [
-    ...catalog.missingFunctions.map((name) => `function public.${name}`),
-    ...catalog.missingTables.filter((m) => m.origin === "opsctl").map((m) => `table public.${m.table}`),
-  ];
   const everything = catalog.missingFunctions.length === FUNCTION_REQUIREMENTS.length;
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map((migration) => migration.name);
   const pending = named("pending");
-  // A pending migration says more than its missing columns.
-  if (missing.length === 0 && pending.length === 0) missing.push(...missingOwnColumns(catalog));
+  // A pending migration says more than what it would bring.
+  const missing = everything || pending.length === 0 ? missingObjects(catalog) : [];
 
   if (missing.length > 0)
     add(
@@ -57,8 +53,14 @@ export function migrationProblems(
   return problems;
 }
 
-function missingOwnColumns(catalog: Catalog): string[] {
-  return catalog.missingColumns
+/** Functions and tables of opsctl's that do not exist; where all are there, the columns that do not. */
+function missingObjects({ missingFunctions, missingTables, missingColumns }: Catalog): string[] {
+  const objects = [
+    ...missingFunctions.map((name) => `function public.${name}`),
+    ...missingTables.filter((m) => m.origin === "opsctl").map((m) => `table public.${m.table}`),
+  ];
+  if (objects.length > 0) return objects;
+  return missingColumns
     .filter((missing) => missing.origin === "opsctl")
     .flatMap(({ table, columns }) => columns.map((column) => `column public.${table}.${column}`));
 }

@@ -43,7 +43,7 @@ const LOGIN_READS: Columns = {
 // Without `tenants.status`: it is never read, and the application may drop it.
 const OWNER_READS: Columns = {
   tenants: ["id", "archived_at"],
-  users: ["id", "tenant_id", "role"],
+  users: ["id", "tenant_id", "role", "created_at"],
   credit_wallets: ["tenant_id", "status"],
 };
 
@@ -56,7 +56,7 @@ const OWNER_INSERTS: Columns = {
 // A key column represents the table as its first migration made it; columns that later migrations add are listed one by
 // one.
 const OWN_TABLES: Columns = {
-  weekly_performance_reports: ["id"],
+  weekly_performance_reports: ["id", "pruned_at"],
   weekly_performance_deliveries: ["id"],
   weekly_performance_reconciliations: ["id", "session_user_name"],
 };
@@ -84,13 +84,21 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   { name: "weekly_performance_is_report_day", args: "timestamp with time zone" },
   { name: "weekly_performance_window", args: "timestamp with time zone" },
   { name: "list_weekly_performance_report_scopes", args: "uuid" },
-  { name: "claim_weekly_performance_report", args: REPORT_KEY },
+  { name: "claim_weekly_performance_report", args: `${REPORT_KEY}, uuid` },
   { name: "persist_weekly_performance_report", args: `uuid, uuid, ${REPORT_KEY}, text, text, jsonb` },
   { name: "fail_weekly_performance_report", args: "uuid, uuid, text" },
-  { name: "claim_weekly_performance_delivery", args: "uuid, text" },
+  { name: "claim_weekly_performance_delivery", args: "uuid, text, uuid" },
   { name: "dispatch_weekly_performance_delivery", args: "uuid, uuid, uuid, text" },
   { name: "settle_weekly_performance_delivery", args: "uuid, uuid, text, text, text" },
   { name: "reconcile_weekly_performance_delivery", args: "uuid, text, text, text, text" },
+  { name: "repair_weekly_performance_delivery", args: "uuid" },
+  { name: "prune_weekly_performance_reports", args: "timestamp with time zone, integer" },
+  { name: "weekly_performance_week", args: "timestamp with time zone, timestamp with time zone" },
+  { name: "weekly_performance_report_state", args: "text, timestamp with time zone, timestamp with time zone" },
+  {
+    name: "weekly_performance_delivery_state",
+    args: "text, timestamp with time zone, timestamp with time zone, timestamp with time zone",
+  },
 ];
 
 function columns(

@@ -140,7 +140,7 @@ test("applyMigrations() accepts grants of single columns, and names only those t
       alter database ${database.name} owner to ${login};
       grant usage on schema auth to ${login};
       grant select (id), references (id) on tenants to ${login};
-      grant select (id, tenant_id, role), references (id) on users to ${login};
+      grant select (id, tenant_id, role, created_at), references (id) on users to ${login};
       grant select (tenant_id, status) on credit_wallets to ${login};
       grant insert (tenant_id, user_id, source, kind, title, metadata) on timeline_entries to ${login};`);
     await asLogin(database, login, async (sql) => {

@@ -90,12 +90,21 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
     }
   });
 
-  test("without dispatch nothing can be sent or be in doubt", async () => {
-    const claim = await ledger.claimDelivery(await ledger.completedReport());
-    expect(await refusal(ledger.settle(claim, "sent", "provider-id"))).toBe("OW025 delivery_not_dispatched");
-    expect(await refusal(ledger.settle(claim, "unknown", null, "timeout"))).toBe(
-      "OW025 delivery_not_dispatched",
-    );
+  test("restores a dispatch that a failover has forgotten, and invents none for what was not sent", async () => {
+    const settled = async (status: string, id: string | null, code: string | null) => {
+      const claim = await ledger.claimDelivery(await ledger.completedReport());
+      await ledger.settle(claim, status, id, code);
+      return (await ledger.delivery(claim.id)).dispatched_at?.toISOString() ?? null;
+    };
+    expect(await settled("sent", "provider-id", null)).toBe(new Date(MONDAY).toISOString());
+    expect(await settled("unknown", null, "timeout")).toBe(new Date(MONDAY).toISOString());
+    expect(await settled("failed", null, "recipient_phone_missing")).toBeNull();
+  });
+
+  test("of a row that went with its owner is erased, for any status", async () => {
+    const gone = { id: crypto.randomUUID(), outcome: "claimed", token: crypto.randomUUID(), leaseEnd: null };
+    expect(await ledger.settle(gone, "sent", "provider-id")).toEqual({ status: "erased", code: null });
+    expect(await ledger.settle(gone, "failed", null, "x")).toEqual({ status: "erased", code: null });
   });
 
   test("refuses a state that is not final and a result that is not whole", async () => {

@@ -19,10 +19,11 @@ describeLedger("the catalog", (ledger) => {
     );
   });
 
-  test("has a fixed search path on every function, pg_temp last", async () => {
+  test("has a fixed search path on every function whose body is not bound when it is made, pg_temp last", async () => {
     const rows = await ledger.sql.unsafe(`
       select p.proname from pg_proc as p
-      where ${ours} and not coalesce('search_path=pg_catalog, pg_temp' = any(p.proconfig), false)`);
+      where ${ours} and p.prosqlbody is null
+        and not coalesce('search_path=pg_catalog, pg_temp' = any(p.proconfig), false)`);
     expect(Array.from(rows)).toEqual([]);
   });
 
@@ -36,8 +37,11 @@ describeLedger("the catalog", (ledger) => {
       "fail_weekly_performance_report",
       "list_weekly_performance_report_scopes",
       "persist_weekly_performance_report",
+      "prune_weekly_performance_reports",
       "reconcile_weekly_performance_delivery",
+      "repair_weekly_performance_delivery",
       "settle_weekly_performance_delivery",
+      "weekly_performance_week",
     ]);
   });
 
@@ -72,7 +76,7 @@ describeLedger("the catalog", (ledger) => {
         rolname: "authenticated",
         privilege_type: "SELECT",
         columns:
-          "{id,tenant_id,user_id,window_start,window_end,schema_version,status,payload,coverage_status,completed_at}",
+          "{id,tenant_id,user_id,window_start,window_end,schema_version,status,payload,coverage_status,completed_at,pruned_at}",
       },
     ]);
   });

@@ -12,6 +12,7 @@ const PAGE_COLUMNS: readonly string[] = [
   "payload",
   "coverage_status",
   "completed_at",
+  "pruned_at",
 ];
 
 /** Columns of `weekly_performance_reports` that `authenticated` may read and should not, or should and may not. */
