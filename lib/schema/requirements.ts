@@ -94,7 +94,10 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   { name: "repair_weekly_performance_delivery", args: "uuid" },
   { name: "prune_weekly_performance_reports", args: "timestamp with time zone, integer" },
   { name: "weekly_performance_week", args: "timestamp with time zone, timestamp with time zone" },
-  { name: "weekly_performance_report_state", args: "text, timestamp with time zone, timestamp with time zone" },
+  {
+    name: "weekly_performance_report_state",
+    args: "text, timestamp with time zone, timestamp with time zone",
+  },
   {
     name: "weekly_performance_delivery_state",
     args: "text, timestamp with time zone, timestamp with time zone, timestamp with time zone",

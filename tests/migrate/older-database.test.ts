@@ -37,10 +37,7 @@ for (const major of MAJORS) {
       const asTheyWere = await reports();
 
       const { applied } = await applyMigrations({ sql: database.sql });
-      expect(applied).toEqual([
-        "0005_weekly_performance_privileges",
-        "0006_weekly_performance_unattended",
-      ]);
+      expect(applied).toEqual(["0005_weekly_performance_privileges", "0006_weekly_performance_unattended"]);
       expect(Array.from(await reports())).toEqual(asTheyWere.map((row) => ({ ...row, pruned_at: null })));
       await ledger.reconcile(after.id, "failed", null, "Not in the log", "ana");
       const { sql, close } = await openDatabase(new Secret(database.url), {
@@ -84,7 +81,8 @@ test("is not ready before, by its record, nor without what the files bring, what
       command: "deliveries",
       check: "database schema",
       status: "fail",
-      reason: "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended",
+      reason:
+        "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended",
       mend: "Run opsctl migrate as the owner",
     });
     const withoutColumn = [
