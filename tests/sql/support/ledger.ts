@@ -112,11 +112,16 @@ export class Ledger {
     return row!;
   }
 
-  async claimReport(owner: Owner, { week = WEEK, version = 1, sql = this.sql as postgres.ISql } = {}) {
+  /** Claims with `token`, or with one that the function makes. */
+  async claimReport(
+    owner: Owner,
+    { week = WEEK, version = 1, sql = this.sql as postgres.ISql, token = null as string | null } = {},
+  ) {
     const [row] = await sql`
         select * from public.claim_weekly_performance_report(
           p_tenant_id => ${owner.tenantId}, p_user_id => ${owner.userId},
-          p_window_start => ${week.start}::text::timestamptz, p_window_end => ${week.end}::text::timestamptz, p_schema_version => ${version})`;
+          p_window_start => ${week.start}::text::timestamptz, p_window_end => ${week.end}::text::timestamptz, p_schema_version => ${version},
+          p_claim_token => coalesce(${token}::uuid, gen_random_uuid()))`;
     return claimOf(row!, "report_id");
   }
 
@@ -149,9 +154,16 @@ export class Ledger {
     return claim.id;
   }
 
-  async claimDelivery(reportId: string, channel = "whatsapp", sql: postgres.ISql = this.sql): Promise<Claim> {
+  async claimDelivery(
+    reportId: string,
+    channel = "whatsapp",
+    sql: postgres.ISql = this.sql,
+    token: string | null = null,
+  ): Promise<Claim> {
     const [row] = await sql`
-        select * from public.claim_weekly_performance_delivery(p_report_id => ${reportId}, p_channel => ${channel})`;
+        select * from public.claim_weekly_performance_delivery(
+          p_report_id => ${reportId}, p_channel => ${channel},
+          p_claim_token => coalesce(${token}::uuid, gen_random_uuid()))`;
     return claimOf(row!, "delivery_id");
   }
 
