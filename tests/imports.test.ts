@@ -14,6 +14,7 @@ const SHARED: Record<string, string[]> = {
   schema: ["platform"],
   dedup: ["platform"],
   host: ["platform"],
+  ledger: ["platform"],
 };
 
 /** The folders of lib/platform, and what each may use of the others; the files beside them are `root`. */

@@ -1,6 +1,9 @@
+import type { WeekState } from "../ledger/week-state.ts";
+import { isWeekDone, socialVerdict } from "../ledger/week-verdict.ts";
 import { formatInstant } from "../time/instant.ts";
 import { isReportDay } from "../time/report-day.ts";
-import { type Run, readClock } from "./context/run.ts";
+import type { WeeklyOptions } from "./context/dependencies.ts";
+import { type Run, readClock, readWeek } from "./context/run.ts";
 import { DATABASE_LOST, MONDAY_ENDED } from "./context/run-stop.ts";
 import {
   type EditorialSummary,
@@ -8,12 +11,14 @@ import {
   isClean,
   type WeeklySummary,
 } from "./context/summary.ts";
+import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
 import { writeHeartbeat } from "./heartbeat.ts";
 
 /**
- * Step 15: the verdict over all counters, and the success heartbeat when nothing failed and nothing was left out.
+ * Step 15: the verdict over the run and over the week, and the success heartbeat when nothing is left undone.
  *
- * Behaviour: `finish` completes a summary with what the run knew from its start.
+ * Behaviour: `finish` completes a summary with what the run knew from its start. A run that left something out is
+ *            judged by its own steps; any other also by the week, so that a rerun repeats the verdict.
  * Source:    weekly report document, run flow 15 and Errors.
  */
 export async function concludeRun(
@@ -21,14 +26,15 @@ export async function concludeRun(
   editorials: EditorialSummary,
   finish: (rest: Partial<WeeklySummary>) => WeeklySummary,
 ): Promise<WeeklySummary> {
-  const { dependencies, options, tally, stop } = run;
-  if (everySocialCallFailed(tally) && stop.reason() === null)
-    tally.failFirst({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
-
+  const { options, tally, stop } = run;
   const finishedAt = await readClock(run).catch(() => null);
   if (finishedAt === null) stop.because(DATABASE_LOST);
   else if (!isReportDay(finishedAt)) stop.because(MONDAY_ENDED);
-  const succeeded = isClean(tally) && editorials.status !== "failed" && stop.reason() === null;
+  const week = finishedAt === null ? null : await weekAtTheEnd(run);
+
+  const areStepsClean = isClean(tally) && editorials.status !== "failed" && stop.reason() === null;
+  const isProved = isRestricted(options) ? judgeCalls(run) : judgeWeek(run, week, areStepsClean);
+  const succeeded = areStepsClean && isProved;
 
   const result = finish({
     finishedAt: finishedAt === null ? null : formatInstant(finishedAt),
@@ -39,12 +45,49 @@ export async function concludeRun(
     whatsapp: tally.whatsapp,
     email: tally.email,
     editorials,
+    week,
     failures: tally.failures,
     failuresTruncated: tally.failuresTruncated,
     error: stop.reason(),
   });
-  if (!succeeded || !isWholeRun(run, editorials)) return result;
+  return succeeded && isWholeRun(options, editorials) ? withHeartbeat(run, result) : result;
+}
 
+/** The week as the ledger has it now; null, and a failure of the run, when the database does not tell. */
+async function weekAtTheEnd(run: Run): Promise<WeekState | null> {
+  try {
+    return await readWeek(run);
+  } catch (error) {
+    const code = "WEEK_UNREADABLE";
+    run.dependencies.log.error("The state of the week could not be read", {
+      code,
+      cause: databaseCode(error),
+    });
+    if (isConnectionLoss(error)) run.stop.because(DATABASE_LOST);
+    else run.tally.failFirst({ step: "week", code });
+    return null;
+  }
+}
+
+/** The verdict over a run's own analysis calls; all of them failing is not one customer's expired token. */
+function judgeCalls({ tally, stop }: Run): boolean {
+  if (!everySocialCallFailed(tally)) return true;
+  if (stop.reason() === null) tally.failFirst({ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" });
+  return false;
+}
+
+/** The verdict over everything in the week; what the run has not named itself gets a failure of its own. */
+function judgeWeek({ tally, stop }: Run, week: WeekState | null, areStepsClean: boolean): boolean {
+  if (week === null) return false;
+  const social = socialVerdict(week);
+  const isDone = isWeekDone(week);
+  // Nothing of the run's own explains the exit status then.
+  if (!isDone && areStepsClean) tally.failFirst({ step: "week", code: "WEEK_OPEN" });
+  if (social !== null && stop.reason() === null) tally.failFirst({ step: "social", code: social });
+  return isDone && social === null;
+}
+
+function withHeartbeat({ dependencies, options, tally }: Run, result: WeeklySummary): WeeklySummary {
   const problem = writeHeartbeat(options.logDir, result, result.finishedAt!);
   if (problem === null) return { ...result, heartbeat: "written" };
 
@@ -59,9 +102,12 @@ export async function concludeRun(
   return { ...result, heartbeat: "failed", status: "failed", exitCode: 1, failuresTruncated };
 }
 
+/** A run that left something out cannot vouch for the week. */
+function isRestricted({ tenantId, skipWhatsapp, skipEmail, skipEditorials }: WeeklyOptions): boolean {
+  return tenantId !== null || skipWhatsapp || skipEmail || skipEditorials;
+}
+
 /** A run that left something out proves nothing about it. */
-function isWholeRun({ options }: Run, editorials: EditorialSummary): boolean {
-  const { tenantId, skipWhatsapp, skipEmail, skipEditorials } = options;
-  const drained = editorials.status === "completed" || editorials.status === "disabled";
-  return tenantId === null && !skipWhatsapp && !skipEmail && !skipEditorials && drained;
+function isWholeRun(options: WeeklyOptions, editorials: EditorialSummary): boolean {
+  return !isRestricted(options) && (editorials.status === "completed" || editorials.status === "disabled");
 }

@@ -1,3 +1,4 @@
+import type { WeekState } from "../../ledger/week-state.ts";
 import { isReportDay } from "../../time/report-day.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
@@ -56,6 +57,19 @@ export async function readClock({
     signal: stop.signal,
   });
   return Temporal.Instant.from(now);
+}
+
+/** What the ledger holds of the run's week; a run that goes on waits a while, as for the clock. */
+export async function readWeek({
+  dependencies,
+  stop,
+  window,
+}: Pick<Run, "dependencies" | "stop" | "window">): Promise<WeekState> {
+  return await repeatWhileLost(() => dependencies.store.weekState(window), {
+    ...dependencies,
+    deadlineMs: dependencies.monotonicMs() + CLOCK_MS,
+    signal: stop.signal,
+  });
 }
 
 /** Stops the run when the database is gone: a report that failed for it would be followed by all the others. */

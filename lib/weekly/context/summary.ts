@@ -1,3 +1,5 @@
+import type { WeekState } from "../../ledger/week-state.ts";
+
 /** The outcomes of one channel's deliveries; each is counted once. */
 export type DeliveryCounts = {
   sent: number;
@@ -19,6 +21,7 @@ export type Failure = {
     | "editorials"
     | "heartbeat"
     | "readiness"
+    | "week"
     | "run";
   code: string;
   tenantId?: string;
@@ -68,6 +71,8 @@ export type WeeklySummary = {
   email: DeliveryCounts;
   editorials: EditorialSummary;
   heartbeat: "written" | "kept" | "failed";
+  /** What the ledger holds of the week, whoever made it; null when the run did not get as far as its verdict. */
+  week: WeekState | null;
   /** Until when a failed delivery of this week may be tried again: the end of the report day. */
   retryableUntil: string | null;
   failures: Failure[];
@@ -136,7 +141,7 @@ export function everySocialCallFailed({ social }: Pick<Tally, "social">): boolea
 export function isClean(tally: Tally): boolean {
   const { reports, whatsapp, email } = tally;
   const bad = [whatsapp, email].reduce((sum, c) => sum + c.failed + c.partial + c.unknown, 0);
-  return reports.failed === 0 && reports.busy === 0 && bad === 0 && !everySocialCallFailed(tally);
+  return reports.failed === 0 && reports.busy === 0 && bad === 0;
 }
 
 /** The summary before anything has happened; runs and refusals fill in what they know. */
@@ -159,6 +164,7 @@ export function emptySummary(facts: { version: string; runId: string; dryRun: bo
     email,
     editorials: noEditorials("skipped", null),
     heartbeat: "kept",
+    week: null,
     retryableUntil: null,
     failures: [],
     failuresTruncated: false,

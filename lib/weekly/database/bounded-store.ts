@@ -41,6 +41,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     dispatchDelivery: bound(store.dispatchDelivery),
     settleDelivery: bound(store.settleDelivery),
     readDelivery: bound(store.readDelivery),
+    weekState: bound(store.weekState),
     readSenders: bound(store.readSenders),
     listRecipients: bound(store.listRecipients),
     withDrainLock: (drain) => drainWithin(store, drain, limit),

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { readWeekState } from "../../ledger/week-state.ts";
 import { readNow } from "./clock.ts";
 import { claimEmail, claimWhatsapp, dispatchDelivery, readDelivery, settleDelivery } from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
@@ -35,6 +36,7 @@ export function weeklyStore(sql: postgres.Sql) {
     dispatchDelivery: onPool(dispatchDelivery),
     settleDelivery: onPool(settleDelivery),
     readDelivery: onPool(readDelivery),
+    weekState: onPool(readWeekState),
     readSenders: onPool(readSenders),
     listRecipients: onPool(listRecipients),
     withDrainLock: <T>(drain: (confirm: () => Promise<void>) => Promise<T>) => withDrainLock(sql, drain),

@@ -5,7 +5,10 @@ import type { Failure } from "../context/summary.ts";
 const HINTS: Readonly<Record<string, string>> = {
   APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
   APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
-  SOCIAL_ALL_CALLS_FAILED: "no analysis call succeeded: look at the application",
+  SOCIAL_ALL_CALLS_FAILED: "no network of the week could be read: look at the application",
+  SOCIAL_DEGRADED: "more than a tenth of the week's networks could not be read: look at the application",
+  WEEK_OPEN: "another run left something open, or still works on it: see the week's line above",
+  WEEK_UNREADABLE: "the database refused to tell the state of the week; the log has the SQLSTATE",
   report_busy: "another process holds this report's lease (20 minutes); run again when it is done",
   report_claim_failed: "the database refused the claim; the log has the SQLSTATE",
   report_collection_failed: "the database did not answer between two analysis calls; run again",

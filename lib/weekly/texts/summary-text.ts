@@ -1,3 +1,4 @@
+import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
 import { hintFor } from "./failure-hints.ts";
 
@@ -21,7 +22,8 @@ export function renderSummary(summary: WeeklySummary): string {
   const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
   if (hasBegun) lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
-  const inDoubt = summary.whatsapp.unknown + summary.email.unknown;
+  const { whatsapp, email } = summary.week ?? summary;
+  const inDoubt = whatsapp.unknown + email.unknown;
   if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
   return `${lines.join("\n")}\n`;
 }
@@ -54,7 +56,18 @@ function counterLines(summary: WeeklySummary): string[] {
     row("E-mail", counted(summary.email)),
     row("Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText),
     row("Heartbeat", heartbeat),
+    ...weekLines(summary),
   ];
+}
+
+/** What is still open in the week, whichever run left it; nothing when the week is done. */
+function weekLines({ week }: WeeklySummary): string[] {
+  if (week === null || isWeekDone(week)) return [];
+  const { reports, whatsapp, email } = openInWeek(week);
+  const parts = Object.entries({ reports, WhatsApp: whatsapp, "e-mail": email })
+    .filter(([, counts]) => Object.keys(counts).length > 0)
+    .map(([name, counts]) => `${name} ${counted(counts)}`);
+  return [row("Week open", parts.join("; "))];
 }
 
 function dryEditorials({ editorials }: WeeklySummary): string {
@@ -76,7 +89,7 @@ function counted(counts: Record<string, number>): string {
 }
 
 function failureLines(summary: WeeklySummary): string[] {
-  const { failures, failuresTruncated, retryableUntil, dryRun, whatsapp, email } = summary;
+  const { failures, failuresTruncated, retryableUntil, dryRun } = summary;
   const groups = Map.groupBy(failures, nameOf);
   const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
   for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
@@ -91,6 +104,7 @@ function failureLines(summary: WeeklySummary): string[] {
       lines.push(`       and ${group.length - IDS_SHOWN} more; --json names them`);
   }
   if (groups.size > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.size - FAILURE_CODES_SHOWN} more codes`);
+  const { whatsapp, email } = summary.week ?? summary;
   if (retryableUntil && !dryRun && whatsapp.failed + email.failed > 0)
     lines.push("", `Failed deliveries can be tried again until ${retryableUntil}.`);
   return lines;

@@ -6,6 +6,7 @@ import { RUNTIMES } from "../support/opsctl.ts";
 setDefaultTimeout(120_000);
 
 const COUNTS = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
+const OPEN = { partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 
 describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s", (runtime) => {
   test("sends each owner one message and one e-mail, drains the editorials, and tells it in one line", async () => {
@@ -43,6 +44,14 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
         cursor: null,
       },
       heartbeat: "written",
+      week: {
+        owners: 3,
+        reports: { completed: 3, running: 0, failed: 0, missing: 0 },
+        whatsapp: { ...OPEN, sent: 3 },
+        email: { ...OPEN, sent: 3 },
+        social: { connected: 6, failed: 0, owners: 0 },
+        noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+      },
       retryableUntil: "2026-11-24T03:00:00Z",
       failures: [],
       failuresTruncated: false,
