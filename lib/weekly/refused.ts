@@ -1,3 +1,4 @@
+import type { WeekBounds } from "../ledger/week-state.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { ReadinessProblem } from "../schema/readiness.ts";
 import type { WeeklySummary } from "./context/summary.ts";
@@ -7,6 +8,20 @@ export function notReady(problems: ReadinessProblem[], log: Log): Partial<Weekly
   for (const { code, message, hint } of problems) log.error(message, { code, hint });
   const failures = problems.map(({ code }) => ({ step: "readiness" as const, code }));
   return { failures, error: problems[0]! };
+}
+
+/** The summary's part of a run whose host and database know the zone differently: one of them is wrong about Monday. */
+export function zoneDataDiffers(ours: WeekBounds, theirs: WeekBounds): Partial<WeeklySummary> {
+  const code = "ZONE_DATA_DIFFERS";
+  const week = ({ start, end }: WeekBounds) => `${start} to ${end}`;
+  return {
+    failures: [{ step: "readiness", code }],
+    error: {
+      code,
+      message: `Refused to start: opsctl and the database know America/Sao_Paulo differently; the last closed week is ${week(ours)} here, ${week(theirs)} there`,
+      hint: "Update the older one: opsctl, or the time zone data of the database server (tzdata)",
+    },
+  };
 }
 
 /** The summary's part of a run on another day than Monday. */

@@ -19,7 +19,7 @@ import { deliveryChannels } from "./delivery/channels.ts";
 import { deliver } from "./delivery/deliver.ts";
 import { checkRecipientsAndSenders } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
-import { notEligible, notReady, outsideMonday } from "./refused.ts";
+import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
 import { completeReport } from "./report/complete.ts";
 
 /**
@@ -63,8 +63,12 @@ async function runUntilStopped(
   const problems = await asking("check the database", dependencies.checkReadiness());
   if (problems.length > 0) return finish(notReady(problems, log));
 
-  const startedAt = Temporal.Instant.from(await asking("read the clock", store.now()));
+  const now = await asking("read the clock", store.now());
+  const startedAt = Temporal.Instant.from(now);
   const start = startOf(startedAt);
+  const theirs = await asking("read the week", store.lastWeek(now));
+  if (theirs.start !== start.window.start || theirs.end !== start.window.end)
+    return finish(zoneDataDiffers(start.window, theirs));
   Object.assign(summary, start);
   if (!isReportDay(startedAt) && !dryRun) return finish(outsideMonday(start.startedAt));
 

@@ -30,6 +30,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
       within(() => step(...args), limit);
   return {
     now: bound(store.now),
+    lastWeek: bound(store.lastWeek),
     countScopes: bound(store.countScopes),
     listScopes: bound(store.listScopes),
     claimReport: bound(store.claimReport),

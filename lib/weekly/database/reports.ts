@@ -1,9 +1,10 @@
 import type postgres from "postgres";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { DeliveryChannelName } from "./deliveries.ts";
 import type { Scope } from "./recipients.ts";
 
 /** The closed week: instants in canonical UTC text. */
-export type WindowBounds = { start: string; end: string };
+export type WindowBounds = WeekBounds;
 
 /** A connection whose weekly analysis the application is asked for. */
 export type Connection = { id: string; network: "instagram" | "linkedin" };

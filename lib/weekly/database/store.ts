@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { readWeekState } from "../../ledger/week-state.ts";
-import { readNow } from "./clock.ts";
+import { readLastWeek, readNow } from "./clock.ts";
 import { claimEmail, claimWhatsapp, dispatchDelivery, readDelivery, settleDelivery } from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
 import { readEvidence } from "./evidence.ts";
@@ -25,6 +25,7 @@ export function weeklyStore(sql: postgres.Sql) {
       call(sql, ...args);
   return {
     now: onPool(readNow),
+    lastWeek: onPool(readLastWeek),
     countScopes: onPool(countScopes),
     listScopes: onPool(listScopes),
     claimReport: onPool(claimReport),
