@@ -30,7 +30,7 @@ export type WeekState = {
 };
 
 /** The state of one week as the database's clock sees it: an expired lease counts as what it means. */
-export async function readWeekState(sql: postgres.Sql, { start, end }: WeekBounds): Promise<WeekState> {
+export async function readWeekState(sql: postgres.ISql, { start, end }: WeekBounds): Promise<WeekState> {
   const [row] = await sql`
     select public.weekly_performance_week(
       p_window_start => ${start}::text::timestamptz, p_window_end => ${end}::text::timestamptz) as week`;

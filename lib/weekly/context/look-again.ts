@@ -1,4 +1,7 @@
 import type { Scope } from "../database/recipients.ts";
+import type { Count } from "../delivery/count.ts";
+import { reuseSent } from "../delivery/mend-timeline.ts";
+import { isOwnerErased } from "./erasure.ts";
 import type { HeldDelivery, Run } from "./run.ts";
 import { forEachConcurrently } from "./scopes.ts";
 
@@ -30,14 +33,22 @@ export async function lookAgainAtBusy(run: Run, reportScope: (scope: Scope) => P
   });
   const deliveries = run.busyDeliveries.splice(0);
   await forEachConcurrently(deliveries, run.options.concurrency, async (held) => {
-    const found = await run.dependencies.store.readDelivery(held.deliveryId).catch(() => null);
+    const found = await run.dependencies.store.readDelivery(held.deliveryId).catch(() => undefined);
     const counts = run.tally[held.channel.name];
-    if (found?.status === "sent") counts.reused += 1;
+    if (found?.status === "sent") await reuseSent(run.dependencies, found, countHeld(run, held));
+    else if (found === null && (await isOwnerErased(run.dependencies.store, held.scope))) counts.skipped += 1;
     else if (found?.status === "failed" || found?.status === "unknown") {
       counts[found.status] += 1;
       failDelivery(run, held, found.errorCode ?? `delivery_${found.status}`);
     } else countBusyDelivery(run, held);
   });
+}
+
+function countHeld(run: Run, held: HeldDelivery): Count {
+  return (counter, code) => {
+    run.tally[held.channel.name][counter] += 1;
+    if (code !== null) failDelivery(run, held, code);
+  };
 }
 
 function countBusyDelivery(run: Run, held: HeldDelivery): void {

@@ -20,13 +20,16 @@ export type ClaimedDelivery = { id: string; token: string };
 
 /** What a send came to, for the ledger. */
 export type DeliveryResult = {
-  status: Settled["status"];
+  status: Exclude<Settled["status"], "erased">;
   providerMessageId: string | null;
   errorCode: string | null;
 };
 
-/** The final state of a delivery, as the ledger has it. */
-export type Settled = { status: "sent" | "failed" | "unknown"; errorCode: string | null };
+/** The final state of a delivery, as the ledger has it; `erased` when the row is gone. */
+export type Settled = { status: "sent" | "failed" | "unknown" | "erased"; errorCode: string | null };
+
+/** A delivery that exists already; a sent one with a code lacks its timeline entry. */
+export type KnownDelivery = { id: string; status: string; errorCode: string | null };
 
 /** Steps 7 and 8: claims the WhatsApp delivery; recipient and instance are read with it. */
 export async function claimWhatsapp(
@@ -96,14 +99,19 @@ export async function settleDelivery(
   return { status: row!.status, errorCode: row!.error_code };
 }
 
-/** The present state of a delivery that another process held before. */
-export async function readDelivery(
-  sql: postgres.Sql,
-  deliveryId: string,
-): Promise<{ status: string; errorCode: string | null }> {
+/** The present state of a delivery that another process held before; null when the row is gone. */
+export async function readDelivery(sql: postgres.Sql, deliveryId: string): Promise<KnownDelivery | null> {
+  const [row] = await sql<KnownDelivery[]>`
+    select id, status, error_code as "errorCode"
+    from public.weekly_performance_deliveries where id = ${deliveryId}::uuid`;
+  return row ?? null;
+}
+
+/** Writes the timeline entry that a sent delivery lacks; the code of what is missing even then, else null. */
+export async function repairDelivery(sql: postgres.Sql, deliveryId: string): Promise<string | null> {
   const [row] = await sql`
-    select status, error_code from public.weekly_performance_deliveries where id = ${deliveryId}::uuid`;
-  return { status: row!.status, errorCode: row!.error_code };
+    select r.error_code from public.repair_weekly_performance_delivery(p_delivery_id => ${deliveryId}::uuid) as r`;
+  return row!.error_code;
 }
 
 function deliveryClaim(row: postgres.Row | undefined): DeliveryClaim {

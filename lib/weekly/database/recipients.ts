@@ -35,6 +35,14 @@ export async function listScopes(
     limit ${limit}`;
 }
 
+/** Whether the application still has this owner: with a deleted user or tenant, opsctl's rows about them are gone. */
+export async function ownerExists(sql: postgres.Sql, { tenantId, userId }: Scope): Promise<boolean> {
+  const [row] = await sql`
+    select exists (
+      select from public.users as u where u.tenant_id = ${tenantId}::uuid and u.id = ${userId}::uuid) as exists`;
+  return row!.exists;
+}
+
 /** `listScopes` with phone and e-mail, for the readiness check: in a read-only transaction. */
 export async function listRecipients(
   sql: postgres.Sql,

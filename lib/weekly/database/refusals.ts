@@ -8,6 +8,14 @@ export function isOutsideReportDay(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === OUTSIDE_REPORT_DAY;
 }
 
+/** SQLSTATEs of a row that is not there any more: the report, the delivery, and what an insert refers to. */
+const ROW_GONE: ReadonlySet<unknown> = new Set(["OW003", "OW021", "23503", "P0002"]);
+
+/** True when a function did not find the row that it was to change: its owner was deleted, or the row was lost. */
+export function isRowGone(error: unknown): boolean {
+  return ROW_GONE.has((error as { code?: unknown } | null)?.code);
+}
+
 /** True when the connection broke: what the database did is then not known. */
 export function isConnectionLoss(error: unknown): boolean {
   return classifyDatabaseError(error).transient;

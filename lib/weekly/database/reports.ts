@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import type { WeekBounds } from "../../ledger/week-state.ts";
-import type { DeliveryChannelName } from "./deliveries.ts";
+import type { DeliveryChannelName, KnownDelivery } from "./deliveries.ts";
 import type { Scope } from "./recipients.ts";
 
 /** The closed week: instants in canonical UTC text. */
@@ -17,8 +17,8 @@ export type ReportClaim = {
   /** The stored payload of a completed report, unchecked. */
   payload: unknown;
   connections: Connection[];
-  /** The states of a completed report's deliveries, by channel. */
-  deliveries: Partial<Record<DeliveryChannelName, string>>;
+  /** A completed report's deliveries, by channel. */
+  deliveries: Partial<Record<DeliveryChannelName, KnownDelivery>>;
 };
 
 /** A report that this process may write, while the claim's lease lasts. */
@@ -58,7 +58,8 @@ export async function claimReport(
          and s.status = 'active' and s.network in ('instagram', 'linkedin')) as connections,
       -- Only of a completed report: a plan made while the table was empty would read all of it each time.
       case when c.outcome = 'completed' then
-        (select coalesce(jsonb_object_agg(d.channel, d.status), '{}')
+        (select coalesce(jsonb_object_agg(d.channel, jsonb_build_object(
+                  'id', d.id, 'status', d.status, 'errorCode', d.error_code)), '{}')
          from public.weekly_performance_deliveries as d where d.report_id = c.report_id)
       else '{}' end as deliveries
     from claim as c`;

@@ -1,10 +1,17 @@
 import type postgres from "postgres";
 import { readWeekState } from "../../ledger/week-state.ts";
 import { readLastWeek, readNow } from "./clock.ts";
-import { claimEmail, claimWhatsapp, dispatchDelivery, readDelivery, settleDelivery } from "./deliveries.ts";
+import {
+  claimEmail,
+  claimWhatsapp,
+  dispatchDelivery,
+  readDelivery,
+  repairDelivery,
+  settleDelivery,
+} from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
 import { readEvidence } from "./evidence.ts";
-import { countScopes, listRecipients, listScopes, readSenders } from "./recipients.ts";
+import { countScopes, listRecipients, listScopes, ownerExists, readSenders } from "./recipients.ts";
 import { claimReport, failReport, persistReport } from "./reports.ts";
 
 /** Every SQL call of the weekly run. */
@@ -28,6 +35,7 @@ export function weeklyStore(sql: postgres.Sql) {
     lastWeek: onPool(readLastWeek),
     countScopes: onPool(countScopes),
     listScopes: onPool(listScopes),
+    ownerExists: onPool(ownerExists),
     claimReport: onPool(claimReport),
     readEvidence: onPool(readEvidence),
     persistReport: onPool(persistReport),
@@ -37,6 +45,7 @@ export function weeklyStore(sql: postgres.Sql) {
     dispatchDelivery: onPool(dispatchDelivery),
     settleDelivery: onPool(settleDelivery),
     readDelivery: onPool(readDelivery),
+    repairDelivery: onPool(repairDelivery),
     weekState: onPool(readWeekState),
     readSenders: onPool(readSenders),
     listRecipients: onPool(listRecipients),

@@ -3,6 +3,7 @@ import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/run-stop.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
+import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
 import type { Payload } from "../payload.ts";
@@ -23,6 +24,7 @@ export type DeliveryInProgress = {
   token: string;
   channel: DeliveryChannel;
   claim: DeliveryClaim;
+  scope: Scope;
   payload: Payload;
   leaseLeftMs(): number;
 };
@@ -128,7 +130,7 @@ function failed(
   code: string,
   { stopsChannel = false, timedOut, throttled, cause }: FailureFacts = {},
 ): DeliveryOutcome {
-  return { status: "failed", code, stopsChannel, timedOut, throttled, cause };
+  return { status: "failed", code, stopsChannel, timedOut, throttled, beforeSend: !throttled, cause };
 }
 
 // Never the error's message, which may quote what was to be sent.

@@ -14,7 +14,9 @@ export type DeliveryChannel = {
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
   /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
   stop: ChannelStop;
-  /** How many deliveries in a row ended in doubt, without an answer, or throttled after all repeats. */
+  /** How many deliveries in a row ended in doubt. */
+  doubtsInARow: number;
+  /** How many in a row ended in doubt, without an answer, or throttled after all repeats. */
   fruitlessInARow: number;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
@@ -37,6 +39,8 @@ export type ReadyDelivery = {
 export type FailureFacts = {
   /** It concerns every delivery of the channel. */
   stopsChannel?: boolean | undefined;
+  /** It came before the message was handed over, so that it tells nothing of how the provider answers. */
+  beforeSend?: boolean | undefined;
   /** The provider was asked and did not answer in time. */
   timedOut?: boolean | undefined;
   /** The provider still asked for patience after all repeats. */

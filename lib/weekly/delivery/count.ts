@@ -10,7 +10,11 @@ export type Count = (
 ) => void;
 
 /** Messages that were sent and that the ledger does not show: their ids have to be in the summary. */
-const UNRECORDED: ReadonlySet<string> = new Set(["delivery_not_recorded", "delivery_claim_lost"]);
+const UNRECORDED: ReadonlySet<string> = new Set([
+  "delivery_not_recorded",
+  "delivery_claim_lost",
+  "delivery_row_lost",
+]);
 
 /** The counter of one channel of one report. */
 export function countInto(tally: Tally, channel: DeliveryChannel, { id, scope }: CompletedReport): Count {

@@ -1,16 +1,24 @@
+import { isErasure } from "../context/erasure.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { Tally } from "../context/summary.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import type { Payload } from "../payload.ts";
 import type { CompletedReport } from "../report/complete.ts";
 import { type AttemptDependencies, attempt } from "./attempt.ts";
 import type { DeliveryChannel } from "./channel.ts";
 import { type Count, countInto } from "./count.ts";
+import { type MendDependencies, reuseSent } from "./mend-timeline.ts";
 import { type SettleDependencies, settle } from "./settle.ts";
 import { stopChannelIfNoUse } from "./stop-channel.ts";
 
 /** What a delivery needs of its run. */
-export type DeliverDependencies = AttemptDependencies & SettleDependencies & { tally: Tally };
+export type DeliverDependencies = AttemptDependencies &
+  SettleDependencies &
+  MendDependencies & { tally: Tally };
+
+/** A report whose messages can be made. */
+type DeliverableReport = CompletedReport & { payload: Payload };
 
 /** The id of a delivery that another process holds, so that the run can look again. */
 export type BusyDelivery = { busy: string };
@@ -33,12 +41,13 @@ export async function deliver(
 ): Promise<BusyDelivery | null> {
   const count = countInto(dependencies.tally, channel, report);
   const known = report.known[channel.name];
+  const { payload } = report;
   if (channel.leftOut) count("skipped", null);
-  else if (known === "sent") count("reused", null);
-  else if (channel.senderTenantId === null && known === "unknown") count("unknown", "delivery_unknown");
+  else if (known?.status === "sent") await reuseSent(dependencies, known, count);
+  else if (known?.status === "unknown") count("unknown", "delivery_unknown", { deliveryId: known.id });
   else if (channel.senderTenantId === null) count("failed", channel.senderMissingCode);
-  else if (known === "unknown") return await deliverOnce(dependencies, channel, report, count);
-  else return await deliverInTurn(dependencies, channel, report, count);
+  else if (payload === null) count("failed", "report_payload_unreadable");
+  else return await deliverInTurn(dependencies, channel, { ...report, payload }, count);
   return null;
 }
 
@@ -46,7 +55,7 @@ export async function deliver(
 async function deliverInTurn(
   dependencies: DeliverDependencies,
   channel: DeliveryChannel,
-  report: CompletedReport,
+  report: DeliverableReport,
   count: Count,
 ): Promise<BusyDelivery | null> {
   const release = await channel.pace.turn(channel.stop.signal).catch(() => null);
@@ -66,7 +75,7 @@ async function deliverInTurn(
 async function deliverOnce(
   dependencies: DeliverDependencies,
   channel: DeliveryChannel,
-  report: CompletedReport,
+  report: DeliverableReport,
   count: Count,
 ): Promise<BusyDelivery | null> {
   const claimedAtMs = dependencies.monotonicMs();
@@ -79,7 +88,8 @@ async function deliverOnce(
       signal: dependencies.stop.signal,
     });
   } catch (error) {
-    countUnclaimed(dependencies, error, { channel: channel.name, reportId: report.id }, count);
+    if (await isErasure(dependencies.store, report.scope, error)) count("skipped", null);
+    else countUnclaimed(dependencies, error, { channel: channel.name, reportId: report.id }, count);
     return null;
   }
   const { deliveryId, token } = claim;
@@ -88,7 +98,8 @@ async function deliverOnce(
   else if (claim.outcome === "busy" || token === null) return { busy: deliveryId };
   else {
     const leaseLeftMs = () => claimedAtMs + LEASE_MS - dependencies.monotonicMs();
-    const delivery = { id: deliveryId, token, channel, claim, payload: report.payload, leaseLeftMs };
+    const { scope, payload } = report;
+    const delivery = { id: deliveryId, token, channel, claim, scope, payload, leaseLeftMs };
     const outcome = await attempt(dependencies, delivery);
     stopChannelIfNoUse(dependencies, channel, outcome);
     await settle(dependencies, delivery, outcome, count);

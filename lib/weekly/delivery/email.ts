@@ -40,6 +40,7 @@ export function emailDeliveryChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "email_sender_tenant_missing",
     stop: createChannelStop(),
+    doubtsInARow: 0,
     fruitlessInARow: 0,
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,

@@ -1,5 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
+import { isOwnerErased } from "../context/erasure.ts";
 import type { Stop } from "../context/run-stop.ts";
+import type { Failure } from "../context/summary.ts";
 import type { Settled } from "../database/deliveries.ts";
 import { databaseCode, isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
@@ -7,9 +9,11 @@ import { type DeliveryInProgress, SETTLE_MS } from "./attempt.ts";
 import type { DeliveryOutcome } from "./channel.ts";
 import type { Count } from "./count.ts";
 
+type Facts = Pick<Failure, "deliveryId" | "providerMessageId" | "cause">;
+
 /** What settling needs of its run. */
 export type SettleDependencies = {
-  store: Pick<Store, "settleDelivery">;
+  store: Pick<Store, "settleDelivery" | "ownerExists">;
   stop: Stop;
   log: Log;
   monotonicMs(): number;
@@ -20,6 +24,7 @@ export type SettleDependencies = {
  * Records a delivery's outcome in the ledger and counts it.
  *
  * Behaviour: tried again for as long as the lease lasts, since what the provider did must not be lost. Never throws.
+ *            A row that went with its owner is no failure; one that is gone while the owner is there was lost.
  */
 export async function settle(
   dependencies: SettleDependencies,
@@ -51,7 +56,24 @@ export async function settle(
     else count("unknown", "delivery_claim_lost", ids);
     return;
   }
-  if (settled.status !== "sent") count(settled.status, errorCode, ids);
+  if (settled.status === "erased") await countGone(dependencies, delivery, outcome, { ids, count });
+  else if (settled.status !== "sent") count(settled.status, errorCode, ids);
   else if (settled.errorCode !== null) count("partial", settled.errorCode, ids);
   else count("sent", null);
+}
+
+/** Counts a delivery whose row is gone: what was sent to an owner who was deleted meanwhile was sent. */
+async function countGone(
+  { store, log }: SettleDependencies,
+  { scope, channel }: DeliveryInProgress,
+  { status }: DeliveryOutcome,
+  { ids, count }: { ids: Facts; count: Count },
+): Promise<void> {
+  if (await isOwnerErased(store, scope)) {
+    count(status === "sent" ? "sent" : "skipped", null);
+    return;
+  }
+  const code = "delivery_row_lost";
+  log.error("The ledger has lost a delivery", { channel: channel.name, ...ids, result: status, code });
+  count(status === "sent" ? "partial" : status, code, ids);
 }

@@ -3,16 +3,21 @@ import type { ChannelStopReason } from "../context/channel-stop.ts";
 import type { Tally } from "../context/summary.ts";
 import type { DeliveryChannel, DeliveryOutcome } from "./channel.ts";
 
+/** Each delivery in doubt has to be looked up by a person. */
+const DOUBTS_BEFORE_STOP = 10;
+
 /**
- * Each delivery in doubt has to be looked up by a person, each silence costs the whole time limit, and each throttled
- * delivery costs all its repeats, for which the owner's other channel waits: there must not be thousands of them.
+ * Each silence costs the whole time limit, and each throttled delivery costs all its repeats, for which the owner's
+ * other channel waits: there must not be thousands of them. Nobody has to look them up, and the next run tries again.
  */
 const FRUITLESS_BEFORE_STOP = 100;
 
 /**
- * Stops a channel that refuses opsctl, or that brought nothing a hundred times in a row: the next run sends the rest.
+ * Stops a channel that refuses opsctl, left ten deliveries in doubt in a row, or brought nothing a hundred times in a
+ * row: the next run sends the rest.
  *
- * Behaviour: to be called after each attempt; it counts those that brought nothing.
+ * Behaviour: to be called after each attempt. Only a clear answer to a send ends a row: a delivery that failed before
+ *            its send, for want of a number say, tells nothing of the provider.
  */
 export function stopChannelIfNoUse(
   { tally, log }: { tally: Tally; log: Log },
@@ -33,11 +38,18 @@ export function stopChannelIfNoUse(
 /** Counts deliveries that brought nothing; the reason to stop when there were too many in a row, else null. */
 function fruitlessFor(channel: DeliveryChannel, outcome: DeliveryOutcome): ChannelStopReason | null {
   const { status } = outcome;
-  const throttled = status === "failed" && outcome.throttled;
-  const fruitless = status === "unknown" || throttled || (status === "failed" && outcome.timedOut);
-  channel.fruitlessInARow = fruitless ? channel.fruitlessInARow + 1 : 0;
-  if (channel.fruitlessInARow < FRUITLESS_BEFORE_STOP) return null;
-  return { code: throttled ? outcome.code : `${channel.name}_not_answering` };
+  const isThrottled = status === "failed" && outcome.throttled === true;
+  const isSilent = status === "failed" && outcome.timedOut === true;
+  const isClear = status === "sent" || (status === "failed" && !outcome.beforeSend);
+  if (status === "unknown") channel.doubtsInARow += 1;
+  if (status === "unknown" || isThrottled || isSilent) channel.fruitlessInARow += 1;
+  else if (isClear) {
+    channel.doubtsInARow = 0;
+    channel.fruitlessInARow = 0;
+  }
+  if (channel.doubtsInARow < DOUBTS_BEFORE_STOP && channel.fruitlessInARow < FRUITLESS_BEFORE_STOP)
+    return null;
+  return { code: isThrottled ? outcome.code : `${channel.name}_not_answering` };
 }
 
 /** A fault that may be over in a moment: it stops nothing, since each delivery checks its sender first. */

@@ -39,6 +39,7 @@ export function whatsappChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
     stop: createChannelStop(),
+    doubtsInARow: 0,
     fruitlessInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,

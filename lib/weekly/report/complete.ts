@@ -1,19 +1,22 @@
 import * as v from "valibot";
+import { isErasure } from "../context/erasure.ts";
 import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
-import type { DeliveryChannelName } from "../database/deliveries.ts";
+import type { DeliveryChannelName, KnownDelivery } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
+import type { DeliveryChannel } from "../delivery/channel.ts";
 import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import { makeReport, ReportFailure, type ReportInProgress } from "./make.ts";
 
-/** A report that can be delivered; `known` has the states of the deliveries that exist already. */
+/** A report that can be delivered; `known` has the deliveries that exist already. */
 export type CompletedReport = {
   id: string;
   scope: Scope;
-  payload: Payload;
-  known: Partial<Record<DeliveryChannelName, string>>;
+  /** Null when another version of opsctl made it and this one cannot read it. */
+  payload: Payload | null;
+  known: Partial<Record<DeliveryChannelName, KnownDelivery>>;
 };
 
 /** The outcome of one owner's report; a failure is counted and kept for the summary. */
@@ -43,14 +46,12 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
       run.stop.because(MONDAY_ENDED);
       return { status: "failed" };
     }
+    if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     return failed(run, { scope, code: "report_claim_failed", cause: error });
   }
   const { outcome, reportId, token, connections } = claim;
   if (outcome === "busy") return { status: "busy" };
-  if (outcome === "ineligible" || reportId === null) {
-    run.tally.reports.ineligible += 1;
-    return { status: "ineligible" };
-  }
+  if (outcome === "ineligible" || reportId === null) return ineligible(run);
   if (outcome === "completed" || token === null) return reuse(run, { scope, reportId, claim });
 
   return await finish(run, {
@@ -78,6 +79,7 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
     if (payload.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
     return { status: "completed", report: { id, scope, payload, known: {} } };
   } catch (error) {
+    if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     const { code, cause } =
       error instanceof ReportFailure ? error : { code: "report_persist_failed", cause: error };
     await failRow(run, work.report, code);
@@ -95,17 +97,34 @@ async function failRow(run: Run, report: ClaimedReport, code: string): Promise<v
   });
 }
 
-/** A completed report is taken as it is stored; only its deliveries go on. */
+/** An owner who gets no report any more: not eligible, or deleted while the run worked for it. */
+function ineligible(run: Run): ReportResult {
+  run.tally.reports.ineligible += 1;
+  return { status: "ineligible" };
+}
+
+/**
+ * A completed report is taken as it is stored; only its deliveries go on.
+ *
+ * Behaviour: one that this version cannot read fails only when something of it still has to be sent.
+ */
 function reuse(
   run: Run,
   { scope, reportId, claim }: { scope: Scope; reportId: string; claim: ReportClaim },
 ): ReportResult {
   const parsed = v.safeParse(payloadSchema, claim.payload);
-  if (!parsed.success) return failed(run, { scope, code: "report_payload_unreadable", reportId });
+  const payload = parsed.success ? parsed.output : null;
+  const report = { id: reportId, scope, payload, known: claim.deliveries };
+  if (payload === null && run.channels.some((channel) => needsPayload(channel, report)))
+    return failed(run, { scope, code: "report_payload_unreadable", reportId });
   run.tally.reports.reused += 1;
-  if (parsed.output.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
-  const report = { id: reportId, scope, payload: parsed.output, known: claim.deliveries };
+  if (payload?.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
   return { status: "completed", report };
+}
+
+function needsPayload({ name, leftOut }: DeliveryChannel, { known }: CompletedReport): boolean {
+  const status = known[name]?.status;
+  return !leftOut && status !== "sent" && status !== "unknown";
 }
 
 function failed(

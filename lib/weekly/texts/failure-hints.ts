@@ -23,12 +23,15 @@ const HINTS: Readonly<Record<string, string>> = {
   lease_expired_after_dispatch: "a process died while sending: look it up, then opsctl deliveries reconcile",
   delivery_prepare_failed: "the message could not be made; the log has the kind of the fault",
   delivery_send_broke_off: "the provider may have the message: look it up, then opsctl deliveries reconcile",
-  email_not_answering: "the e-mail provider did not answer 100 times in a row; the next run sends the rest",
-  whatsapp_not_answering: "the gateway did not answer 100 times in a row; the next run sends the rest",
+  email_not_answering:
+    "the e-mail provider gave no clear answer many times in a row; the next run sends the rest",
+  whatsapp_not_answering: "the gateway gave no clear answer many times in a row; the next run sends the rest",
   delivery_busy: "another process is sending it; run again when it is done",
   delivery_not_recorded: "it was sent, but the database could not be told: note the provider's id",
   delivery_claim_lost: "it was sent, but another process had given it up: opsctl deliveries reconcile",
-  timeline_entry_failed: "it was sent; only its timeline entry is missing",
+  delivery_row_lost:
+    "the database has lost the delivery's row: note the provider's id, a rerun would send it again",
+  timeline_entry_failed: "it was sent; only its timeline entry is missing: opsctl deliveries repair",
   email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
   daily_quota_exceeded: "the e-mail provider's daily quota is used up",
   monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",

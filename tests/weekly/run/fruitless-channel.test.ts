@@ -17,22 +17,22 @@ test("a provider that asks for an hour's patience stops its channel, and WhatsAp
   expect(summary.exitCode).toBe(1);
 });
 
-test("a provider that does not answer again and again stops its channel; the next run sends the rest", async () => {
+test("a provider that leaves ten deliveries in doubt in a row stops its channel; the next run sends the rest", async () => {
   await using weekly = await weeklyFixture();
-  for (let i = 0; i < 140; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  for (let i = 0; i < 40; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
   weekly.timeoutsMs = { email: 100 };
   weekly.email.routes.send.script = () => "hang";
 
   const first = await weekly.run({ concurrency: 8 });
 
-  expect(first.whatsapp.sent).toBe(140);
+  expect(first.whatsapp.sent).toBe(40);
   expect(first.email.unknown).toBe(weekly.email.routes.send.calls.length);
-  expect(first.email.unknown).toBeGreaterThanOrEqual(100);
-  expect(first.email.unknown).toBeLessThanOrEqual(100 + 7);
+  expect(first.email.unknown).toBeGreaterThanOrEqual(10);
+  expect(first.email.unknown).toBeLessThanOrEqual(10 + 7);
   // One that was claimed and not yet handed over when the channel stopped has failed: it was not sent.
   const { unknown, skipped, failed } = first.email;
   expect(failed).toBeLessThanOrEqual(7);
-  expect(unknown + skipped + failed).toBe(140);
+  expect(unknown + skipped + failed).toBe(40);
   expect(first.failures.map(({ code }) => code)).toContain("email_not_answering");
 
   weekly.timeoutsMs = {};
@@ -91,9 +91,33 @@ test("an account that Meta limits for the whole run stops WhatsApp: each owner's
 
 test("doubts with a message sent between them stop nothing", async () => {
   await using weekly = await weeklyFixture();
-  for (let i = 0; i < 160; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  for (let i = 0; i < 50; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
   const { send } = weekly.gateway.routes;
-  send.script = () => (send.calls.length % 50 === 0 ? undefined : { status: 502, text: "Bad Gateway" });
-  const { whatsapp } = await weekly.run({ concurrency: 8 });
-  expect(whatsapp).toMatchObject({ sent: 3, unknown: 157, failed: 0, skipped: 0 });
+  send.script = () => (send.calls.length % 10 === 0 ? undefined : { status: 502, text: "Bad Gateway" });
+  const { whatsapp } = await weekly.run({ concurrency: 1 });
+  expect(whatsapp).toMatchObject({ sent: 5, unknown: 45, failed: 0, skipped: 0 });
+});
+
+test("doubts with owners between them who have no number stop the channel all the same", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 40; i += 1)
+    await seedOwner(weekly.db.sql, { networks: [], ...(i % 2 ? { phone: null } : {}) });
+  weekly.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
+  const { whatsapp, failures } = await weekly.run({ concurrency: 1 });
+  expect(whatsapp.unknown).toBe(10);
+  expect(failures.map(({ code }) => code)).toContain("whatsapp_not_answering");
+});
+
+test("each further run of the Monday costs ten more doubts at most, and what was left out is sent at last", async () => {
+  await using weekly = await weeklyFixture();
+  for (let i = 0; i < 40; i += 1) await seedOwner(weekly.db.sql, { networks: [] });
+  weekly.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
+  for (const unknown of [10, 20, 30])
+    expect((await weekly.run({ concurrency: 1 })).whatsapp).toMatchObject({ unknown, sent: 0 });
+  weekly.gateway.routes.send.script = null;
+  expect((await weekly.run({ concurrency: 1 })).whatsapp).toMatchObject({
+    unknown: 30,
+    sent: 10,
+    skipped: 0,
+  });
 });
