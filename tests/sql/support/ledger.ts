@@ -103,6 +103,14 @@ export class Ledger {
     }
   }
 
+  /** Removes all owners and everything about them, what the ledger guards included. */
+  async empty(): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      for (const table of OWNED) await tx.unsafe(`delete from public.${table}`);
+    });
+  }
+
   async newOwner({ wallet = "active" } = {}): Promise<Owner> {
     const [row] = await this.sql<Owner[]>`
         with t as (insert into tenants (name) values ('Tenant') returning id),
@@ -222,6 +230,17 @@ export class Ledger {
     })) as T;
   }
 }
+
+/** The tables that have rows about owners in these tests. */
+const OWNED = [
+  "weekly_performance_reconciliations",
+  "weekly_performance_deliveries",
+  "weekly_performance_reports",
+  "timeline_entries",
+  "credit_wallets",
+  "users",
+  "tenants",
+];
 
 /** The tenant that sends for everybody. */
 export const SENDER = "5e4de500-0000-4000-8000-000000000001";
