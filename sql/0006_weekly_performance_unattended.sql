@@ -553,7 +553,8 @@ create or replace function public.weekly_performance_week(p_window_start timesta
 returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
+-- To compile the query takes longer than the query, once years of weeks make it look expensive.
+set plan_cache_mode = force_custom_plan set jit = off
 as $$
 declare
   v_now  constant timestamptz := public.weekly_performance_now();
@@ -561,41 +562,54 @@ declare
 begin
   with owner as materialized (
     select s.tenant_id, s.user_id from public.list_weekly_performance_report_scopes() as s
+  ), version as (
+    -- The one place where payloads are read: carried through further steps they take longer than all the rest.
+    select r.id, r.tenant_id, r.user_id, r.status, r.schema_version,
+           public.weekly_performance_report_state(r.status, r.lease_expires_at, v_now) as state,
+           network.connected, network.failed,
+           count(*) over (partition by r.tenant_id, r.user_id) as versions
+    from public.weekly_performance_reports as r
+    cross join lateral (
+      select count(*) as connected, count(*) filter (where source.value ->> 'status' = 'failed') as failed
+      from jsonb_array_elements(r.payload -> 'provenance' -> 'sources') as source
+      where source.value ? 'connectionId' and source.value ->> 'code' is distinct from 'social_left_out'
+    ) as network
+    where r.window_start = p_window_start and r.window_end = p_window_end
   ), report as materialized (
     -- Of several versions the one that has gone farthest.
-    select distinct on (r.tenant_id, r.user_id)
-      r.id, r.tenant_id, r.user_id, r.payload,
-      public.weekly_performance_report_state(r.status, r.lease_expires_at, v_now) as state
-    from public.weekly_performance_reports as r
-    where r.window_start = p_window_start and r.window_end = p_window_end
+    select distinct on (r.tenant_id, r.user_id) r.id, r.tenant_id, r.user_id, r.state, r.connected, r.failed
+    from version as r
     order by r.tenant_id, r.user_id,
-             exists (select from public.weekly_performance_deliveries as d
-                     where d.report_id = r.id and d.status in ('running', 'sent', 'unknown')) desc,
+             case when r.versions > 1 then
+               exists (select from public.weekly_performance_deliveries as d
+                       where d.report_id = r.id and d.status in ('running', 'sent', 'unknown')) end desc,
              r.status = 'completed' desc, r.schema_version desc
   ), scope as materialized (
-    select o.user_id is not null as eligible, r.id as report_id, r.payload, coalesce(r.state, 'missing') as state
+    select o.user_id is not null as eligible, r.id as report_id, coalesce(r.state, 'missing') as state,
+           r.connected, r.failed
     from owner as o full join report as r using (tenant_id, user_id)
     -- Somebody who came after the last moment at which the week could be reported was not forgotten.
     where r.id is not null or not exists (
       select from public.users as u
       where u.id = o.user_id and u.created_at >=
         ((p_window_end at time zone 'America/Sao_Paulo')::date + 1)::timestamp at time zone 'America/Sao_Paulo')
-  ), delivery as materialized (
+  ), delivery as (
     select s.eligible, c.channel,
-           case when d.id is null then 'missing'
-                when d.status = 'sent' and d.error_code is not null then 'partial'
-                else public.weekly_performance_delivery_state(
-                       d.status, d.dispatched_at, d.lease_expires_at, v_now) end as state
+           coalesce(case c.channel when 'whatsapp' then d.whatsapp else d.email end, 'missing') as state
     from scope as s
+    cross join lateral (
+      select max(x.state) filter (where x.channel = 'whatsapp') as whatsapp,
+             max(x.state) filter (where x.channel = 'email') as email
+      from (
+        select d.channel,
+               case when d.status = 'sent' and d.error_code is not null then 'partial'
+                    else public.weekly_performance_delivery_state(
+                           d.status, d.dispatched_at, d.lease_expires_at, v_now) end as state
+        from public.weekly_performance_deliveries as d where d.report_id = s.report_id
+      ) as x
+    ) as d
     cross join (values ('whatsapp'), ('email')) as c(channel)
-    left join public.weekly_performance_deliveries as d on d.report_id = s.report_id and d.channel = c.channel
     where s.state = 'completed'
-  ), source as materialized (
-    select s.report_id, source.value ->> 'status' = 'failed' as failed
-    from scope as s
-    cross join lateral jsonb_array_elements(s.payload -> 'provenance' -> 'sources') as source
-    where s.state = 'completed' and s.payload is not null
-      and source.value ? 'connectionId' and source.value ->> 'code' is distinct from 'social_left_out'
   ), delivery_count as (
     -- Nobody can mend what failed for an owner who gets no reports any more: it is counted apart.
     select d.channel, jsonb_build_object(
@@ -623,10 +637,10 @@ begin
     'email', coalesce((select counts from delivery_count where channel = 'email'), (select counts from empty)),
     'social', (
       select jsonb_build_object(
-        'connected', count(*),
-        'failed', count(*) filter (where x.failed),
-        'owners', count(distinct x.report_id) filter (where x.failed))
-      from source as x),
+        'connected', coalesce(sum(s.connected), 0),
+        'failed', coalesce(sum(s.failed), 0),
+        'owners', count(*) filter (where s.failed > 0))
+      from scope as s),
     'noLongerEligible', jsonb_build_object(
       'reports', (select count(*) from scope where not eligible and state = 'failed'),
       'whatsapp', coalesce((select left_behind from delivery_count where channel = 'whatsapp'), 0),
