@@ -1,3 +1,5 @@
+import { trimPasted } from "./pasted.ts";
+
 const MAX_ADDRESS_UNITS = 254;
 const MAX_LOCAL_UNITS = 64;
 
@@ -10,17 +12,21 @@ const DOMAIN =
   /^([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z0-9-]{1,58}[a-z0-9])$/iu;
 
 /**
- * One plain address, unchanged, or null.
+ * One plain address as a person typed or pasted it, without what stands around it; null when it is not clearly one.
  *
- * Shape:  `local@domain` and nothing else; upper and lower case are kept, nothing is trimmed or repaired.
- * Errors: null for a display name, quotes, blanks, line breaks, a list, an address literal, a name without a dot.
+ * Shape:  `local@domain` and nothing else; upper and lower case are kept. Blanks and invisible characters at both ends
+ *         go, as in a phone; inside the address nothing is repaired.
+ * Errors: null for a display name, quotes, blanks or line breaks inside, a list, an address literal, a name without a
+ *         dot.
  * Source: weekly report document, E-mail; a doubtful recipient counts as missing rather than being guessed.
  */
 export function normalizeEmail(raw: string | null): string | null {
-  if (raw === null || raw.length > MAX_ADDRESS_UNITS) return null;
-  const at = raw.lastIndexOf("@");
-  const local = raw.slice(0, Math.max(0, at));
-  if (local.length > MAX_LOCAL_UNITS || !LOCAL_PART.test(local) || !DOMAIN.test(raw.slice(at + 1)))
+  if (raw === null) return null;
+  const address = trimPasted(raw);
+  if (address.length > MAX_ADDRESS_UNITS) return null;
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, Math.max(0, at));
+  if (local.length > MAX_LOCAL_UNITS || !LOCAL_PART.test(local) || !DOMAIN.test(address.slice(at + 1)))
     return null;
-  return raw;
+  return address;
 }

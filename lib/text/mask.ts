@@ -18,7 +18,8 @@ export function maskPhone(digits: string): string | null {
  * Errors: null when it is not one plain address: then the mask could show too much.
  */
 export function maskEmail(address: string): string | null {
-  if (normalizeEmail(address) === null) return null;
-  const [first] = address;
-  return `${first}***@${address.slice(address.lastIndexOf("@") + 1)}`;
+  const plain = normalizeEmail(address);
+  if (plain === null) return null;
+  const [first] = plain;
+  return `${first}***@${plain.slice(plain.lastIndexOf("@") + 1)}`;
 }

@@ -1,10 +1,9 @@
+import { withoutInvisible } from "./pasted.ts";
+
 const BRAZIL = "55";
 
 /** What people type between digits: blanks, hyphens of any kind, dots, parentheses. */
 const SEPARATORS = /[ \t\u00A0\u2000-\u200A\u202F.()\-\u2010-\u2015\u2212]/gu;
-
-/** Direction marks that contact lists put around a number when it is copied. */
-const DIRECTION_MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /**
  * A phone number as a person typed it, as digits with country code; null when it is not clearly one number.
@@ -16,7 +15,7 @@ const DIRECTION_MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
  */
 export function normalizePhone(raw: string | null): string | null {
   if (raw === null) return null;
-  const compact = raw.replace(DIRECTION_MARKS, "").trim().replace("(0)", "").replace(SEPARATORS, "");
+  const compact = withoutInvisible(raw).trim().replace("(0)", "").replace(SEPARATORS, "");
   const [, prefix, digits] = /^(\+|00)?([0-9]+)$/.exec(compact) ?? [];
   if (digits === undefined) return null;
   return prefix === undefined ? fromNational(digits) : fromInternational(digits);

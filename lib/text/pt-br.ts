@@ -22,17 +22,18 @@ export function formatNumber(value: number): string {
 }
 
 /**
- * A fraction as a percentage: 0.4231 is "42,3%".
+ * A fraction as a percentage: 0.4231 is "42,3%", 1 is "100,0%".
  *
- * Units: one decimal, halves away from zero. Less than all is never shown as 100%, more than nothing never as 0%.
+ * Units: always one decimal, halves away from zero. Less than all is never shown as 100%, more than nothing never as 0%.
  */
 export function formatPercent(fraction: number): string {
   const size = Math.abs(fraction);
   if (size > 0 && size < 0.0005) return `menos de ${signed(fraction, "0,1%")}`;
   if (size < 1 && size >= 0.9995) return `mais de ${signed(fraction, "99,9%")}`;
-  // Rates have four decimals: ten-thousandths are exact in binary, so that a half is rounded as a half.
-  const tenths = Math.floor((Math.round(size * 10_000) + 5) / 10);
-  return `${formatNumber((fraction < 0 ? -tenths : tenths) / 10)}%`;
+  if (size * 100 >= LARGEST_EXACT) return `${formatNumber(fraction * 100)}%`;
+  // Fifteen digits: what a decimal fraction gains or loses in binary is gone, so that a half is rounded as a half.
+  const tenths = Math.floor(Number((size * 1000).toPrecision(15)) + 0.5);
+  return signed(fraction, `${groupThousands(String(Math.floor(tenths / 10)))},${tenths % 10}%`);
 }
 
 /** A day of the year: 16/11. */

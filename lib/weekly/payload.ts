@@ -20,6 +20,28 @@ export const metricsSchema = v.pipe(
   v.record(v.string(), v.nullable(finite)),
 );
 
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const reachedSchema = v.strictObject({
+  delivered: v.nullable(count),
+  opened: v.nullable(count),
+  clicked: v.nullable(count),
+});
+
+/** The figures of the e-mail channel: those of `metricsSchema`, and `reached` beside them in reports that have it. */
+const emailMetricsSchema = v.pipe(
+  v.custom<object>((value) => !Array.isArray(value)),
+  v.record(v.string(), v.union([v.nullable(finite), reachedSchema])),
+  v.check(
+    (metrics) => Object.entries(metrics).every(([key, value]) => !isReached(value) || key === "reached"),
+    "only `reached` holds more than one figure",
+  ),
+);
+
+function isReached(value: unknown): value is Reached {
+  return typeof value === "object" && value !== null;
+}
+
 const insightSchema = v.strictObject({
   code: v.string(),
   text: v.string(),
@@ -33,27 +55,40 @@ const evidenceSchema = v.strictObject({
   rowId: v.nullable(uuid),
   rangeStart: instant,
   rangeEnd: instant,
-  count: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  count: v.nullable(count),
   items: v.array(v.unknown()),
 });
 
+const channelEntries = {
+  status: v.picklist(["available", "unavailable"]),
+  coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
+  reason: v.nullable(v.string()),
+  insights: v.array(insightSchema),
+  evidence: v.array(evidenceSchema),
+};
+
+const INCONSISTENT = "an unavailable channel has a reason and no metrics, an available one has metrics";
+
 const channelSchema = v.pipe(
-  v.strictObject({
-    status: v.picklist(["available", "unavailable"]),
-    coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
-    reason: v.nullable(v.string()),
-    metrics: v.nullable(metricsSchema),
-    insights: v.array(insightSchema),
-    evidence: v.array(evidenceSchema),
-  }),
-  v.check(
-    (channel) =>
-      channel.status === "available"
-        ? channel.coverageStatus !== "unavailable" && channel.metrics !== null
-        : channel.coverageStatus === "unavailable" && channel.metrics === null && channel.reason !== null,
-    "an unavailable channel has a reason and no metrics, an available one has metrics",
-  ),
+  v.strictObject({ ...channelEntries, metrics: v.nullable(metricsSchema) }),
+  v.check((channel) => isConsistent(channel), INCONSISTENT),
 );
+
+const emailChannelSchema = v.pipe(
+  v.strictObject({ ...channelEntries, metrics: v.nullable(emailMetricsSchema) }),
+  v.check((channel) => isConsistent(channel), INCONSISTENT),
+);
+
+function isConsistent(channel: {
+  status: string;
+  coverageStatus: string;
+  reason: string | null;
+  metrics: object | null;
+}): boolean {
+  return channel.status === "available"
+    ? channel.coverageStatus !== "unavailable" && channel.metrics !== null
+    : channel.coverageStatus === "unavailable" && channel.metrics === null && channel.reason !== null;
+}
 
 const sourceSchema = v.strictObject({
   channel: v.picklist(CHANNELS),
@@ -67,7 +102,8 @@ const sourceSchema = v.strictObject({
 /**
  * Payload V1, the canonical report of one tenant owner and one closed week.
  *
- * Shape:  the twelve top-level keys and nothing else; additions go under `provenance`.
+ * Shape:  the twelve top-level keys and nothing else; additions go under `provenance`, those about e-mails under
+ *         `channels.email.metrics.reached`. Older payloads lack what was added.
  * Units:  instants are UTC ISO 8601 with `Z`; rates are fractions 0 to 1; scores 0 to 100.
  * Errors: a payload that does not fit is never persisted (`report_persist_failed`).
  * Source: weekly report document, Payload V1.
@@ -87,7 +123,7 @@ export const payloadSchema = v.strictObject({
     sourceId: v.nullable(uuid),
   }),
   channels: v.strictObject({
-    email: channelSchema,
+    email: emailChannelSchema,
     instagram: channelSchema,
     linkedin: channelSchema,
     blog: channelSchema,
@@ -111,8 +147,14 @@ export type Payload = v.InferOutput<typeof payloadSchema>;
 /** One channel's entry in the payload. */
 export type Channel = Payload["channels"][ChannelName];
 
+/** An entry whose figures are all single numbers; the e-mail channel's may hold `reached` too. */
+export type PlainChannel = Payload["channels"]["instagram"];
+
+/** How many e-mails have reached each stage inside the week, whatever came after it; clicked ⊂ opened ⊂ delivered. */
+export type Reached = v.InferOutput<typeof reachedSchema>;
+
 /** A channel without data, and why. */
-export function unavailableChannel(reason: string): Channel {
+export function unavailableChannel(reason: string): PlainChannel {
   return {
     status: "unavailable",
     coverageStatus: "unavailable",

@@ -16,6 +16,21 @@ describe("normalizeEmail()", () => {
   });
 
   test.each([
+    [" f@example.com"],
+    ["f@example.com "],
+    ["f@example.com\n"],
+    ["\tf@example.com\r\n"],
+    ["\u00A0f@example.com\u00A0"],
+    ["\u200Bf@example.com\u200B"],
+    ["\uFEFFf@example.com"],
+    ["\u202Af@example.com\u202C"],
+    ["f@example.com\u00AD \u2060"],
+    [`${" ".repeat(300)}f@example.com`],
+  ])("takes %j without what stands around it", (raw) => {
+    expect(normalizeEmail(raw)).toBe("f@example.com");
+  });
+
+  test.each([
     [null],
     [""],
     ["f"],
@@ -35,9 +50,11 @@ describe("normalizeEmail()", () => {
     ["f.@example.com"],
     ["a..b@example.com"],
     ["a b@example.com"],
-    [" f@example.com"],
-    ["f@example.com "],
-    ["f@example.com\n"],
+    ["f @example.com"],
+    ["f@ example.com"],
+    ["f@example.com\ng@example.com"],
+    ["f@example.com g@example.com"],
+    ["\u00A0\u200B"],
     ["f@example.com\r\nBcc: x@example.com"],
     ["f@example.com\u0000"],
     ["f\u200B@example.com"],

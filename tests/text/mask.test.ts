@@ -30,6 +30,7 @@ describe("maskEmail()", () => {
     ["f@example.com", "f***@example.com"],
     ["Fulano.Silva+x@Sub.Example.com", "F***@Sub.Example.com"],
     ["éva@example.com", "é***@example.com"],
+    [" fulano@example.com\u200B", "f***@example.com"],
     ["\u{20BB7}野@example.com", "\u{20BB7}***@example.com"],
   ])("shows one character of %s", (address, hint) => {
     expect(maskEmail(address)).toBe(hint);

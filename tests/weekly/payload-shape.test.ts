@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as v from "valibot";
 import type { EvidenceRows } from "../../lib/weekly/database/evidence.ts";
-import { type Payload, payloadSchema } from "../../lib/weekly/payload.ts";
+import { type Payload, payloadSchema, type Reached } from "../../lib/weekly/payload.ts";
 import { buildPayload } from "../../lib/weekly/report/build-payload.ts";
 import type { CollectedConnection } from "../../lib/weekly/report/collect.ts";
 import type { Evidence } from "../../lib/weekly/report/evidence.ts";
@@ -233,12 +233,35 @@ describe("payloadSchema", () => {
     ["a metric as text", (p) => Object.assign(p.channels.email.metrics!, { sends: "1" })],
     ["a metric beyond all numbers", (p) => Object.assign(p.channels.email.metrics!, { sends: Infinity })],
     ["a list of metrics", (p) => Object.assign(p.channels.email, { metrics: [1] })],
+    ["a stage more that was reached", (p) => Object.assign(reachedOf(p), { bounced: 1 })],
+    ["a stage less", (p) => Reflect.deleteProperty(reachedOf(p), "clicked")],
+    ["half an e-mail that was opened", (p) => Object.assign(reachedOf(p), { opened: 0.5 })],
+    [
+      "another object among the metrics",
+      (p) => Object.assign(p.channels.email.metrics!, { other: reachedOf(p) }),
+    ],
+    [
+      "what was reached in another channel",
+      (p) => Object.assign(p.channels.instagram.metrics!, { reached: reachedOf(p) }),
+    ],
     ["a fingerprint in capitals", (p) => Object.assign(p.provenance, { fingerprint: "A".repeat(64) })],
     ["an unknown missing channel", (p) => Object.assign(p, { missingChannels: ["youtube"] })],
   ];
 
+  const reachedOf = (payload: Payload) => payload.channels.email.metrics!.reached as Reached;
+
   test("accepts what is stored", () => {
     expect(v.is(payloadSchema, valid())).toBe(true);
+    expect(reachedOf(valid())).toEqual({ delivered: 1, opened: 1, clicked: 0 });
+  });
+
+  test("accepts a report that was stored before it said what was reached", () => {
+    const before = valid();
+    Reflect.deleteProperty(before.channels.email.metrics!, "reached");
+    expect(v.parse(payloadSchema, before)).toEqual(before);
+    // A network may have a figure of that name.
+    Object.assign(before.channels.instagram.metrics!, { reached: 5400 });
+    expect(v.parse(payloadSchema, before)).toEqual(before);
   });
 
   test.each(spoilt)("refuses %s", (_what, spoil) => {

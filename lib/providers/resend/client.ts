@@ -81,10 +81,11 @@ function addressProblem({ from, to }: Email): string | null {
 
 function requestBody(email: Email): Record<string, unknown> {
   const { from, fromName, replyTo, to, subject, html, text, deliveryId } = email;
+  const replyAddress = normalizeEmail(replyTo);
   return {
-    from: senderText(from, fromName),
-    to: [to],
-    ...(normalizeEmail(replyTo) !== null ? { reply_to: replyTo } : {}),
+    from: senderText(normalizeEmail(from) ?? from, fromName),
+    to: [normalizeEmail(to) ?? to],
+    ...(replyAddress === null ? {} : { reply_to: replyAddress }),
     subject,
     html,
     text,

@@ -16,7 +16,10 @@ export type AnalysisRow = {
   updatedAt: string;
 };
 
-/** The counts of the e-mail cohort; `events` is how many of its sends have an event in the window. */
+/**
+ * The counts of the e-mail cohort: by the last known state, and in `reached` by what has happened at all; `events` is
+ * how many of its sends have an event in the window.
+ */
 export type EmailCounts = {
   sends: number;
   events: number;
@@ -28,6 +31,8 @@ export type EmailCounts = {
   failed: number;
   delayed: number;
   suppressed: number;
+  /** Sends that a stage has been seen of, or a later one: a click proves the open, an open or a complaint the delivery. */
+  reached: { delivered: number; opened: number; clicked: number };
 };
 
 /** Everything one report is made from, read in one statement. */
@@ -52,15 +57,15 @@ export async function readEvidence(
       select ${scope.tenantId}::uuid as tenant_id, ${scope.userId}::uuid as user_id,
              ${window.start}::text::timestamptz as window_start,
              ${window.end}::text::timestamptz as window_end
-    ), sends as materialized ( -- or the last event is looked for once per count
-      ${sendsWithLastState(sql)}
+    ), sends as materialized ( -- or the events of a send are read once per count
+      ${sendsWithStates(sql)}
     )
     select
       to_char(public.weekly_performance_now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as read_at,
       (${scoreOfWeek(sql)}) as score,
       (${scoreOfWeekBefore(sql)}) as previous_score,
       (${analysesOf(sql, connectionIds)}) as analyses,
-      (${countsByLastState(sql)}) as email
+      (${countsOf(sql)}) as email
     from bounds as b`;
   return {
     readAt: row!.read_at,
@@ -73,20 +78,25 @@ export async function readEvidence(
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/** The e-mail cohort: each send of the window with its last event inside the window. */
-function sendsWithLastState(sql: postgres.Sql): Fragment {
+/** The e-mail cohort: each send of the window with its last event and the stages it has reached inside the window. */
+function sendsWithStates(sql: postgres.Sql): Fragment {
   return sql`
-    select (
-      select e.type from public.resend_email_events as e
+    select events.*
+    from bounds as b
+    join public.resend_email_sends as s
+      on s.tenant_id = b.tenant_id and s.user_id = b.user_id
+     and s.sent_at >= b.window_start and s.sent_at < b.window_end
+    cross join lateral (
+      select (array_agg(e.type order by e.occurred_at desc, e.id desc))[1] as last_state,
+             bool_or(e.type = 'email.clicked') as clicked,
+             bool_or(e.type in ('email.clicked', 'email.opened')) as opened,
+             bool_or(e.type in ('email.clicked', 'email.opened', 'email.complained', 'email.delivered')) as delivered
+      from public.resend_email_events as e
       where e.provider_email_id = s.provider_email_id and e.tenant_id = b.tenant_id
         and e.occurred_at >= b.window_start and e.occurred_at < b.window_end
         and e.type in ('email.delivered', 'email.opened', 'email.clicked', 'email.bounced',
                        'email.complained', 'email.failed', 'email.delivery_delayed', 'email.suppressed')
-      order by e.occurred_at desc, e.id desc limit 1) as last_state
-    from bounds as b
-    join public.resend_email_sends as s
-      on s.tenant_id = b.tenant_id and s.user_id = b.user_id
-     and s.sent_at >= b.window_start and s.sent_at < b.window_end`;
+    ) as events`;
 }
 
 function scoreOfWeek(sql: postgres.Sql): Fragment {
@@ -122,7 +132,7 @@ function analysesOf(sql: postgres.Sql, connectionIds: string[]): Fragment {
         from jsonb_array_elements_text(${JSON.stringify(connectionIds)}::text::jsonb) as wanted(id))`;
 }
 
-function countsByLastState(sql: postgres.Sql): Fragment {
+function countsOf(sql: postgres.Sql): Fragment {
   return sql`
     select jsonb_build_object(
              'sends', count(*), 'events', count(last_state),
@@ -133,6 +143,10 @@ function countsByLastState(sql: postgres.Sql): Fragment {
              'complained', count(*) filter (where last_state = 'email.complained'),
              'failed', count(*) filter (where last_state = 'email.failed'),
              'delayed', count(*) filter (where last_state = 'email.delivery_delayed'),
-             'suppressed', count(*) filter (where last_state = 'email.suppressed'))
+             'suppressed', count(*) filter (where last_state = 'email.suppressed'),
+             'reached', jsonb_build_object(
+               'delivered', count(*) filter (where delivered),
+               'opened', count(*) filter (where opened),
+               'clicked', count(*) filter (where clicked)))
     from sends`;
 }

@@ -67,7 +67,7 @@ function checkConnection(
 }
 
 function checkEmailEvents({ status, metrics }: Channel): ActivationAction | null {
-  if (status !== "available" || metrics === null || metrics.noEvent !== null) return null;
+  if (status !== "available" || metrics === null || metrics.deliveryRate !== null) return null;
   return {
     code: "check_email_events",
     channel: "email",

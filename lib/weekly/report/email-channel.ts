@@ -1,23 +1,26 @@
 import type { EmailCounts } from "../database/evidence.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import { type Channel, unavailableChannel } from "../payload.ts";
-import { emailInsights } from "./email-insights.ts";
+import { type Payload, unavailableChannel } from "../payload.ts";
+import { type EmailMetrics, emailInsights } from "./email-insights.ts";
 
 /**
- * The e-mail channel: the week's sends and their last known state inside the week.
+ * The e-mail channel: the week's sends, their last known state and what they have reached inside the week.
  *
- * Units:  counts of sends; rates are fractions 0 to 1 of all sends, four decimals.
- * Source: weekly report document, Payload V1; clicked counts as opened, and opened, clicked and complained as delivered.
+ * Units:     counts of sends; rates are fractions 0 to 1 of the sends that have an event, four decimals.
+ * Behaviour: a send without an event is not known, so one of them makes the channel partial; when more than half are
+ *            not known, the rates are null. Delivery, open and click rate follow what was reached, the bounce rate
+ *            follows the last state.
+ * Source:    weekly report document, Payload V1.
  */
-export function emailChannel(counts: EmailCounts | null, window: WindowBounds): Channel {
+export function emailChannel(counts: EmailCounts | null, window: WindowBounds): Payload["channels"]["email"] {
   if (counts === null) return unavailableChannel("no_sends_in_window");
-  const known = counts.events > 0;
-  const metrics = known ? knownMetrics(counts) : unknownMetrics(counts.sends);
+  const metrics = counts.events > 0 ? knownMetrics(counts) : unknownMetrics(counts.sends);
+  const reason = reasonOf(counts);
   const range = { rowId: null, rangeStart: window.start, rangeEnd: window.end, items: [] };
   return {
     status: "available",
-    coverageStatus: known ? "complete" : "partial",
-    reason: known ? null : "no_events_in_window",
+    coverageStatus: reason === null ? "complete" : "partial",
+    reason,
     metrics,
     insights: emailInsights(metrics),
     evidence: [
@@ -27,30 +30,27 @@ export function emailChannel(counts: EmailCounts | null, window: WindowBounds): 
   };
 }
 
-function knownMetrics(counts: EmailCounts) {
-  const { sends, events, delivered, opened, clicked, bounced, complained, failed, delayed, suppressed } =
-    counts;
-  const rate = (part: number) => (sends === 0 ? null : Math.round((part * 10_000) / sends) / 10_000);
+function reasonOf({ sends, events }: EmailCounts): string | null {
+  if (events === sends) return null;
+  return events === 0 ? "no_events_in_window" : "events_incomplete";
+}
+
+function knownMetrics({ events, ...counts }: EmailCounts): EmailMetrics {
+  const { sends, reached, bounced } = counts;
+  const isEnough = events * 2 >= sends;
+  const rate = (part: number) => (isEnough ? Math.round((part * 10_000) / events) / 10_000 : null);
   return {
-    sends,
-    delivered,
-    opened,
-    clicked,
-    bounced,
-    complained,
-    failed,
-    delayed,
-    suppressed,
+    ...counts,
     noEvent: sends - events,
-    deliveryRate: rate(delivered + opened + clicked + complained),
-    openRate: rate(opened + clicked),
-    clickRate: rate(clicked),
+    deliveryRate: rate(reached.delivered),
+    openRate: rate(reached.opened),
+    clickRate: rate(reached.clicked),
     bounceRate: rate(bounced),
   };
 }
 
 // No event of the week has reached the mirror: only the number of sends is known.
-function unknownMetrics(sends: number) {
+function unknownMetrics(sends: number): EmailMetrics {
   return {
     sends,
     delivered: null,
@@ -66,5 +66,6 @@ function unknownMetrics(sends: number) {
     openRate: null,
     clickRate: null,
     bounceRate: null,
+    reached: { delivered: null, opened: null, clicked: null },
   };
 }

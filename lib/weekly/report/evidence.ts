@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { AnalysisRow, EmailCounts, EvidenceRows } from "../database/evidence.ts";
-import { metricsSchema } from "../payload.ts";
+import { type Insight, metricsSchema } from "../payload.ts";
 
 const finite = v.pipe(v.number(), v.finite());
 
@@ -10,19 +10,37 @@ const DEEPEST = 64;
 // Any JSON without numbers that `jsonb` can hold and JavaScript cannot: 1e400 is read as infinite.
 const repeatable = v.custom<unknown>((value) => isRepeatable(value, 0));
 
+/** Stands where an insight has no code: what the owner reads is its text. */
+const NO_CODE = "unknown";
+
+/**
+ * An insight as the application writes it; codes are not compared, since new ones may come.
+ *
+ * Behaviour: null is absence: an insight without a metric or a code is shown, one without a text is left out.
+ */
+const insightSchema = v.pipe(
+  v.object({
+    code: v.nullable(v.string()),
+    text: v.nullable(v.string()),
+    metric: v.nullish(v.string()),
+    value: v.optional(v.nullable(finite)),
+    previous: v.optional(v.nullable(finite)),
+  }),
+  v.transform(({ code, text, metric, ...figures }): Insight[] => {
+    if (text === null) return [];
+    const named = metric === null || metric === undefined ? {} : { metric };
+    return [{ code: code ?? NO_CODE, text, ...named, ...figures }];
+  }),
+);
+
 /** The shape of an analysis row; a report repeats no other. */
 const analysisSchema = v.object({
   coverageStatus: v.picklist(["complete", "partial", "unavailable"]),
   reason: v.nullable(v.string()),
   metrics: metricsSchema,
-  insights: v.array(
-    v.object({
-      code: v.string(),
-      text: v.string(),
-      metric: v.optional(v.string()),
-      value: v.optional(v.nullable(finite)),
-      previous: v.optional(v.nullable(finite)),
-    }),
+  insights: v.pipe(
+    v.array(insightSchema),
+    v.transform((insights) => insights.flat()),
   ),
   evidence: v.array(repeatable),
   triggers: v.array(repeatable),

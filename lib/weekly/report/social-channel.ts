@@ -1,11 +1,11 @@
 import type { AnalysisRow } from "../database/evidence.ts";
 import type { WindowBounds } from "../database/reports.ts";
-import { type Channel, type Source, unavailableChannel } from "../payload.ts";
+import { type PlainChannel, type Source, unavailableChannel } from "../payload.ts";
 import type { CollectedConnection } from "./collect.ts";
 import { parseAnalysis } from "./evidence.ts";
 
 /** A social channel of the report, where its content came from, and the triggers its analyses recorded. */
-export type SocialChannel = { channel: Channel; sources: Source[]; triggers: unknown[] };
+export type SocialChannel = { channel: PlainChannel; sources: Source[]; triggers: unknown[] };
 
 /**
  * One social network: available when at least one of its connections has an analysis of this exact week.
@@ -59,7 +59,7 @@ function sourceOf({ connection, row, reason }: Finding): Source {
   return { ...base, status, code: codeOf(reason), ...analysis };
 }
 
-function channelOf(findings: Finding[], window: WindowBounds): Channel {
+function channelOf(findings: Finding[], window: WindowBounds): PlainChannel {
   const usable = findings.filter((finding) => finding.reason === null);
   const newest = newestOf(usable);
   if (!newest) {

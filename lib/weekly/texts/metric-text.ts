@@ -8,13 +8,19 @@ export const NO_FIGURE_TEXT = "sem dado";
 
 const MAX_NAME_UNITS = 36;
 
-/** The e-mail figures, in the order of a message's life. Counts are by last known state, as the names show. */
+/**
+ * The e-mail figures, in the order of a message's life. Counts are by last known state, as the names show; in a report
+ * that knows what its sends have reached, that stands in the place of three of them.
+ */
 const EMAIL_LABELS: Record<string, string> = {
   sends: "Enviados",
   delivery_rate: "Taxa de entrega",
   open_rate: "Taxa de abertura",
   click_rate: "Taxa de cliques",
   bounce_rate: "Taxa de devolução",
+  reached_delivered: "Entregues",
+  reached_opened: "Abertos",
+  reached_clicked: "Com clique",
   delivered: "Entregues, sem abertura",
   opened: "Abertos, sem clique",
   clicked: "Com clique",
@@ -82,16 +88,25 @@ export function metricName(channel: ChannelName, key: string): MetricName {
   return rank < 0 ? { rank: Number.MAX_SAFE_INTEGER, label: humanised(key) } : { rank, label: labels[name]! };
 }
 
-/**
- * A figure for people.
- *
- * Units: a value whose name ends in rate is a fraction and becomes a percentage; outside −1 to 1 it is no fraction and
- *        stays a number, so that nothing is multiplied by a hundred by mistake.
- */
+/** A figure for people; a rate is written as a percentage. */
 export function metricValue(key: string, value: number | null): string {
   if (value === null || !Number.isFinite(value)) return NO_FIGURE_TEXT;
-  const isFraction = /(^|_)(rate|ctr)$/.test(snakeCase(key)) && Math.abs(value) <= 1;
-  return isFraction ? formatPercent(value) : formatNumber(value);
+  return isRate(key) ? formatPercent(shareOf(value)) : formatNumber(value);
+}
+
+/**
+ * A rate as a share of the whole, whichever of its two units the application sent.
+ *
+ * Units: up to 1 it is a share already, above it is a percentage: 0.045 and 4.5 are the same. A rate that falls is
+ *        judged by its size.
+ */
+export function shareOf(rate: number): number {
+  return Math.abs(rate) <= 1 ? rate : rate / 100;
+}
+
+/** Whether a figure is a rate, by its name: `engagementRate`, `engagement_rate`, `ctr`. */
+function isRate(key: string): boolean {
+  return /(^|_)(rate|ctr)$/.test(snakeCase(key));
 }
 
 function snakeCase(key: string): string {

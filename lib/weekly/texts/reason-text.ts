@@ -1,6 +1,7 @@
+import { formatCount, formatNumber } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
-import type { ChannelName } from "../payload.ts";
+import type { Channel, ChannelName } from "../payload.ts";
 import { CHANNEL_LABELS } from "./channel-label.ts";
 
 const MAX_REASON_UNITS = 180;
@@ -14,8 +15,9 @@ const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const REASONS: Record<string, (label: string) => string> = {
   not_connected: (label) => `Nenhuma conta do ${label} está conectada.`,
   not_integrated: (label) => `O canal ${label} ainda não tem integração com este relatório.`,
-  no_sends_in_window: () => "Nenhum e-mail foi enviado nesta semana.",
-  no_events_in_window: () => "Os envios desta semana ainda não têm eventos registrados.",
+  no_sends_in_window: () => "Você não enviou e-mails nesta semana.",
+  no_events_in_window: () => "Os seus envios desta semana ainda não têm eventos registrados.",
+  events_incomplete: () => "Uma parte dos seus envios desta semana não tem eventos registrados.",
   analysis_missing: (label) => `A análise do ${label} não ficou pronta para esta semana.`,
   analysis_malformed: (label) => `A análise do ${label} veio em um formato que não pôde ser lido.`,
   analysis_unavailable: (label) => `A análise do ${label} não encontrou dados suficientes nesta semana.`,
@@ -38,15 +40,28 @@ export function reasonText(channel: ChannelName, reason: string): string {
 /**
  * Why a channel's data is not complete, as a sentence for the owner.
  *
- * Behaviour: a code means that one of several connected accounts has no analysis; the figures are those of another.
+ * Behaviour: a code means that one of several connected accounts has no analysis; the figures are those of another. For
+ *            e-mail it says how many sends the rates leave out.
  */
-export function partialText(channel: ChannelName, reason: string | null): string {
+export function partialText(
+  channel: ChannelName,
+  { reason, metrics }: Pick<Channel, "reason" | "metrics">,
+): string {
   if (reason === null) return "Os dados deste canal cobrem só uma parte da semana.";
+  if (channel === "email" && reason === "events_incomplete") return incompleteText(metrics ?? {});
   if (channel === "email") return reasonText(channel, reason);
   if (Object.hasOwn(REASONS, reason) || FAILED_CALL.test(reason)) {
     return `Uma das contas do ${CHANNEL_LABELS[channel]} ficou sem análise nesta semana; os números são de outra.`;
   }
   return informedReason(reason);
+}
+
+function incompleteText({ sends, noEvent, deliveryRate }: NonNullable<Channel["metrics"]>): string {
+  if (typeof sends !== "number" || typeof noEvent !== "number") return REASONS.events_incomplete!("");
+  const leftOut =
+    noEvent === 1 ? "1 não tem evento registrado" : `${formatNumber(noEvent)} não têm evento registrado`;
+  const rates = deliveryRate === null ? "por isso não há taxas" : "as taxas são só dos demais";
+  return `Dos seus ${formatCount(sends, "envio", "envios")} desta semana, ${leftOut}: ${rates}.`;
 }
 
 /** The analysis's own words, or a code that has no sentence here. */

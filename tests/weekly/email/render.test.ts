@@ -118,7 +118,7 @@ describe("renderEmail()", () => {
   });
 
   test.each([
-    ["email", unavailable("no_sends_in_window"), "Nenhum e-mail foi enviado nesta semana."],
+    ["email", unavailable("no_sends_in_window"), "Você não enviou e-mails nesta semana."],
     ["instagram", unavailable("not_connected"), "Nenhuma conta do Instagram está conectada."],
     ["linkedin", unavailable("APP_HTTP_502"), "Não foi possível obter a análise do LinkedIn nesta semana."],
     ["blog", unavailable("not_integrated"), "O canal Blog ainda não tem integração com este relatório."],

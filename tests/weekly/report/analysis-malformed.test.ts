@@ -34,6 +34,7 @@ const MALFORMED: Record<string, Content> = {
   "an insight without text": { insights: '[{"code": "a"}]' },
   "an insight without code": { insights: '[{"text": "a"}]' },
   "an insight whose text is a number": { insights: '[{"code": "a", "text": 5}]' },
+  "an insight whose metric is a number": { insights: '[{"code": "a", "text": "b", "metric": 5}]' },
   "an insight whose value is a text": { insights: '[{"code": "a", "text": "b", "value": "5"}]' },
   "an insight whose value is beyond all numbers": {
     insights: '[{"code": "a", "text": "b", "value": -1e400}]',
@@ -47,8 +48,40 @@ const MALFORMED: Record<string, Content> = {
   "a coverage in capitals": { coverage: "Complete" },
 };
 
-const READABLE: Record<string, { content: Content; metrics: object }> = {
+const READABLE: Record<string, { content: Content; metrics: object; insights?: object[] }> = {
   "metrics of null only": { content: { metrics: '{"reach": null}' }, metrics: { reach: null } },
+  "an insight whose metric is null": {
+    content: { insights: '[{"code": "a", "text": "b", "metric": null, "value": 5}]' },
+    metrics: { reach: 5400 },
+    insights: [{ code: "a", text: "b", value: 5 }],
+  },
+  "an insight without a value": {
+    content: { insights: '[{"code": "a", "text": "b", "metric": "reach"}]' },
+    metrics: { reach: 5400 },
+    insights: [{ code: "a", text: "b", metric: "reach" }],
+  },
+  "an insight whose figures are null": {
+    content: { insights: '[{"code": "a", "text": "b", "value": null, "previous": null}]' },
+    metrics: { reach: 5400 },
+    insights: [{ code: "a", text: "b", value: null, previous: null }],
+  },
+  "insights whose codes nobody knows": {
+    content: {
+      insights:
+        '[{"code": "brand_new", "text": "b"}, {"code": "", "text": "c"}, {"code": null, "text": "d"}]',
+    },
+    metrics: { reach: 5400 },
+    insights: [
+      { code: "brand_new", text: "b" },
+      { code: "", text: "c" },
+      { code: "unknown", text: "d" },
+    ],
+  },
+  "an insight whose text is null": {
+    content: { insights: '[{"code": "a", "text": null}, {"code": "b", "text": "c"}]' },
+    metrics: { reach: 5400 },
+    insights: [{ code: "b", text: "c" }],
+  },
   "no metric at all": { content: { metrics: "{}" }, metrics: {} },
   "keys with a meaning of their own": {
     content: {
@@ -145,8 +178,9 @@ describe("an analysis that is odd and still one", () => {
     const { weekly, summary, reports, owners } = await runWith(contents);
     await using _ = weekly;
     expect(summary).toMatchObject({ status: "success", failures: [] });
-    for (const [name, { metrics }] of Object.entries(READABLE)) {
-      const { status, metrics: stored } = reports.get(name)!.payload.channels.instagram;
+    for (const [name, { metrics, insights }] of Object.entries(READABLE)) {
+      const { status, metrics: stored, insights: told } = reports.get(name)!.payload.channels.instagram;
+      if (insights !== undefined) expect([name, told]).toEqual([name, insights as typeof told]);
       expect([name, status, stored]).toEqual([name, "available", metrics as Record<string, number>]);
     }
     expect(weekly.gateway.accepted.every(({ text }) => text.length <= 900)).toBe(true);

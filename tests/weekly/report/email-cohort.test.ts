@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Scope } from "../../../lib/weekly/database/recipients.ts";
 import { emailChannel } from "../../../lib/weekly/report/email-channel.ts";
 import { evidenceOf } from "../../../lib/weekly/report/evidence.ts";
+import { reasonText } from "../../../lib/weekly/texts/reason-text.ts";
 import { setClock, WEEK } from "../../support/seed.ts";
 import { type EvidenceFixture, evidenceFixture, type SendEvent } from "../support/evidence-fixture.ts";
 
@@ -161,6 +162,7 @@ describe("the last known state of a send", () => {
       openRate: open,
       clickRate: click,
       bounceRate: bounce,
+      reached: { delivered: delivery, opened: open, clicked: click },
     });
   });
 
@@ -168,8 +170,104 @@ describe("the last known state of a send", () => {
     const others = ["email.sent", "email.scheduled", "EMAIL.OPENED", "email.opened ", "", "opened"];
     const late = others.map((type) => ({ type, at: "2026-11-19T12:00:00Z" }));
     const scope = await ownerWith([{ events: [{ type: "email.opened" }, ...late] }, { events: late }]);
-    expect(await metricsOf(scope)).toMatchObject({ sends: 2, opened: 1, noEvent: 1, openRate: 0.5 });
+    expect(await metricsOf(scope)).toMatchObject({ sends: 2, opened: 1, noEvent: 1, openRate: 1 });
   });
+});
+
+describe("what a send has reached", () => {
+  const at = (minute: number) => `2026-11-18T12:${String(minute).padStart(2, "0")}:00Z`;
+  const inOrder = (...types: string[]) => [
+    { events: types.map((type, i) => ({ type: `email.${type}`, at: at(i) })) },
+  ];
+
+  test.each([
+    // What happened, then the last state, then delivered, opened, clicked.
+    [["delivered", "opened", "clicked"], "clicked", [1, 1, 1]],
+    [["delivered", "clicked", "opened"], "opened", [1, 1, 1]],
+    [["clicked", "opened", "delivered"], "delivered", [1, 1, 1]],
+    [["clicked"], "clicked", [1, 1, 1]],
+    [["opened", "delivered"], "delivered", [1, 1, 0]],
+    [["delivered", "opened", "complained"], "complained", [1, 1, 0]],
+    [["delivered", "clicked", "complained"], "complained", [1, 1, 1]],
+    [["complained"], "complained", [1, 0, 0]],
+    [["complained", "delivered"], "delivered", [1, 0, 0]],
+    [["opened", "bounced"], "bounced", [1, 1, 0]],
+    [["delivery_delayed", "delivered"], "delivered", [1, 0, 0]],
+    [["delivered", "delivery_delayed"], "delayed", [1, 0, 0]],
+    [["delivery_delayed"], "delayed", [0, 0, 0]],
+    [["bounced"], "bounced", [0, 0, 0]],
+    [["failed"], "failed", [0, 0, 0]],
+    [["suppressed"], "suppressed", [0, 0, 0]],
+  ] as const)("stays, whatever came last: %j", async (types, last, [delivered, opened, clicked]) => {
+    expect(await metricsOf(await ownerWith(inOrder(...types)))).toMatchObject({
+      [last]: 1,
+      reached: { delivered, opened, clicked },
+      deliveryRate: delivered,
+      openRate: opened,
+      clickRate: clicked,
+    });
+  });
+
+  test("counts only what happened inside the week", async () => {
+    const scope = await ownerWith([
+      {
+        events: [
+          { type: "email.delivered", at: "2026-11-18T12:05:00Z" },
+          { type: "email.clicked", at: "2026-11-23T03:00:00Z" },
+          { type: "email.opened", at: "2026-11-16T02:59:59.999999Z" },
+        ],
+      },
+    ]);
+    expect(await metricsOf(scope)).toMatchObject({ reached: { delivered: 1, opened: 0, clicked: 0 } });
+  });
+});
+
+describe("sends without an event", () => {
+  const known = { events: [{ type: "email.opened" }] };
+
+  test("one of them makes the channel partial, and is left out of the rates", async () => {
+    const channel = await channelOf(
+      await ownerWith([known, known, { events: [{ type: "email.bounced" }] }, {}]),
+    );
+    expect(channel).toMatchObject({ coverageStatus: "partial", reason: "events_incomplete" });
+    expect(channel.metrics).toMatchObject({
+      ...{ sends: 4, noEvent: 1, opened: 2, bounced: 1 },
+      ...{ deliveryRate: 0.6667, openRate: 0.6667, clickRate: 0, bounceRate: 0.3333 },
+      reached: { delivered: 2, opened: 2, clicked: 0 },
+    });
+    expect(channel.insights.map(({ text }) => text)).toEqual([
+      "1 de 3 e-mails seus com eventos registrados voltou (33,3%); vale revisar os endereços da lista " +
+        "(1 sem evento registrado fica fora da conta)",
+      "66,7% dos seus 3 e-mails com eventos registrados foram abertos",
+      "66,7% dos e-mails com eventos registrados tiveram entrega confirmada",
+    ]);
+  });
+
+  test.each([
+    [1, 1, 1],
+    [2, 2, 1],
+    [1, 2, null],
+    [2, 3, null],
+    [3, 2, 1],
+  ])("%p known and %p not: the open rate is %p", async (ofKnown, unknown, rate) => {
+    const sends = [
+      ...Array.from({ length: ofKnown }, () => known),
+      ...Array.from({ length: unknown }, () => ({})),
+    ];
+    const channel = await channelOf(await ownerWith(sends));
+    expect(channel).toMatchObject({ coverageStatus: "partial", reason: "events_incomplete" });
+    const rates = { deliveryRate: rate, openRate: rate, bounceRate: rate === null ? null : 0 };
+    const counts = { sends: ofKnown + unknown, noEvent: unknown, opened: ofKnown };
+    expect(channel.metrics).toMatchObject({ ...counts, ...rates, reached: { opened: ofKnown } });
+  });
+});
+
+test("what a colleague in the tenant sent does not count, and the text does not say that nobody sent", async () => {
+  const owner = await weekly.newOwner();
+  await ownerWith([{ events: [{ type: "email.opened" }] }], await weekly.newOwner(owner.tenantId));
+  const channel = await channelOf(owner);
+  expect(channel).toMatchObject({ status: "unavailable", reason: "no_sends_in_window", metrics: null });
+  expect(reasonText("email", channel.reason!)).toBe("Você não enviou e-mails nesta semana.");
 });
 
 describe("what is not there", () => {
@@ -188,8 +286,9 @@ describe("what is not there", () => {
   test("sends without a single event: only their number is known, and coverage is partial", async () => {
     const channel = await channelOf(await ownerWith([{}, { events: [{ type: "email.sent" }] }]));
     expect(channel).toMatchObject({ status: "available", coverageStatus: "partial" });
-    const { sends, ...others } = channel.metrics!;
+    const { sends, reached, ...others } = channel.metrics!;
     expect(sends).toBe(2);
+    expect(reached).toEqual({ delivered: null, opened: null, clicked: null });
     expect(Object.keys(others)).toHaveLength(13);
     expect(new Set(Object.values(others))).toEqual(new Set([null]));
   });

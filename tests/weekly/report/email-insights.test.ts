@@ -1,37 +1,68 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type EmailMetrics, emailInsights } from "../../../lib/weekly/report/email-insights.ts";
-import { EMAIL_METRICS, EMAIL_WITHOUT_EVENTS } from "../../fixtures/payloads.ts";
+import { EMAIL_FEW_EVENTS, EMAIL_METRICS, EMAIL_WITHOUT_EVENTS } from "../../fixtures/payloads.ts";
 
 const texts = (metrics: EmailMetrics) => emailInsights(metrics).map(({ text }) => text);
 const withFigures = (figures: Partial<EmailMetrics>): EmailMetrics => ({ ...EMAIL_METRICS, ...figures });
+/** A week of which every send has an event. */
+const whole = (sends: number, figures: Partial<EmailMetrics>): EmailMetrics =>
+  withFigures({ sends, noEvent: 0, complained: 0, ...figures });
+const reached = (delivered: number, opened: number, clicked: number) => ({
+  reached: { delivered, opened, clicked },
+});
 
 describe("emailInsights()", () => {
-  test("of an ordinary week, most important first", () => {
+  test("of an ordinary week, most important first, and the first one says who is left out", () => {
     expect(texts(EMAIL_METRICS)).toEqual([
-      "42,2% dos 1.250 e-mails enviados foram abertos",
-      "11% dos e-mails receberam ao menos um clique",
-      "93,5% dos e-mails tiveram entrega confirmada",
+      "44,3% dos seus 1.211 e-mails com eventos registrados foram abertos " +
+        "(39 sem evento registrado ficam fora da conta)",
+      "11,6% dos e-mails com eventos registrados receberam ao menos um clique",
+      "96,5% dos e-mails com eventos registrados tiveram entrega confirmada",
       "1 pessoa marcou um e-mail seu como spam",
     ]);
   });
 
+  test("of a week that is known whole", () => {
+    expect(texts(whole(1000, { ...reached(950, 422, 110), complained: 1 }))).toEqual([
+      "1 pessoa marcou um e-mail seu como spam",
+      "42,2% dos seus 1.000 e-mails foram abertos",
+      "11,0% dos e-mails receberam ao menos um clique",
+      "95,0% dos e-mails tiveram entrega confirmada",
+    ]);
+  });
+
   test("names what harms the sender first", () => {
-    const [bounces, complaints] = texts(
-      withFigures({ sends: 50, bounced: 4, bounceRate: 0.08, complained: 2 }),
-    );
-    expect(bounces).toBe("4 de 50 e-mails voltaram (8%); vale revisar os endereços da lista");
+    const [bounces, complaints] = texts(whole(50, { bounced: 4, bounceRate: 0.08, complained: 2 }));
+    expect(bounces).toBe("4 de 50 e-mails seus voltaram (8,0%); vale revisar os endereços da lista");
     expect(complaints).toBe("2 pessoas marcaram um e-mail seu como spam");
-    expect(texts(withFigures({ sends: 20, bounced: 1, bounceRate: 0.05 }))[0]).toStartWith(
-      "1 de 20 e-mails voltou (5%)",
+    expect(texts(whole(20, { bounced: 1, bounceRate: 0.05 }))[0]).toStartWith(
+      "1 de 20 e-mails seus voltou (5,0%)",
     );
   });
 
+  test("judges complaints by the sends that are known", () => {
+    const figures = { ...reached(900, 400, 100), complained: 1 };
+    expect(texts({ ...whole(1001, figures) })[0]).toContain("foram abertos");
+    expect(texts({ ...whole(1001, figures), noEvent: 1 })[0]).toContain("spam");
+  });
+
   test.each([
-    [1, "1 e-mail enviado; ainda sem eventos registrados"],
-    [12, "12 e-mails enviados; ainda sem eventos registrados"],
+    [1, "Você enviou 1 e-mail; ainda sem eventos registrados"],
+    [12, "Você enviou 12 e-mails; ainda sem eventos registrados"],
   ])("claims nothing about %p sends without events", (sends, text) => {
     expect(texts({ ...EMAIL_WITHOUT_EVENTS, sends })).toEqual([text]);
+  });
+
+  test("gives no rate when fewer than half of the sends are known, and says why", () => {
+    expect(texts(EMAIL_FEW_EVENTS)).toEqual([
+      "Só 4 dos seus 12 e-mails têm eventos registrados: é pouco para calcular taxas",
+      "1 pessoa marcou um e-mail seu como spam",
+    ]);
+    const one = { ...EMAIL_FEW_EVENTS, sends: 3, noEvent: 2, complained: 0 };
+    expect(texts(one)).toEqual([
+      "Só 1 dos seus 3 e-mails tem eventos registrados: é pouco para calcular taxas",
+    ]);
   });
 
   test.each([[0], [null]])("has nothing to say about %p sends", (sends) => {
@@ -39,16 +70,32 @@ describe("emailInsights()", () => {
   });
 
   test.each([
-    [{ openRate: 0 }, "Nenhuma abertura registrada nos 1.250 e-mails enviados"],
-    [{ openRate: 1 }, "Todos os 1.250 e-mails enviados foram abertos"],
-    [{ openRate: 1, sends: 1, complained: 0 }, "O e-mail enviado foi aberto"],
-    [{ openRate: 0, sends: 1, complained: 0 }, "O e-mail enviado ainda não foi aberto"],
-  ])("words %p as %s", (figures, text) => {
-    expect(texts(withFigures(figures))[0]).toBe(text);
+    [whole(1250, reached(1250, 0, 0)), "Nenhuma abertura registrada nos seus 1.250 e-mails"],
+    [whole(1250, reached(1250, 1250, 0)), "Todos os seus 1.250 e-mails foram abertos"],
+    [whole(1, reached(1, 1, 0)), "Seu e-mail foi aberto"],
+    [whole(1, reached(1, 0, 0)), "Seu e-mail ainda não foi aberto"],
+    [
+      withFigures({ sends: 2, noEvent: 1, complained: 0, ...reached(1, 1, 0) }),
+      "Seu único e-mail com eventos registrados foi aberto (1 sem evento registrado fica fora da conta)",
+    ],
+    // One in a million is neither none nor all, however rates are rounded.
+    [
+      whole(1_000_000, { openRate: 0, ...reached(999_999, 1, 0) }),
+      "menos de 0,1% dos seus 1.000.000 e-mails foram abertos",
+    ],
+    [
+      whole(1_000_000, { openRate: 1, ...reached(999_999, 999_999, 0) }),
+      "mais de 99,9% dos seus 1.000.000 e-mails foram abertos",
+    ],
+  ])("words %j as %s", (metrics, text) => {
+    expect(texts(metrics)[0]).toBe(text);
   });
 
   test("says nothing about a figure that is not there", () => {
-    const unknown = Object.fromEntries(Object.keys(EMAIL_METRICS).map((key) => [key, null])) as EmailMetrics;
+    const unknown = {
+      ...Object.fromEntries(Object.keys(EMAIL_METRICS).map((key) => [key, null])),
+      reached: EMAIL_WITHOUT_EVENTS.reached,
+    } as EmailMetrics;
     fc.assert(
       fc.property(fc.subarray(Object.keys(EMAIL_METRICS) as (keyof EmailMetrics)[]), (known) => {
         const metrics = { ...unknown, ...Object.fromEntries(known.map((key) => [key, EMAIL_METRICS[key]])) };

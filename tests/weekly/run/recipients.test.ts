@@ -99,6 +99,21 @@ describe("runWeekly() with owners who cannot be reached by e-mail", () => {
     }
   });
 
+  test("blanks and invisible characters around an address or a number are no reason to leave an owner out", async () => {
+    const weekly = shared();
+    const { db, gateway, email } = weekly;
+    await seedOwner(db.sql, {
+      email: "\u00A0\u200Bana@client.example\uFEFF\n",
+      phone: "\u00A0\u200B11 98765-4321\uFEFF\n",
+      networks: [],
+    });
+    expect(await weekly.run()).toMatchObject({ status: "success", exitCode: 0 });
+    expect(email.accepted.map(({ to }) => [to].flat())).toEqual([["ana@client.example"]]);
+    expect(gateway.accepted.map(({ number }) => number)).toEqual(["5511987654321"]);
+    const hints = await db.sql`select masked_hint from weekly_performance_deliveries order by channel desc`;
+    expect(hints.map(({ masked_hint }) => masked_hint)).toEqual(["4321", "a***@client.example"]);
+  });
+
   test("the recipient is the owner of this tenant, not another user of it or the same address elsewhere", async () => {
     const weekly = shared();
     const { db } = weekly;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { CHANNELS, type Channel, type Payload } from "../../../lib/weekly/payload.ts";
+import { CHANNELS, type Payload, type PlainChannel } from "../../../lib/weekly/payload.ts";
 import { available, HOSTILE, payloadOf, unavailable } from "../../fixtures/payloads.ts";
 
 const CODES = [
@@ -27,12 +27,27 @@ const metrics = fc.dictionary(
   { maxKeys: 20, noNullPrototype: true },
 );
 
-const channels: fc.Arbitrary<Channel> = fc.oneof(
+const channels: fc.Arbitrary<PlainChannel> = fc.oneof(
   fc.oneof(hostileTexts, fc.constantFrom(...CODES)).map(unavailable),
   fc
     .tuple(metrics, fc.array(hostileTexts, { maxLength: 8 }), fc.option(hostileTexts))
     .map(([figures, texts, reason]) =>
       available(figures, texts, { coverageStatus: reason === null ? "complete" : "partial", reason }),
+    ),
+);
+
+const reached = fc.record({
+  delivered: fc.option(fc.nat()),
+  opened: fc.option(fc.nat()),
+  clicked: fc.option(fc.nat()),
+});
+
+const emailChannels: fc.Arbitrary<Payload["channels"]["email"]> = fc.oneof(
+  channels,
+  fc
+    .tuple(channels, reached)
+    .map(([channel, stages]) =>
+      channel.metrics === null ? channel : { ...channel, metrics: { ...channel.metrics, reached: stages } },
     ),
 );
 
@@ -54,7 +69,7 @@ export const hostilePayloads: fc.Arbitrary<Payload> = fc
     score: scores,
     previousScore: scores,
     channels: fc.record({
-      email: channels,
+      email: emailChannels,
       instagram: channels,
       linkedin: channels,
       blog: channels,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { metricName, metricValue } from "../../../lib/weekly/texts/metric-text.ts";
+import { metricName, metricValue, shareOf } from "../../../lib/weekly/texts/metric-text.ts";
 
 describe("metricName()", () => {
   test.each([
@@ -28,8 +28,21 @@ describe("metricName()", () => {
 describe("metricValue()", () => {
   test.each([
     ["openRate", 0.4224, "42,2%"],
-    ["growth_rate", -0.02, "−2%"],
-    ["engagementRate", 4.5, "4,5"],
+    ["growth_rate", -0.02, "−2,0%"],
+    ["engagementRate", 0, "0,0%"],
+    ["engagementRate", 0.045, "4,5%"],
+    ["engagementRate", 1, "100,0%"],
+    ["engagementRate", 4.5, "4,5%"],
+    ["engagement_rate", 4.25, "4,3%"],
+    ["engagement-rate", 4.249, "4,2%"],
+    ["engagement rate", 100, "100,0%"],
+    ["follower_growth_rate", -12, "−12,0%"],
+    ["ctr", 1.01, "1,0%"],
+    ["CTR", 0.0101, "1,0%"],
+    ["clickRate", 1_234, "1.234,0%"],
+    ["clickRate", 1e300, "1,00 × 10^300%"],
+    ["clickRate", Number.MAX_VALUE, "1,80 × 10^308%"],
+    ["rated", 4.5, "4,5"],
     ["reach", 0.5, "0,5"],
     ["reach", 0, "0"],
     ["corporate", 1, "1"],
@@ -37,5 +50,20 @@ describe("metricValue()", () => {
     ["reach", {} as never, "sem dado"],
   ])("of %s %p is %s", (key, value, text) => {
     expect(metricValue(key, value)).toBe(text);
+  });
+});
+
+describe("shareOf()", () => {
+  test.each([
+    [0, 0],
+    [0.045, 0.045],
+    [1, 1],
+    [1.5, 0.015],
+    [4.5, 0.045],
+    [100, 1],
+    [-0.2, -0.2],
+    [-20, -0.2],
+  ])("takes %p for the share %p", (rate, share) => {
+    expect(shareOf(rate)).toBeCloseTo(share, 12);
   });
 });

@@ -25,9 +25,13 @@ describe("reasonText()", () => {
   });
 });
 
+test("a week without e-mails is one without the owner's own e-mails: colleagues may have sent some", () => {
+  expect(reasonText("email", "no_sends_in_window")).toBe("Você não enviou e-mails nesta semana.");
+});
+
 describe("partialText()", () => {
   test.each([
-    ["email", "no_events_in_window", "Os envios desta semana ainda não têm eventos registrados."],
+    ["email", "no_events_in_window", "Os seus envios desta semana ainda não têm eventos registrados."],
     ["instagram", null, "Os dados deste canal cobrem só uma parte da semana."],
     [
       "instagram",
@@ -36,6 +40,24 @@ describe("partialText()", () => {
     ],
     ["instagram", "Faltam dois dias", "Motivo informado pela análise: Faltam dois dias"],
   ] as const)("words what is incomplete about %s: %p", (channel, reason, text) => {
-    expect(partialText(channel, reason)).toBe(text);
+    expect(partialText(channel, { reason, metrics: {} })).toBe(text);
+  });
+
+  test.each([
+    [
+      { sends: 1250, noEvent: 39, deliveryRate: 0.9653 },
+      "Dos seus 1.250 envios desta semana, 39 não têm evento registrado: as taxas são só dos demais.",
+    ],
+    [
+      { sends: 2, noEvent: 1, deliveryRate: 1 },
+      "Dos seus 2 envios desta semana, 1 não tem evento registrado: as taxas são só dos demais.",
+    ],
+    [
+      { sends: 12, noEvent: 8, deliveryRate: null },
+      "Dos seus 12 envios desta semana, 8 não têm evento registrado: por isso não há taxas.",
+    ],
+    [{}, "Uma parte dos seus envios desta semana não tem eventos registrados."],
+  ])("says how many e-mails are left out: %j", (metrics, text) => {
+    expect(partialText("email", { reason: "events_incomplete", metrics })).toBe(text);
   });
 });

@@ -1,0 +1,19 @@
+/** Characters that show nothing and come along when text is copied: zero-width blanks, direction marks, soft hyphens. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
+/** `text` without blanks, line breaks and invisible characters before and behind it; what is inside stays. */
+export function trimPasted(text: string): string {
+  const start = text.search(SHOWN);
+  if (start < 0) return "";
+  // Not by a pattern for the end: tried at every character, it would take time by the square of the length.
+  let end = text.length;
+  while (!SHOWN.test(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
+}
+
+/** `text` without a single invisible character, for content of which none can be a part. */
+export function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, "");
+}
