@@ -38,8 +38,11 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
   }
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   if (entry === undefined) {
-    const { unknownWord } = await import("./framework/misuse.ts");
-    throw unknownWord(word, group, path);
+    const [{ unknownWord }, { maskedWords }] = await Promise.all([
+      import("./framework/misuse.ts"),
+      import("./framework/environment-secrets.ts"),
+    ]);
+    throw unknownWord(maskedWords([word], process.env)[0]!, group, path);
   }
   if (!("load" in entry)) return await dispatch(`${path} ${word}`, entry, rest);
   const [command, { callCommand }] = await Promise.all([entry.load(), import("./framework/call-command.ts")]);

@@ -1,3 +1,4 @@
+import process from "node:process";
 import type { Command } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { printHelp, renderCommandHelp, usageOf } from "./help.ts";
@@ -18,8 +19,14 @@ export async function callCommand(path: string, command: Command, words: readonl
   ]);
   const checked = strictArguments(words, command);
   if ("problem" in checked) {
-    const { misuse } = await import("./misuse.ts");
-    throw misuse(checked.problem, path, usageOf(path, command));
+    const [{ misuse }, { maskedWords }] = await Promise.all([
+      import("./misuse.ts"),
+      import("./environment-secrets.ts"),
+    ]);
+    // Judged again without secrets: what the problem repeats may be a part of one, which no mask would find.
+    const masked = strictArguments(maskedWords(words, process.env), command);
+    const { problem } = "problem" in masked ? masked : checked;
+    throw misuse(problem, path, usageOf(path, command));
   }
   return await runCommand(path.slice("opsctl ".length), command, checked);
 }

@@ -79,6 +79,28 @@ describe("misuse", () => {
   });
 });
 
+describe("a secret of the environment that is typed as an argument", () => {
+  const SECRET = "canary-typed-4f1b==";
+  const env = { ...BARE, TRIGGER_SECRET: SECRET };
+  test.each([
+    [[SECRET], 'opsctl: unknown command "<secret>"'],
+    [[`--${SECRET}`], "opsctl: unknown option --<secret>"],
+    [["deliveries", SECRET], 'opsctl deliveries: unknown command "<secret>"'],
+    [["weekly", SECRET], 'opsctl weekly: unexpected argument "<secret>"'],
+    [["weekly", "--json", SECRET], 'opsctl weekly: unexpected argument "<secret>"'],
+    [["weekly", "--", `x${SECRET}`], 'opsctl weekly: unexpected argument "x<secret>"'],
+    [["weekly", `--${SECRET}`], "opsctl weekly: unknown option --<secret>"],
+    [["weekly", "--tenant", SECRET], "opsctl weekly: option --tenant expects a UUID"],
+  ])("is masked in the error that repeats it: opsctl %j", async (words, message) => {
+    for (const runtime of RUNTIMES) {
+      const { exitCode, stdout, stderr } = await opsctl(words, { runtime, env });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr.split("\n")[0]).toBe(message);
+      expect(stderr).not.toContain("canary");
+    }
+  });
+});
+
 describe("--version", () => {
   test("is one line with version and commit", async () => {
     for (const runtime of RUNTIMES) {
