@@ -4,7 +4,8 @@
  * Reads:  the database (scopes, connections, scores, analyses, e-mail mirror, senders, recipients), secret files.
  * Writes: `weekly_performance_reports`, `weekly_performance_deliveries`, the timeline entry of a WhatsApp message
  *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success`.
- * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider.
+ * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run asks each
+ *         of them only what has no effect.
  * Env:    DATABASE_URL, APP_BASE_URL, TRIGGER_SECRET, WHATSAPP_REPORT_SENDER_TENANT_ID,
  *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY,
  *         WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID, EMAIL_API_URL, EMAIL_API_KEY, SOCIAL_EDITORIALS_ENABLED,

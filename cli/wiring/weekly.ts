@@ -11,6 +11,7 @@ import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
+import { setupPeers } from "../../lib/weekly/setup/peers.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
 
@@ -22,6 +23,9 @@ export type WeeklyFlags = Pick<
 
 /** Connections beyond those of the reports in flight: one lists the owners, one holds the lock of the drain. */
 const SPARE_CONNECTIONS = 2;
+
+/** Longest time of one question of a dry run: a person waits for it. */
+const SETUP_LIMIT_MS = 15_000;
 
 /** Far longer than any statement of the run takes, and well below its lease of five minutes. */
 const STATEMENT_LIMIT_MS = 60_000;
@@ -42,10 +46,12 @@ export async function openWeeklyDependencies(
     applicationName: "opsctl weekly",
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
   const dependencies: WeeklyDependencies = {
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),
-    ...openPeers(config, (record) => log.debug("A peer was called", record)),
+    ...openPeers(config, onCall),
+    setup: setupPeers(config, { limitMs: SETUP_LIMIT_MS, onCall }),
     log,
     progress,
     interrupt,

@@ -17,7 +17,7 @@ import type { Scope } from "./database/recipients.ts";
 import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
 import { deliveryChannels } from "./delivery/channels.ts";
 import { deliver } from "./delivery/deliver.ts";
-import { checkRecipientsAndSenders } from "./dry-run.ts";
+import { checkSetupAndOwners } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
 import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
 import { completeReport } from "./report/complete.ts";
@@ -81,7 +81,7 @@ async function runUntilStopped(
   const { window } = start;
   const busy = { busyScopes: [], busyDeliveries: [] };
   const run: Run = { dependencies, options, window, startedAt, startedMs, tally, stop, channels, ...busy };
-  if (dryRun) return finish(await asking("check the owners", checkRecipientsAndSenders(run)));
+  if (dryRun) return finish(await asking("check the owners", checkSetupAndOwners(run)));
 
   await reportEveryScope(run); // 1 to 12
   await lookAgainAtBusy(run, (scope) => reportScope(run, scope));

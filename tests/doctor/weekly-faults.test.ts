@@ -66,7 +66,13 @@ describe("runDoctor() finds of the weekly run that", () => {
         host.gateway.isLicensed = false;
       },
     },
-    ...gatewayDown("weekly", "GATEWAY_URL", "whatsapp sender", "sem_instancia_gateway"),
+    ...gatewayDown(
+      "weekly",
+      "GATEWAY_URL",
+      "whatsapp sender",
+      "sem_instancia_gateway",
+      "gateway_unreachable",
+    ),
     "the gateway refuses the key": {
       ...{ command: "weekly", check: "messaging gateway", status: "fail" },
       reason: "gateway_unauthorized: ",
@@ -100,8 +106,19 @@ describe("runDoctor() finds of the weekly run that", () => {
     },
     "the application is away": {
       ...{ command: "weekly", check: "application", status: "fail" },
-      reason: "no connection to the application: ECONNREFUSED",
+      reason: "APP_UNREACHABLE: nothing answers at APP_BASE_URL",
+      mend: "Check APP_BASE_URL",
       spoil: (host) => host.setting("weekly", "APP_BASE_URL", "http://127.0.0.1:1"),
+    },
+    "the application answers with an error, which is an answer": {
+      ...{ command: "weekly", check: "application", status: "pass" },
+      reason: "the application answers",
+      spoil: (host) => host.application.routes.home.next({ status: 503, text: "<html>" }),
+    },
+    "a secret holds what no request can carry": {
+      ...{ command: "weekly", check: "configuration", status: "fail" },
+      reason: "TRIGGER_SECRET holds a character that a header cannot carry",
+      spoil: (host) => host.put("secrets/TRIGGER_SECRET", "canary-\u2713"),
     },
     "the log directory is missing": {
       ...{ command: "weekly", check: "log directory", status: "fail" },

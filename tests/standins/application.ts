@@ -1,4 +1,4 @@
-/** A stand-in of the application: the two routes that the weekly run calls, each with its own secret. */
+/** A stand-in of the application: the two routes that the weekly run calls, each with its own secret, and its home. */
 import {
   type Answer,
   hasExactly,
@@ -35,9 +35,9 @@ export type ApplicationOptions = StandInOptions & {
  *
  * Shape: `analyzed` holds the bodies that were worked on; `outsideMonday` turns the analysis route to 409;
  *        `editorials` is what is left of the scripted answers and may be added to; faults are ordered with
- *        `routes.analysis.next(...)` and `routes.editorial.next(...)`.
+ *        `routes.analysis.next(...)` and `routes.editorial.next(...)`. Its home page sends visitors elsewhere.
  */
-export type Application = StandIn<"analysis" | "editorial"> & {
+export type Application = StandIn<"analysis" | "editorial" | "home"> & {
   analyzed: AnalysisBody[];
   editorials: Record<string, unknown>[];
   outsideMonday: boolean;
@@ -80,6 +80,11 @@ export async function startApplication(options: ApplicationOptions): Promise<App
         method: "POST",
         pattern: /^\/api\/v1\/social\/analytics\/weekly$/,
         handle: (entry, _match, work) => analyze(entry, work),
+      },
+      home: {
+        method: "GET",
+        pattern: /^\/$/,
+        handle: async () => ({ status: 307, headers: { location: "/login" } }),
       },
       editorial: {
         method: "POST",

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
+import type { SetupPeers } from "../../lib/weekly/setup/peers.ts";
+import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";
 import { newLogin } from "../support/roles.ts";
 import { type SeededOwner, seedOwner, setClock } from "../support/seed.ts";
 import { databaseDigest } from "./support/database-digest.ts";
 import { runAs } from "./support/run-as.ts";
-import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
+import { setupPeersOf, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const DRY = { dryRun: true };
+
+/** What each peer is asked, in the order of the alphabet. */
+const QUESTIONS = ["GET /", "GET /domains", "GET /instance/connectionState/ops"];
 
 /** What the peers saw: method and path of every request, in order. */
 function requests({ application, gateway, email }: WeeklyFixture): string[] {
@@ -18,7 +25,7 @@ function requests({ application, gateway, email }: WeeklyFixture): string[] {
 }
 
 describe("a dry run of a world that is ready", () => {
-  test("says so, writes nothing anywhere and asks the gateway for one state", async () => {
+  test("says so, writes nothing anywhere and asks each peer one question", async () => {
     await using weekly = await weeklyFixture();
     const { db } = weekly;
     for (let i = 0; i < 3; i += 1) await seedOwner(db.sql);
@@ -39,11 +46,12 @@ describe("a dry run of a world that is ready", () => {
       editorials: { status: "disabled", calls: 0 },
       heartbeat: "kept",
       failures: [],
+      unproved: ["trigger_secret_unproved", "whatsapp_numbers_unproved", "email_sender_unproved"],
       error: null,
     });
     expect(Object.keys(before)).toContain("weekly_performance_reports");
     expect(await databaseDigest(db.sql)).toEqual(before);
-    expect(requests(weekly).slice(seen)).toEqual(["GET /instance/connectionState/ops"]);
+    expect(requests(weekly).slice(seen).toSorted()).toEqual(QUESTIONS);
     expect(readdirSync(weekly.logDir)).toEqual([]);
   });
 
@@ -73,7 +81,7 @@ describe("a dry run of a world that is ready", () => {
       reports: { failed: 1 },
       failures: [{ step: "report", code: "report_claim_failed" }],
     });
-    expect(requests(weekly)).toEqual(["GET /instance/connectionState/ops"]);
+    expect(requests(weekly).toSorted()).toEqual(QUESTIONS);
     expect(await databaseDigest(db.sql)).toEqual(before);
   });
 
@@ -287,6 +295,242 @@ describe.each(["whatsapp", "email"] as const)(
   },
 );
 
+/** An address at which nothing listens. */
+const NOWHERE = { url: "http://127.0.0.1:1" };
+
+type Peer = "application" | "gateway" | "email";
+/** What is wrong with a peer, and the failures that a dry run names for it. */
+type PeerFault = {
+  away?: Peer;
+  /** Waited for briefly only; a short limit for the others could take a busy machine for a fault. */
+  hangs?: Peer;
+  spoil?(weekly: WeeklyFixture): unknown;
+  options?: Parameters<WeeklyFixture["run"]>[0];
+  failures: { step: string; code: string; cause?: string }[];
+};
+
+const ofGateway = (cause?: string) => ({
+  step: "whatsapp",
+  code: "gateway_unreachable",
+  ...(cause && { cause }),
+});
+const ofEmail = (code: string) => ({ step: "email", code });
+const unreachable = (cause?: string) => ({
+  step: "readiness",
+  code: "APP_UNREACHABLE",
+  ...(cause && { cause }),
+});
+const noSender = { step: "whatsapp", code: "sem_instancia_gateway", cause: "sender_instance_missing" };
+const withoutInstance = ({ db }: WeeklyFixture) => db.sql`delete from messaging_instances`;
+
+/** The peers as a dry run asks them, with a short limit for the one that hangs. */
+function impatientWith(hangs: Peer | undefined, peers: Record<Peer, { url: string }>): SetupPeers {
+  const [patient, impatient] = [setupPeersOf(peers), setupPeersOf(peers, 300)];
+  return {
+    reachApplication: (hangs === "application" ? impatient : patient).reachApplication,
+    gateway: (hangs === "gateway" ? impatient : patient).gateway,
+    checkEmailKey: (hangs === "email" ? impatient : patient).checkEmailKey,
+  };
+}
+
+const PEER_FAULTS: Record<string, PeerFault> = {
+  "nothing listens at the gateway's address": { away: "gateway", failures: [ofGateway()] },
+  "the gateway hangs": {
+    hangs: "gateway",
+    spoil: ({ gateway }) => gateway.routes.state.next("hang"),
+    failures: [ofGateway("gateway_timeout")],
+  },
+  "the gateway hangs up": {
+    spoil: ({ gateway }) => gateway.routes.state.next("drop"),
+    failures: [ofGateway("gateway_connection_lost")],
+  },
+  "the sender has no instance, and nothing listens at the gateway's address": {
+    away: "gateway",
+    spoil: withoutInstance,
+    failures: [noSender, ofGateway()],
+  },
+  "the sender has no instance, and the gateway hangs": {
+    hangs: "gateway",
+    spoil: async (weekly) => {
+      await withoutInstance(weekly);
+      weekly.gateway.routes.instances.next("hang");
+    },
+    failures: [noSender, ofGateway("gateway_timeout")],
+  },
+  "there is no sender tenant, and the gateway has no licence": {
+    spoil: ({ gateway }) => {
+      gateway.isLicensed = false;
+    },
+    options: { whatsappSenderTenantId: null },
+    failures: [
+      { step: "whatsapp", code: "sender_tenant_missing" },
+      { step: "whatsapp", code: "gateway_license_required" },
+    ],
+  },
+  "nothing listens at the e-mail provider's address": {
+    away: "email",
+    failures: [ofEmail("email_unreachable")],
+  },
+  "the e-mail provider refuses the key": {
+    spoil: ({ email }) =>
+      email.routes.domains.next({
+        status: 401,
+        json: { statusCode: 401, name: "validation_error", message: "API key is invalid" },
+      }),
+    failures: [ofEmail("email_api_key_invalid")],
+  },
+  "the e-mail provider has suspended the key": {
+    spoil: ({ email }) =>
+      email.routes.domains.next({
+        status: 403,
+        json: { statusCode: 403, name: "suspended_api_key", message: "suspended" },
+      }),
+    failures: [ofEmail("suspended_api_key")],
+  },
+  "the e-mail provider fails": {
+    spoil: ({ email }) => email.routes.domains.next({ status: 500, text: "" }),
+    failures: [ofEmail("email_http_500")],
+  },
+  "a page answers for the e-mail provider": {
+    spoil: ({ email }) => email.routes.domains.next("not_json"),
+    failures: [ofEmail("email_answer_unreadable")],
+  },
+  "the e-mail provider hangs": {
+    hangs: "email",
+    spoil: ({ email }) => email.routes.domains.next("hang"),
+    failures: [ofEmail("email_timeout")],
+  },
+  "the sender's domain is not verified, and the key is refused": {
+    spoil: async (weekly) => {
+      await emailConfig(weekly, status('"pending"'));
+      weekly.email.routes.domains.next({ status: 403, json: { name: "invalid_api_key", message: "" } });
+    },
+    failures: [ofEmail("email_sender_domain_unverified"), ofEmail("invalid_api_key")],
+  },
+  "nothing listens at the application's address": { away: "application", failures: [unreachable()] },
+  "the application hangs": {
+    hangs: "application",
+    spoil: ({ application }) => application.routes.home.next("hang"),
+    failures: [unreachable("APP_TIMEOUT")],
+  },
+  "something answers for the application that is no HTTP": {
+    spoil: ({ application }) => application.routes.home.next("not_http"),
+    failures: [unreachable()],
+  },
+};
+
+describe("a dry run asks the peers themselves, and finds that", () => {
+  let weekly: WeeklyFixture;
+  let seeded: SeededOwner;
+  beforeAll(async () => {
+    weekly = await weeklyFixture();
+    seeded = await seedOwner(weekly.db.sql);
+  }, 120_000);
+  afterAll(() => weekly[Symbol.asyncDispose]());
+
+  test.each(Object.entries(PEER_FAULTS))("%s", async (_what, { away, hangs, spoil, options, failures }) => {
+    await mend(weekly, seeded);
+    await spoil?.(weekly);
+    const { application, gateway, email } = weekly;
+    const peers = { application, gateway, email, ...(away && { [away]: NOWHERE }) };
+    const summary = await weekly.run({ ...DRY, ...options }, { setup: impatientWith(hangs, peers) });
+    expect(summary).toMatchObject({ status: "not_ready", exitCode: 3, error: { code: failures[0]!.code } });
+    expect(summary.failures).toEqual(failures as typeof summary.failures);
+    const blocked = (step: string) => (failures.some((failure) => failure.step === step) ? 1 : 0);
+    expect([summary.whatsapp.failed, summary.email.failed]).toEqual([blocked("whatsapp"), blocked("email")]);
+    expect(renderSummary(summary)).not.toMatch(/pair the sending phone/);
+  });
+
+  test.each([
+    ["an error", { status: 500, text: "" }],
+    ["a refusal", { status: 401, json: { error: "unauthorized" } }],
+    ["nothing of that name", { status: 404, text: "" }],
+    ["a page", "not_json"],
+    ["a page without an end", "stall_body"],
+    ["a page that breaks off", "break_body"],
+    ["a page that is too large", "huge"],
+  ] as const)("%s is an answer of the application", async (_what, answer) => {
+    await mend(weekly, seeded);
+    weekly.application.routes.home.next(answer);
+    const setup =
+      answer === "stall_body" ? impatientWith("application", weekly) : impatientWith(undefined, weekly);
+    expect(await weekly.run(DRY, { setup })).toMatchObject({ status: "ready", exitCode: 0, failures: [] });
+  });
+
+  test("everything at once: each is named, those that concern all owners first", async () => {
+    await mend(weekly, seeded);
+    await weekly.db.sql`update users set phone = null where id = ${seeded.userId}`;
+    const setup = setupPeersOf({ application: NOWHERE, gateway: NOWHERE, email: NOWHERE });
+    const logDir = join(weekly.logDir, "gone");
+    const summary = await weekly.run({ ...DRY, logDir }, { setup });
+    expect(summary.failures).toEqual([
+      unreachable(),
+      ofGateway(),
+      ofEmail("email_unreachable"),
+      { step: "heartbeat", code: "HEARTBEAT_UNWRITABLE", cause: "ENOENT" },
+      { step: "whatsapp", code: "recipient_phone_missing", tenantId: seeded.tenantId },
+    ] as typeof summary.failures);
+  });
+});
+
+test("a dry run takes a key that may only send: that the provider says so proves that it knows the key", async () => {
+  await using weekly = await weeklyFixture({ email: { sendsOnly: true } });
+  await seedOwner(weekly.db.sql);
+  expect(await weekly.run(DRY)).toMatchObject({ status: "ready", exitCode: 0 });
+  expect(weekly.email.routes.domains.calls.map((call) => call.status)).toEqual([401]);
+});
+
+describe("a dry run looks at the log directory", () => {
+  const spoilt: [string, string, (logDir: string) => unknown][] = [
+    ["missing", "ENOENT", (logDir) => rmSync(logDir, { recursive: true })],
+    [
+      "a file",
+      "ENOTDIR",
+      (logDir) => {
+        rmSync(logDir, { recursive: true });
+        writeFileSync(logDir, "");
+      },
+    ],
+    [
+      "closed by a directory of the file's name",
+      "EISDIR",
+      (logDir) => mkdirSync(join(logDir, HEARTBEAT_FILE)),
+    ],
+  ];
+  test.each(spoilt)("that is %s", async (_what, cause, spoil) => {
+    await using weekly = await weeklyFixture();
+    const { tenantId } = await seedOwner(weekly.db.sql);
+    spoil(weekly.logDir);
+    const failures = [{ step: "heartbeat", code: "HEARTBEAT_UNWRITABLE", cause }];
+    expect(await weekly.run(DRY)).toMatchObject({ status: "not_ready", exitCode: 3, failures });
+    // The heartbeat of a run that leaves something out is kept.
+    for (const part of [{ tenantId }, { skipWhatsapp: true }, { skipEmail: true }, { skipEditorials: true }])
+      expect(await weekly.run({ ...DRY, ...part })).toMatchObject({ status: "ready", failures: [] });
+    expect(await weekly.run()).toMatchObject({ heartbeat: "failed", exitCode: 1 });
+  });
+});
+
+test("a dry run says what only a real run can prove", async () => {
+  await using weekly = await weeklyFixture();
+  const { tenantId } = await seedOwner(weekly.db.sql);
+  const editorials = { enabled: true, maxLlmCalls: 30, secretPresent: true };
+  const unprovedBy = async (options: Parameters<WeeklyFixture["run"]>[0]) =>
+    (await weekly.run({ ...DRY, editorials, ...options })).unproved;
+  const [trigger, editorial, numbers, sender] = [
+    ...["trigger_secret_unproved", "editorial_secret_unproved"],
+    ...["whatsapp_numbers_unproved", "email_sender_unproved"],
+  ];
+  expect(await unprovedBy({})).toEqual([trigger!, editorial!, numbers!, sender!]);
+  expect(await unprovedBy({ skipWhatsapp: true })).toEqual([trigger!, editorial!, sender!]);
+  expect(await unprovedBy({ skipEmail: true, skipEditorials: true })).toEqual([trigger!, numbers!]);
+  expect(await unprovedBy({ tenantId })).toEqual([trigger!, numbers!, sender!]);
+  const text = renderSummary(await weekly.run({ ...DRY, editorials }));
+  expect(text).toStartWith("Ready: a real run would send every report");
+  expect(text).toContain("Only a real run can prove:\n  trigger_secret_unproved: that the application takes");
+  expect(text).not.toContain("not known to this version");
+  expect((await weekly.run()).unproved).toEqual([]);
+});
+
 describe("a dry run does not ask for", () => {
   test("what a flag leaves out", async () => {
     await using weekly = await weeklyFixture();
@@ -302,7 +546,7 @@ describe("a dry run does not ask for", () => {
       email: { skipped: 1, failed: 0 },
       editorials: { status: "skipped", code: null },
     });
-    expect(requests(weekly)).toEqual([]);
+    expect(requests(weekly)).toEqual(["GET /"]);
 
     const whatsappOnly = await weekly.run({ ...DRY, skipEmail: true });
     expect(codes(whatsappOnly)).toEqual(["sem_instancia_gateway", "recipient_phone_missing"]);

@@ -46,7 +46,10 @@ export async function keyVerdict(
 }
 
 /** The verdict for a code of the gateway. */
-export function gatewayFailure(fault: { code: string; cause?: string }, names: GatewayNames): Verdict {
+export function gatewayFailure(
+  fault: { code: string; cause?: string | undefined },
+  names: GatewayNames,
+): Verdict {
   const advice = gatewayAdvice(fault, names);
   if (advice !== null) return fail(`${fault.code}: ${advice.problem}`, advice.mend);
   return fail(

@@ -1,22 +1,24 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
-import { NO_SENDER_INSTANCE, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
-import { checkResendKey } from "../../providers/resend/key.ts";
+import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import { emailSenderOf } from "../../weekly/delivery/email.ts";
 import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
+import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
+import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
+import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { connectProblem } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
-import { writableVerdict } from "./directory.ts";
-import { gatewayFailure, gatewayOf, keyVerdict } from "./gateway.ts";
+import { accountOf, writableVerdict } from "./directory.ts";
+import { gatewayFailure, keyVerdict } from "./gateway.ts";
 
 const command = "weekly";
 const DAY_MS = 86_400_000;
@@ -30,9 +32,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     name: "messaging gateway",
     async run(context, signal) {
       const settings = await partOf(context, "whatsapp");
-      if (!settings?.whatsapp) return withoutSettings(command);
-      const { gatewayUrl, adminKey } = settings.whatsapp;
-      return [await keyVerdict(gatewayOf(context, gatewayUrl, adminKey), WEEKLY_GATEWAY, signal)];
+      const gateway = settings && peersOf(context, settings).gateway;
+      if (!gateway) return withoutSettings(command);
+      return [await keyVerdict(gateway, WEEKLY_GATEWAY, signal)];
     },
   },
   {
@@ -40,20 +42,16 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     name: "whatsapp sender",
     async run(context, signal) {
       const settings = await partOf(context, "whatsapp");
-      if (!settings?.whatsapp) return withoutSettings(command);
-      const { senderTenantId, gatewayUrl, adminKey } = settings.whatsapp;
+      const gateway = settings && peersOf(context, settings).gateway;
+      if (!settings?.whatsapp || !gateway) return withoutSettings(command);
+      const { senderTenantId } = settings.whatsapp;
       if (senderTenantId === null)
         return [await senderMissing(context, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
       return await withDatabase(command, context, async (sql) => {
         const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
-        const instanceName = instanceNameOf(sender.instanceName);
-        if (instanceName === null) return [gatewayFailure(NO_SENDER_INSTANCE, WEEKLY_GATEWAY)];
-        const state = await gatewayOf(context, gatewayUrl, adminKey).checkInstance(instanceName, signal);
-        return [
-          state.status === "open"
-            ? pass("the sender's instance is open")
-            : gatewayFailure(state, WEEKLY_GATEWAY),
-        ];
+        const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
+        if (problem !== null) return [gatewayFailure(problem, WEEKLY_GATEWAY)];
+        return [pass("the sender's instance is open")];
       });
     },
   },
@@ -86,10 +84,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     name: "e-mail provider",
     async run(context, signal) {
       const settings = await partOf(context, "email");
-      if (!settings?.email) return withoutSettings(command);
-      const { apiUrl, apiKey } = settings.email;
-      const timeoutMs = context.dependencies.limitMs;
-      const state = await checkResendKey({ baseUrl: new URL(apiUrl), apiKey, timeoutMs, signal });
+      const checkEmailKey = settings && peersOf(context, settings).checkEmailKey;
+      if (!checkEmailKey) return withoutSettings(command);
+      const state = await checkEmailKey(signal);
       if (state.status === "accepted") return [pass("the provider answers and takes the key")];
       if (state.status === "refused")
         return [fail(`${state.code}: the provider refuses the key`, "Correct EMAIL_API_KEY")];
@@ -112,13 +109,11 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async run(context, signal) {
       const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      const { protocol, hostname, port } = new URL(settings.appBaseUrl);
-      const number = Number(port) || (protocol === "https:" ? 443 : 80);
-      const problem = await connectProblem(hostname.replace(/^\[|\]$/g, ""), number, signal);
-      if (problem !== null)
-        return [fail(`no connection to the application: ${problem}`, "Check APP_BASE_URL and the network")];
+      const reach = await peersOf(context, settings).reachApplication(signal);
+      if (reach.status === "failed")
+        return [fail(`${reach.code}: nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
       return [
-        pass("the application takes connections"),
+        pass("the application answers"),
         notChecked("its routes and TRIGGER_SECRET, because every call of them does work"),
       ];
     },
@@ -129,7 +124,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async run(context) {
       const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      return [await writableVerdict(command, context, settings.logDir, "0755")];
+      return [await logDirectoryVerdict(context, settings.logDir)];
     },
   },
   {
@@ -151,6 +146,21 @@ async function partOf(
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
   const settings = await context.settings(command, part, (env) => loadWeeklyConfig(env, leftOut));
   return settings.status === "ok" ? settings.value : null;
+}
+
+/** The peers as a dry run asks them, each within the time of a check. */
+function peersOf(context: CheckContext, settings: WeeklyConfig): SetupPeers {
+  return setupPeers(settings, { limitMs: context.dependencies.limitMs });
+}
+
+/** Judged by modes for the account of the weekly run; where that is this process, as the dry run judges it too. */
+async function logDirectoryVerdict(context: CheckContext, logDir: string): Promise<Verdict> {
+  const writable = await writableVerdict(command, context, logDir, "0755");
+  const isOurs = (await accountOf(command, context)).uid === process.geteuid?.();
+  const problem = writable.status === "pass" && isOurs ? await logDirectoryProblem(logDir) : null;
+  if (problem === null) return writable;
+  const reason = `HEARTBEAT_UNWRITABLE: the success heartbeat cannot be written in ${logDir} (${problem})`;
+  return fail(reason, `Make ${logDir} a directory that this account may write to`);
 }
 
 async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict> {

@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { join } from "node:path";
 import { readProcFile } from "../../host/proc-file.ts";
 
@@ -22,18 +21,4 @@ export async function isListening(port: number, procNet: string): Promise<boolea
       return state === LISTEN && local?.endsWith(suffix) === true;
     }),
   );
-}
-
-/** Connects to a port and sends nothing; null when that works, else the system's code. */
-export function connectProblem(host: string, port: number, signal: AbortSignal): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const end = (problem: string | null) => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.once("connect", () => end(null));
-    socket.once("error", ({ code }: NodeJS.ErrnoException) => end(code ?? "unknown error"));
-    signal.addEventListener("abort", () => end("ABORTED"), { once: true });
-  });
 }

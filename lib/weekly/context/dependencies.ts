@@ -6,6 +6,7 @@ import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
 import type { ReadinessProblem } from "../../schema/readiness.ts";
 import type { Store } from "../database/store.ts";
+import type { SetupPeers } from "../setup/peers.ts";
 
 /** The options and settings of one run. */
 export type WeeklyOptions = {
@@ -27,6 +28,8 @@ export type WeeklyDependencies = {
   store: Store;
   checkReadiness(): Promise<ReadinessProblem[]>;
   application: ApplicationClient;
+  /** The same peers as a dry run asks them. */
+  setup: SetupPeers;
   gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
   emailProvider: ResendClient | null;
   whatsappPace: Pace;

@@ -77,6 +77,8 @@ export type WeeklySummary = {
   retryableUntil: string | null;
   failures: Failure[];
   failuresTruncated: boolean;
+  /** What a dry run could not prove, because only a call with an effect would; empty for any other run. */
+  unproved: string[];
   error: { code: string; message: string; hint?: string } | null;
 };
 
@@ -168,6 +170,7 @@ export function emptySummary(facts: { version: string; runId: string; dryRun: bo
     retryableUntil: null,
     failures: [],
     failuresTruncated: false,
+    unproved: [],
     error: null,
   };
 }

@@ -5,6 +5,7 @@ import type { Failure } from "../context/summary.ts";
 const HINTS: Readonly<Record<string, string>> = {
   APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
   APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
+  APP_UNREACHABLE: "nothing answers at APP_BASE_URL: look at the application, the address and the network",
   SOCIAL_ALL_CALLS_FAILED: "no network of the week could be read: look at the application",
   SOCIAL_DEGRADED: "more than a tenth of the week's networks could not be read: look at the application",
   WEEK_OPEN: "another run left something open, or still works on it: see the week's line above",
@@ -32,6 +33,7 @@ const HINTS: Readonly<Record<string, string>> = {
   delivery_row_lost:
     "the database has lost the delivery's row: note the provider's id, a rerun would send it again",
   timeline_entry_failed: "it was sent; only its timeline entry is missing: opsctl deliveries repair",
+  email_unreachable: "no connection to the e-mail provider: look at EMAIL_API_URL and the network",
   email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
   daily_quota_exceeded: "the e-mail provider's daily quota is used up",
   monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",

@@ -22,6 +22,7 @@ export function renderSummary(summary: WeeklySummary): string {
   const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
   if (hasBegun) lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
+  if (summary.unproved.length > 0) lines.push("", ...unprovedLines(summary.unproved));
   const { whatsapp, email } = summary.week ?? summary;
   const inDoubt = whatsapp.unknown + email.unknown;
   if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
@@ -72,6 +73,20 @@ function weekLines({ week }: WeeklySummary): string[] {
 
 function dryEditorials({ editorials }: WeeklySummary): string {
   return editorials.status === "disabled" ? "disabled" : "secret and budget in place";
+}
+
+const UNPROVED: Readonly<Record<string, string>> = {
+  trigger_secret_unproved: "that the application takes TRIGGER_SECRET",
+  editorial_secret_unproved: "that the editorial route takes SOCIAL_EDITORIALS_CRON_SECRET",
+  whatsapp_numbers_unproved: "that every owner's number is on WhatsApp",
+  email_sender_unproved: "that the e-mail provider sends for the sender's domain",
+};
+
+function unprovedLines(codes: string[]): string[] {
+  return [
+    "Only a real run can prove:",
+    ...codes.map((code) => `  ${code}: ${UNPROVED[code] ?? "not known to this version"}`),
+  ];
 }
 
 function inDoubtLine(count: number): string {

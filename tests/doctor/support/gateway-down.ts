@@ -6,16 +6,21 @@ import type { CommandName } from "../../../lib/doctor/finding.ts";
 import type { Fault } from "./fault.ts";
 import type { Host } from "./host.ts";
 
-/** The faults of the gateway at `variable` that the check must name; the reason begins with `code`, else the cause. */
+const SILENT: ReadonlySet<string> = new Set(["gateway_unreachable", "gateway_connection_lost"]);
+
+/** The faults of the gateway at `variable` that the check must name. */
 export function gatewayDown(
   command: CommandName,
   variable: string,
   check: string,
+  /** The code of a fault that something answers with, else its cause. */
   code: string,
+  /** The code of a fault that nothing answers with, else its cause. */
+  silentCode = code,
 ): Record<string, Fault> {
   const row = (cause: string, problem: string, spoil: (host: Host) => unknown): Fault => ({
     ...{ command, check, status: "fail", spoil },
-    reason: `${code || cause}: ${problem}`,
+    reason: `${(SILENT.has(cause) ? silentCode : code) || cause}: ${problem}`,
     mend: /^(?!.*(pair|phone|QR)).*(URL|proxy)/i,
   });
   const elsewhere = (url: string) => (host: Host) => host.setting(command, variable, url);

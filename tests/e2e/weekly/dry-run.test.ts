@@ -41,7 +41,18 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly --dry-run, %s", (runtime)
     });
     expect(forPeople.stdout).toStartWith("Ready: a real run would send every report");
     expect(await databaseSnapshot(sql)).toEqual(mended);
-    expect([...new Set(fixture.requests())]).toEqual(["GET /instance/connectionState/ops"]);
+    expect(ready.summary.unproved).toEqual([
+      "trigger_secret_unproved",
+      "editorial_secret_unproved",
+      "whatsapp_numbers_unproved",
+      "email_sender_unproved",
+    ]);
+    expect(forPeople.stdout).toContain("Only a real run can prove:");
+    expect([...new Set(fixture.requests())].toSorted()).toEqual([
+      "GET /",
+      "GET /domains",
+      "GET /instance/connectionState/ops",
+    ]);
     expect(fixture.heartbeat.isOld()).toBe(true);
   });
 });
@@ -74,6 +85,39 @@ const MISSING: [string, (fixture: Awaited<ReturnType<typeof openFixture>>) => un
     "no e-mail sender tenant",
     ({ env }) => delete env.WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID,
     "email_sender_tenant_missing",
+  ],
+  [
+    "nothing at the gateway's address",
+    ({ env }) => {
+      env.GATEWAY_URL = "http://127.0.0.1:1";
+    },
+    "gateway_unreachable",
+  ],
+  [
+    "nothing at the application's address",
+    ({ env }) => {
+      env.APP_BASE_URL = "http://127.0.0.1:1";
+    },
+    "APP_UNREACHABLE",
+  ],
+  [
+    "nothing at the e-mail provider's address",
+    ({ env }) => {
+      env.EMAIL_API_URL = "http://127.0.0.1:1";
+    },
+    "email_unreachable",
+  ],
+  [
+    "a key that the e-mail provider refuses",
+    (fixture) => fixture.secret("EMAIL_API_KEY", "re_another_key"),
+    "email_api_key_invalid",
+  ],
+  [
+    "no log directory",
+    ({ env }) => {
+      env.OPSCTL_LOG_DIR = "/nonexistent";
+    },
+    "HEARTBEAT_UNWRITABLE",
   ],
   [
     "no editorial alias",

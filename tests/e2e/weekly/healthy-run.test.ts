@@ -55,6 +55,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
       retryableUntil: "2026-11-24T03:00:00Z",
       failures: [],
       failuresTruncated: false,
+      unproved: [],
       error: null,
     });
     expect(new Set(gateway.accepted.map(({ number }) => number))).toEqual(

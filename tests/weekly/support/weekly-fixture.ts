@@ -17,6 +17,7 @@ import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/cont
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { runWeekly } from "../../../lib/weekly/run.ts";
+import { type SetupPeers, setupPeers } from "../../../lib/weekly/setup/peers.ts";
 import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
 import {
   type EmailProvider,
@@ -111,6 +112,7 @@ export async function weeklyFixture(
                 ? {}
                 : { timeoutsMs: { analysis: limits.application, editorial: limits.application } }),
             }),
+            setup: setupPeersOf({ application, gateway, email }),
             gateway: evolutionClient({
               baseUrl: new URL(gateway.url),
               adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
@@ -161,6 +163,21 @@ export async function weeklyFixture(
     },
   };
   return fixture;
+}
+
+/** The peers at these addresses as a dry run asks them. */
+export function setupPeersOf(
+  { application, gateway, email }: Record<"application" | "gateway" | "email", { url: string }>,
+  limitMs = 15_000,
+): SetupPeers {
+  const whatsapp = {
+    senderTenantId: null,
+    gatewayUrl: gateway.url,
+    adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
+    messagesPerMinute: null,
+  };
+  const provider = { senderTenantId: null, apiUrl: email.url, apiKey: new Secret(SECRETS.EMAIL_API_KEY) };
+  return setupPeers({ appBaseUrl: application.url, whatsapp, email: provider }, { limitMs });
 }
 
 /** A log that keeps its lines. */
