@@ -14,7 +14,8 @@ let taken = randomInt(EACH);
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < EACH; tries += 1) {
     taken = (taken + 1) % EACH;
-    if (await canListen(from + taken)) return from + taken;
+    const port = from + taken;
+    if (await canListen(port)) return port;
   }
   throw new Error(`No port from ${from} to ${from + EACH - 1} is free`);
 }
