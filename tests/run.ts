@@ -14,6 +14,7 @@ import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import { opsctlBinary } from "./support/binary.ts";
+import { preparePostgres } from "./support/postgres.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
 const ALONE: Record<string, string> = {
@@ -83,6 +84,8 @@ const together = files.filter((file) => !(file in ALONE));
 const results: Result[] = [];
 // Otherwise each worker would find it old and build it.
 if (files.some((file) => imports(join(ROOT, file), [BINARY]))) await opsctlBinary();
+if (together.filter((file) => imports(join(ROOT, file), [DATABASE])).length > WORKERS)
+  await Promise.all([preparePostgres(folder), preparePostgres(folder, 15)]);
 if (together.length > 0) {
   const timings = [`--timings=${TIMINGS}`, "--update-timings"];
   results.push(await bunTest([`--parallel=${WORKERS}`, "--no-isolate", ...timings], together));
@@ -107,7 +110,7 @@ function wantedFiles(args: string[]): string[] {
   if (empty !== undefined) refuse(`There is no test file at or below ${empty}`);
   return all
     .filter((file) => paths.length === 0 || paths.some((path) => isBelow(join(ROOT, file), resolve(path))))
-    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
+    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY]));
 }
 
 /** Says why nothing is run, and ends. */

