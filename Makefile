@@ -77,7 +77,7 @@ demo: build ## Watch a real weekly run: PostgreSQL, a dozen tenants, stand-in pe
 test: build check ## Run every test
 	$(BUN) tests/run.ts
 
-unit: setup ## Run the tests that start neither the compiled binary nor a database
+unit: setup ## Run the tests that do not start the compiled binary
 	$(BUN) tests/run.ts --unit
 
 check: setup ## Types for Bun and for Deno, lint, format

@@ -1,11 +1,12 @@
 /**
  * Runs the test files in several processes, then the ones that need the machine for themselves.
  *
- * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that start neither the
- *            compiled binary nor a database), or files and folders.
- * Behaviour: a worker keeps its database servers from file to file. All temporary files lie in one folder, which is
- *            removed at the end, also when this process is killed. Ends with 1 when a test failed, a process crashed or
- *            a file was not run, with 2 for an option or a path that it does not know.
+ * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that do not
+ *            start the compiled binary), or files and folders.
+ * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
+ *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
+ *            is killed; the servers' data lies in memory. Ends with 1 when a test failed, a process crashed, a file was
+ *            not run or no test of it was, with 2 for an option or a path that it does not know.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
@@ -14,6 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import { opsctlBinary } from "./support/binary.ts";
+import { filesWithoutTests } from "./support/files-without-tests.ts";
 import { preparePostgres } from "./support/postgres.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
@@ -57,6 +59,8 @@ type Result = {
   tests: number;
   files: number;
   failures: string[];
+  /** The files of which no test ran, without a word why. */
+  empty: string[];
 };
 
 const started = performance.now();
@@ -99,7 +103,7 @@ guardian.stdin.end("\n");
 await ended;
 process.exitCode = tell(results) ? 0 : 1;
 
-/** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
+/** The test files below these paths, or all; with `--unit` only those that do not start the binary. */
 function wantedFiles(args: string[]): string[] {
   const unknown = args.find((arg) => arg.startsWith("-") && arg !== "--unit");
   if (unknown !== undefined) refuse(`There is no option ${unknown}: only --unit, files and folders`);
@@ -164,15 +168,17 @@ async function bunTest(options: string[], files: string[]): Promise<Result> {
   guardian.stdin.write("\n");
   const said = stripVTControlCharacters(text);
   const count = (pattern: RegExp) => Number(said.match(pattern)?.at(-1) ?? 0);
+  const empty = filesWithoutTests(said, files);
   const ran = /^Ran (\d+) tests? across (\d+) files?/m.exec(said);
   return {
-    ok: status === 0 && Number(ran?.[2]) === files.length,
+    ok: status === 0 && Number(ran?.[2]) === files.length && empty.length === 0,
     pass: count(/^ *(\d+) pass$/m),
     skip: count(/^ *(\d+) skip$/m),
     fail: count(/^ *(\d+) fail$/m),
     tests: Number(ran?.[1] ?? 0),
     files: Number(ran?.[2] ?? 0),
     failures: [...said.matchAll(/^(?:\(fail\)|✗) .*$/gm)].map(([line]) => line),
+    empty,
   };
 }
 
@@ -181,13 +187,17 @@ function tell(results: Result[]): boolean {
   const sum = (name: "pass" | "skip" | "fail" | "tests" | "files") =>
     results.reduce((total, result) => total + result[name], 0);
   const failures = results.flatMap((result) => result.failures);
+  const empty = results.flatMap((result) => result.empty);
   const isWell = results.length > 0 && results.every(({ ok }) => ok) && sum("files") === files.length;
   const seconds = Math.round((performance.now() - started) / 1000);
   if (failures.length > 0) console.log(`\nFailed:\n${[...new Set(failures)].join("\n")}`);
+  if (empty.length > 0)
+    console.log(`\nNo test ran, and no skipped one says "not tried":\n${empty.join("\n")}`);
   const skipped = sum("skip") === 0 ? "" : `, ${sum("skip")} skipped`;
   console.log(
     `\nIn all: ${sum("pass")} passed, ${sum("fail")} failed${skipped}; ${sum("tests")} tests of ${sum("files")} of ${files.length} files in ${seconds} s`,
   );
-  if (!isWell && failures.length === 0) console.log("Something failed outside of a test: see above.");
+  if (!isWell && failures.length + empty.length === 0)
+    console.log("Something failed outside of a test: see above.");
   return isWell;
 }
