@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { rmSync, utimesSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync } from "node:fs";
 import { seedOwner } from "../support/seed.ts";
 import { testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
@@ -125,6 +125,14 @@ describe("runDoctor() finds of the weekly run that", () => {
       reason: /\/gone does not exist$/,
       mend: /^install -d -o opsctl -g opsctl -m 0755 \/.*\/gone$/,
       spoil: (host) => host.setting("weekly", "OPSCTL_LOG_DIR", host.path("gone")),
+    },
+    "a directory stands where the heartbeat belongs": {
+      ...{ command: "weekly", check: "log directory", status: "fail" },
+      reason: /^HEARTBEAT_UNWRITABLE: the success heartbeat cannot be written in .*log \(EISDIR\)$/,
+      spoil: ({ path }) => {
+        rmSync(path("log/weekly_performance_reports.success"));
+        mkdirSync(path("log/weekly_performance_reports.success"));
+      },
     },
     "the last success is old": {
       ...{ command: "weekly", check: "last success", status: "fail" },

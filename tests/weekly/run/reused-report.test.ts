@@ -71,6 +71,29 @@ describe("a report whose delivery failed", () => {
     expect(keys[1]).toBe(keys[0]!);
   });
 
+  test("is sent also when it was stored before reports said what was reached", async () => {
+    await using weekly = await weeklyFixture();
+    const { db, email } = weekly;
+    const owner = await seedOwner(db.sql, { sends: [["email.opened"], ["email.clicked"], []] });
+    await weekly.run({ skipEmail: true });
+    await db.sql.begin(async (tx) => {
+      // As an older version wrote it: a completed row cannot be changed otherwise.
+      await tx`set local session_replication_role = replica`;
+      await tx`
+        update weekly_performance_reports
+        set payload = jsonb_set(payload, '{channels,email}', (payload #> '{channels,email}')
+                                  || '{"coverageStatus": "complete", "reason": null}')
+                      #- '{channels,email,metrics,reached}'`;
+    });
+
+    expect(await weekly.run()).toMatchObject({ exitCode: 0, reports: { reused: 1 }, email: { sent: 1 } });
+    expect((await storedReport(db.sql, owner)).payload.channels.email.metrics).not.toHaveProperty("reached");
+    const text = email.accepted[0]!.text!;
+    expect(text).toContain("E-mail (dados completos)");
+    expect(text).toContain("- Abertos, sem clique: 1");
+    expect(text).not.toContain("- Abertos: ");
+  });
+
   test("goes to the number and the address of today", async () => {
     await using weekly = await weeklyFixture();
     const { sql } = weekly.db;
