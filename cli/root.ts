@@ -53,6 +53,15 @@ export const root: Group = {
       meta: { description: "Apply opsctl's database migrations" },
       load: () => import("./commands/migrate.ts").then((file) => file.migrate),
     },
+    reports: {
+      meta: { name: "reports", description: "See what became of a week's reports, and what they say" },
+      commands: {
+        prune: {
+          meta: { description: "Remove the content of older weeks' reports for good" },
+          load: () => import("./commands/reports-prune.ts").then((file) => file.reportsPrune),
+        },
+      },
+    },
     deliveries: {
       meta: {
         name: "deliveries",

@@ -9,6 +9,8 @@ const HELPS = [
   ["weekly", "--help"],
   ["weekly", "--dry-run", "-h"],
   ["migrate", "--help"],
+  ["reports"],
+  ["reports", "prune", "--help"],
   ["deliveries"],
   ["deliveries", "list", "--help"],
   ["deliveries", "show", "--help"],

@@ -36,6 +36,7 @@ const MISUSES = [
   ["weekly", "--concurrency", "1e1"],
   ["weekyl"],
   ["--json", "weekly"],
+  ["reports", "prune"],
   ["deliveries", "lst"],
   ["deliveries", "reconcile", TENANT],
   ["deliveries", "reconcile", TENANT, "--to", "sent", "--reason", "seen"],
