@@ -3,6 +3,7 @@ import { type CallRecord, type CallResult, callPeer } from "../../platform/http/
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { type EditorialAnswer, parseEditorialAnswer } from "./editorial-answer.ts";
+import { isPage } from "./page.ts";
 
 export type { EditorialAnswer } from "./editorial-answer.ts";
 
@@ -15,8 +16,16 @@ export type WeekAnalysis = {
   windowEnd: string;
 };
 
-/** How an analysis call ended; `refusesWorker` means that every other call would be refused too. */
-export type AnalysisOutcome = { status: "ok" } | { status: "failed"; code: string; refusesWorker: boolean };
+/**
+ * What a failed analysis call says.
+ *
+ * Shape: `may_heal`: the application is away or overloaded, the same call may succeed a little later; `refused` (401,
+ *        409): either the worker's secret or day, or this connection alone; `lasting`: this connection fails.
+ */
+export type AnalysisFailure = "may_heal" | "refused" | "lasting";
+
+/** How an analysis call ended. */
+export type AnalysisOutcome = { status: "ok" } | { status: "failed"; code: string; failure: AnalysisFailure };
 
 /** How one call of the editorial route ended. */
 export type EditorialOutcome = { status: "ok"; answer: EditorialAnswer } | { status: "failed"; code: string };
@@ -38,8 +47,8 @@ const EDITORIAL_BATCH_SIZE = 3;
  * The client of the application.
  *
  * Behaviour: each route has its own bearer secret, never used for the other.
- * Errors:    none thrown; APP_HTTP_<status>, APP_TIMEOUT, APP_UNREACHABLE, APP_ABORTED and WORKER_HTTP_<status>,
- *            WORKER_TIMEOUT, WORKER_UNREACHABLE, WORKER_ABORTED, WORKER_ANSWER_INVALID,
+ * Errors:    none thrown; APP_HTTP_<status>, APP_TIMEOUT, APP_UNREACHABLE, APP_ABORTED, APP_ANSWER_INVALID and
+ *            WORKER_HTTP_<status>, WORKER_TIMEOUT, WORKER_UNREACHABLE, WORKER_ABORTED, WORKER_ANSWER_INVALID,
  *            SOCIAL_EDITORIALS_CRON_SECRET_MISSING come as codes.
  * Source:    weekly report document, Endpoints and Authentication.
  */
@@ -88,13 +97,22 @@ type RouteCall = {
 };
 
 // The body is not used: a status counts even when the body broke off. An answer that did not end within the limit is a
-// time-out, unless its status is a refusal.
-function analysisOutcome(result: CallResult): AnalysisOutcome {
-  const status = result.answer?.status;
-  const success = status !== undefined && status >= 200 && status <= 299;
-  if (success && result.problem !== "timeout" && result.problem !== "aborted") return { status: "ok" };
-  const code = status === undefined || success ? `APP_${lostBecause(result)}` : `APP_HTTP_${status}`;
-  return { status: "failed", code, refusesWorker: status === 401 || status === 409 };
+// time-out, unless its status is a refusal. A page comes from a proxy or a login form, whatever its status says.
+function analysisOutcome({ answer, problem }: CallResult): AnalysisOutcome {
+  const success = answer !== null && answer.status >= 200 && answer.status <= 299;
+  const endedEarly = problem === "timeout" || problem === "aborted";
+  if (answer === null || (success && endedEarly)) return failed(`APP_${lostBecause({ problem })}`, "may_heal");
+  if (!success) return failed(`APP_HTTP_${answer.status}`, failureOf(answer.status));
+  return isPage(answer) ? failed("APP_ANSWER_INVALID", "may_heal") : { status: "ok" };
+}
+
+function failed(code: string, failure: AnalysisFailure): AnalysisOutcome {
+  return { status: "failed", code, failure };
+}
+
+function failureOf(status: number): AnalysisFailure {
+  if (status === 401 || status === 409) return "refused";
+  return status === 408 || status === 429 || status >= 500 ? "may_heal" : "lasting";
 }
 
 function editorialOutcome(result: CallResult): EditorialOutcome {
@@ -107,7 +125,7 @@ function editorialOutcome(result: CallResult): EditorialOutcome {
   return answer === null ? { status: "failed", code: "WORKER_ANSWER_INVALID" } : { status: "ok", answer };
 }
 
-function lostBecause(result: CallResult): string {
-  if (result.problem === "timeout") return "TIMEOUT";
-  return result.problem === "aborted" ? "ABORTED" : "UNREACHABLE";
+function lostBecause({ problem }: Pick<CallResult, "problem">): string {
+  if (problem === "timeout") return "TIMEOUT";
+  return problem === "aborted" ? "ABORTED" : "UNREACHABLE";
 }

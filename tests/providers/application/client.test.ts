@@ -53,7 +53,7 @@ describe("applicationClient().analyzeWeek()", () => {
     expect(await wrong.analyzeWeek(week)).toEqual({
       status: "failed",
       code: "APP_HTTP_401",
-      refusesWorker: true,
+      failure: "refused",
     });
     expect(application.analyzed).toEqual([]);
   });
@@ -63,23 +63,46 @@ describe("applicationClient().analyzeWeek()", () => {
     expect(await client.analyzeWeek(week)).toEqual({
       status: "failed",
       code: "APP_HTTP_409",
-      refusesWorker: true,
+      failure: "refused",
     });
   });
 
-  test.each([302, 400, 403, 404, 408, 422, 429, 500, 503])(
-    "a %i is one connection's failure",
-    async (status) => {
-      application.routes.analysis.next({ status, json: { error: "ana@client.example" } });
-      const expected = { status: "failed" as const, code: `APP_HTTP_${status}`, refusesWorker: false };
-      expect(await client.analyzeWeek(week)).toEqual(expected);
-      expect(application.ledger).toHaveLength(1);
-    },
-  );
+  test.each([
+    ...[302, 400, 403, 404, 418, 422].map((status) => [status, "lasting"] as const),
+    ...[408, 429, 500, 502, 503, 504, 599].map((status) => [status, "may_heal"] as const),
+  ])("a %i is a failure that is %s", async (status, failure) => {
+    application.routes.analysis.next({ status, json: { error: "ana@client.example" } });
+    const expected = { status: "failed" as const, code: `APP_HTTP_${status}`, failure };
+    expect(await client.analyzeWeek(week)).toEqual(expected);
+    expect(application.ledger).toHaveLength(1);
+  });
+
+  test.each([
+    ["that calls itself one", { "content-type": "text/html; charset=utf-8" }, '{"ok":true}'],
+    ["in capitals", { "content-type": "Text/HTML" }, ""],
+    ["of the older kind", { "content-type": "application/xhtml+xml" }, ""],
+    ["that calls itself JSON", {}, "<!DOCTYPE html><html><body>Sign in</body></html>"],
+    ["after blanks and a byte order mark", {}, "\uFEFF \r\n\t<html>"],
+    ["that begins with a comment", { "content-type": "text/plain" }, "<!-- served by the proxy --><html>"],
+  ])("a page %s is no success, and may be over soon", async (_name, headers, text) => {
+    application.routes.analysis.next({ status: 200, headers, text });
+    const expected = { status: "failed" as const, code: "APP_ANSWER_INVALID", failure: "may_heal" as const };
+    expect(await client.analyzeWeek(week)).toEqual(expected);
+  });
+
+  test.each(["", "ok", "null", '"<html>"', "< 5", '{"html":"<p>"}', "[]"])("a 2xx with %p is one", async (text) => {
+    application.routes.analysis.next({ status: 202, text, headers: { "content-type": "text/plain" } });
+    expect(await client.analyzeWeek(week)).toEqual({ status: "ok" });
+  });
+
+  test("an error's page is judged by its status", async () => {
+    application.routes.analysis.next({ status: 404, headers: { "content-type": "text/html" }, text: "<html>" });
+    expect(await client.analyzeWeek(week)).toMatchObject({ code: "APP_HTTP_404", failure: "lasting" });
+  });
 
   test.each([
     [{ status: 204 }, "ok"],
-    ["not_json", "ok"],
+    ["not_json", "APP_ANSWER_INVALID"],
     ["huge", "ok"],
     ["break_body", "ok"],
     ["stall_body", "APP_TIMEOUT"],
@@ -92,12 +115,13 @@ describe("applicationClient().analyzeWeek()", () => {
     const caller = clientOf(application.url, SILENT.has(scripted) ? { limitMs: 150 } : {});
     const outcome = await caller.analyzeWeek(week);
     expect(outcome.status === "ok" ? "ok" : outcome.code).toBe(expected);
+    if (outcome.status === "failed") expect(outcome.failure).toBe("may_heal");
     expect(application.ledger).toHaveLength(1);
   });
 
   test("says that nobody listens", async () => {
     const nobody = clientOf(`http://127.0.0.1:${await refusedPort()}`);
-    expect(await nobody.analyzeWeek(week)).toMatchObject({ code: "APP_UNREACHABLE", refusesWorker: false });
+    expect(await nobody.analyzeWeek(week)).toMatchObject({ code: "APP_UNREACHABLE", failure: "may_heal" });
   });
 
   test("says that the run was aborted", async () => {
