@@ -15,7 +15,7 @@
 
 import { defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
-import { aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
 /** The command; see the head of this file. */
@@ -37,9 +37,23 @@ export const weekly = defineCommand({
     "skip-whatsapp": { type: "boolean", description: "Do not send WhatsApp messages" },
     "skip-email": { type: "boolean", description: "Do not send e-mails" },
     "skip-editorials": { type: "boolean", description: "Do not drain the social editorial adjustments" },
+    "without-social": {
+      type: "boolean",
+      description: "Make the reports without social networks: no analysis call",
+    },
+    patience: {
+      type: "string",
+      valueHint: "minutes",
+      default: "15",
+      description: "How long to wait for an application that does not answer; 0 breaks off at once",
+    },
     concurrency: { type: "string", valueHint: "n", default: "8", description: "Reports in flight at a time" },
   },
-  checks: { tenant: aUuid, concurrency: aPositiveInteger },
+  checks: { tenant: aUuid, concurrency: aPositiveInteger, patience: aMinuteCount },
+  checkTogether: (given) =>
+    given.has("dry-run") && given.has("without-social")
+      ? "options --dry-run and --without-social exclude each other"
+      : undefined,
   example: "opsctl weekly --dry-run --json",
 
   async run(args, context) {
@@ -55,6 +69,8 @@ export const weekly = defineCommand({
       skipWhatsapp: args["skip-whatsapp"] === true,
       skipEmail: args["skip-email"] === true,
       skipEditorials: args["skip-editorials"] === true,
+      withoutSocial: args["without-social"] === true,
+      patienceMinutes: Number(args.patience),
       concurrency: Number(args.concurrency),
       showProgress: args.json !== true,
     };

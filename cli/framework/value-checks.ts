@@ -8,6 +8,12 @@ export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "e
 export const aPositiveInteger: ValueCheck = (value) =>
   /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
 
+/** Accepts a whole number of minutes, up to a day. */
+export const aMinuteCount: ValueCheck = (value) =>
+  /^[0-9]{1,9}$/.test(value) && Number(value) <= 1440
+    ? undefined
+    : "expects a whole number of minutes, 0 to 1440";
+
 /** Accepts an http or https URL. */
 export const aWebUrl: ValueCheck = (value) =>
   /^https?:\/\//i.test(value) && URL.canParse(value) ? undefined : "expects an http or https URL";

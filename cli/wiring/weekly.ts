@@ -18,7 +18,14 @@ import { VERSION } from "../framework/version.ts";
 /** The flags of `opsctl weekly`, checked. */
 export type WeeklyFlags = Pick<
   WeeklyOptions,
-  "dryRun" | "tenantId" | "skipWhatsapp" | "skipEmail" | "skipEditorials" | "concurrency"
+  | "dryRun"
+  | "tenantId"
+  | "skipWhatsapp"
+  | "skipEmail"
+  | "skipEditorials"
+  | "withoutSocial"
+  | "patienceMinutes"
+  | "concurrency"
 > & { showProgress: boolean };
 
 /** Connections beyond those of the reports in flight: one lists the owners, one holds the lock of the drain. */

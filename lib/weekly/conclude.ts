@@ -109,5 +109,6 @@ function isRestricted({ tenantId, skipWhatsapp, skipEmail, skipEditorials }: Wee
 
 /** A run that left something out proves nothing about it. */
 function isWholeRun(options: WeeklyOptions, editorials: EditorialSummary): boolean {
-  return !isRestricted(options) && (editorials.status === "completed" || editorials.status === "disabled");
+  const isDrained = editorials.status === "completed" || editorials.status === "disabled";
+  return !isRestricted(options) && !options.withoutSocial && isDrained;
 }

@@ -8,17 +8,22 @@ import type { WeeklyDependencies, WeeklyOptions } from "./context/dependencies.t
 import { stopOnInterrupt } from "./context/interrupt.ts";
 import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./context/look-again.ts";
 import { watchMidnight } from "./context/midnight.ts";
-import { type Run, stopIfDatabaseIsGone } from "./context/run.ts";
+import { newOwnersOf } from "./context/new-owners.ts";
+import { type Owner, ownerKey } from "./context/owner.ts";
+import { recentClock } from "./context/recent-clock.ts";
+import { type Run, readClock, stopIfDatabaseIsGone } from "./context/run.ts";
 import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./context/run-stop.ts";
-import { forEachConcurrently, scopesOf } from "./context/scopes.ts";
+import { forEachConcurrently, ownersOf } from "./context/scopes.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./context/summary.ts";
 import { boundedStore, within } from "./database/bounded-store.ts";
-import type { Scope } from "./database/recipients.ts";
 import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
 import { deliveryChannels } from "./delivery/channels.ts";
 import { deliver } from "./delivery/deliver.ts";
 import { checkSetupAndOwners } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
+import { createPutBackOwners } from "./outage/put-back.ts";
+import { runAdmission } from "./outage/run-admission.ts";
+import { countLeftOwners, type OwnerStatus, takeAgain } from "./outage/take-again.ts";
 import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
 import { completeReport } from "./report/complete.ts";
 
@@ -79,12 +84,18 @@ async function runUntilStopped(
 
   const channels = deliveryChannels(dependencies, options, stop);
   const { window } = start;
-  const busy = { busyScopes: [], busyDeliveries: [] };
-  const run: Run = { dependencies, options, window, startedAt, startedMs, tally, stop, channels, ...busy };
+  const begun = { dependencies, options, window, startedAt, startedMs, tally, stop, channels };
+  const run: Run = { ...begun, ...nothingLeftOver(), ...judgesOf(begun) };
   if (dryRun) return finish(await asking("check the owners", checkSetupAndOwners(run)));
 
-  await reportEveryScope(run); // 1 to 12
-  await lookAgainAtBusy(run, (scope) => reportScope(run, scope));
+  const report = (owner: Owner) => reportOwner(run, owner);
+  await reportEveryOwner(run, ownersOf(run)); // 1 to 12
+  run.admission.endFirstPass();
+  await takeAgain(run, report);
+  await reportEveryOwner(run, newOwnersOf(run));
+  await lookAgainAtBusy(run, report);
+  await takeAgain(run, report);
+  countLeftOwners(run);
   const editorials = await editorialStep(run); // 13 and 14
   return await concludeRun(run, editorials, finish); // 15
 }
@@ -108,15 +119,29 @@ function startOf(startedAt: Temporal.Instant) {
   } satisfies Partial<WeeklySummary>;
 }
 
-/** Steps 1 to 12 for every owner, a bounded number at a time. */
-async function reportEveryScope(run: Run): Promise<void> {
+/** What a run may have to come back to. */
+function nothingLeftOver(): Pick<Run, "busyScopes" | "busyDeliveries" | "putBack" | "unclaimed"> {
+  return { busyScopes: [], busyDeliveries: [], putBack: createPutBackOwners(), unclaimed: new Set() };
+}
+
+/** What tells a run whether it may go on. */
+function judgesOf(
+  run: Pick<Run, "dependencies" | "options" | "stop" | "startedAt" | "startedMs">,
+): Pick<Run, "admission" | "recentClock"> {
+  const { monotonicMs } = run.dependencies;
+  return { admission: runAdmission(run), recentClock: recentClock(() => readClock(run), monotonicMs) };
+}
+
+/** Steps 1 to 12 for these owners, a bounded number at a time. */
+async function reportEveryOwner(run: Run, owners: AsyncIterable<Owner>): Promise<void> {
   const { log, progress } = run.dependencies;
   const warnIfMondayIsTooShort = watchMidnight(run);
   try {
-    await forEachConcurrently(scopesOf(run), run.options.concurrency, async (scope) => {
+    await forEachConcurrently(owners, run.options.concurrency, async (owner) => {
       if (run.stop.reason()) return;
-      if ((await reportScope(run, scope)) === "busy") rememberBusyScope(run, scope);
-      progress.advance(1);
+      const status = await reportOwner(run, owner);
+      if (status === "busy") rememberBusyScope(run, owner.scope);
+      if (status === "busy" || status === "done") progress.advance(1);
       warnIfMondayIsTooShort();
     });
   } catch (error) {
@@ -126,9 +151,13 @@ async function reportEveryScope(run: Run): Promise<void> {
 }
 
 /** One owner: the report (steps 1 to 6), then WhatsApp (7 to 9), then e-mail (10 to 12). */
-async function reportScope(run: Run, scope: Scope): Promise<"done" | "busy"> {
-  const result = await completeReport(run, scope);
-  if (result.status === "busy") return "busy";
+async function reportOwner(run: Run, owner: Owner): Promise<OwnerStatus> {
+  const { scope } = owner;
+  const turn = await run.admission.enter(ownerKey(scope));
+  if (turn === null) return "not_taken";
+  const result = await completeReport(run, owner, turn).finally(() => run.admission.leave(turn));
+  if (result.status === "busy" || result.status === "put_back") return result.status;
+  if (result.status === "stopped") return "not_taken";
   if (result.status === "failed") await stopIfDatabaseIsGone(run);
   if (result.status !== "completed") return "done";
   const { report } = result;

@@ -7,6 +7,8 @@ export type Progress = {
   advance(n: number): void;
   /** Sets the number of items. */
   setTotal(total: number): void;
+  /** Says in the place of the bar why nothing advances; null shows the bar again. */
+  setNote(note: string | null): void;
   /** Wipes the bar from the line. */
   stop(): void;
 };
@@ -30,9 +32,10 @@ export function createProgress(options: {
   now?: () => number;
 }): Progress {
   const { stream, enabled, now = () => performance.now() } = options;
-  if (!enabled) return { advance() {}, setTotal() {}, stop() {} };
+  if (!enabled) return { advance() {}, setTotal() {}, setNote() {}, stop() {} };
   let total = options.total ?? 0;
   let done = 0;
+  let note: string | null = null;
   let drawn = "";
   let drawnAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
@@ -43,7 +46,7 @@ export function createProgress(options: {
     drawn = "";
   };
   const draw = () => {
-    const line = renderBar(done, total, stream.columns ?? 80);
+    const line = renderLine({ done, total, note }, stream.columns ?? 80);
     stream.write(`\r${line}${" ".repeat(Math.max(0, drawn.length - line.length))}`);
     drawn = line;
     drawnAt = now();
@@ -62,6 +65,10 @@ export function createProgress(options: {
       total = n;
       drawIfDue();
     },
+    setNote(text) {
+      note = text;
+      if (!stopped) draw();
+    },
     stop() {
       stopped = true;
       wipe();
@@ -78,8 +85,11 @@ export function writeLine(stream: TextStream, line: string): void {
   bar?.draw();
 }
 
-function renderBar(done: number, total: number, columns: number): string {
+type Shown = { done: number; total: number; note: string | null };
+
+function renderLine({ done, total, note }: Shown, columns: number): string {
   const count = total > 0 ? ` ${done}/${total}` : ` ${done}`;
+  if (note !== null) return `${count.trim()} ${note}`.slice(0, Math.max(0, columns - 1));
   // One column stays free: a full line would wrap and could not be wiped.
   const width = Math.min(MAX_BAR, columns - count.length - 3);
   if (total <= 0 || width < 1) return count.trim().slice(0, Math.max(0, columns - 1));

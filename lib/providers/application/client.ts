@@ -101,7 +101,8 @@ type RouteCall = {
 function analysisOutcome({ answer, problem }: CallResult): AnalysisOutcome {
   const success = answer !== null && answer.status >= 200 && answer.status <= 299;
   const endedEarly = problem === "timeout" || problem === "aborted";
-  if (answer === null || (success && endedEarly)) return failed(`APP_${lostBecause({ problem })}`, "may_heal");
+  if (answer === null || (success && endedEarly))
+    return failed(`APP_${lostBecause({ problem })}`, "may_heal");
   if (!success) return failed(`APP_HTTP_${answer.status}`, failureOf(answer.status));
   return isPage(answer) ? failed("APP_ANSWER_INVALID", "may_heal") : { status: "ok" };
 }

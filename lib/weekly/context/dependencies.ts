@@ -15,6 +15,10 @@ export type WeeklyOptions = {
   skipWhatsapp: boolean;
   skipEmail: boolean;
   skipEditorials: boolean;
+  /** No analysis call: the operator's choice while the application stays away. */
+  withoutSocial: boolean;
+  /** How long the run waits for an application that does not answer; 0 is not at all. */
+  patienceMinutes: number;
   concurrency: number;
   appBaseUrl: string;
   whatsappSenderTenantId: string | null;

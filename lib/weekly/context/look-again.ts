@@ -2,6 +2,7 @@ import type { Scope } from "../database/recipients.ts";
 import type { Count } from "../delivery/count.ts";
 import { reuseSent } from "../delivery/mend-timeline.ts";
 import { isOwnerErased } from "./erasure.ts";
+import { newOwner, type Owner } from "./owner.ts";
 import type { HeldDelivery, Run } from "./run.ts";
 import { forEachConcurrently } from "./scopes.ts";
 
@@ -25,10 +26,14 @@ export function rememberBusyDelivery(run: Run, held: HeldDelivery): void {
  *
  * Behaviour: what they still hold counts as busy (reports) or partial (deliveries), since this run cannot know its end.
  */
-export async function lookAgainAtBusy(run: Run, reportScope: (scope: Scope) => Promise<"done" | "busy">) {
+export async function lookAgainAtBusy(
+  run: Run,
+  reportOwner: (owner: Owner) => Promise<"done" | "busy" | "put_back" | "not_taken">,
+): Promise<void> {
   const scopes = run.busyScopes.splice(0);
   await forEachConcurrently(scopes, run.options.concurrency, async (scope) => {
-    if (!run.stop.reason() && (await reportScope(scope)) === "done") run.tally.reports.busy -= 1;
+    const status = run.stop.reason() ? "not_taken" : await reportOwner(newOwner(scope));
+    if (status === "done" || status === "put_back") run.tally.reports.busy -= 1;
     else run.tally.fail({ step: "report", code: "report_busy", tenantId: scope.tenantId });
   });
   const deliveries = run.busyDeliveries.splice(0);

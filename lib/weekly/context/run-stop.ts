@@ -62,6 +62,13 @@ export const RUN_INTERRUPTED: StopReason = {
   hint: "Run opsctl weekly again on the same Monday; it goes on where this run stopped",
 };
 
+/** The application was away for longer than the run's patience. */
+export const APP_NOT_ANSWERING: StopReason = {
+  code: "APP_NOT_ANSWERING",
+  message: "Stopped the run: the application did not analyse any connection for as long as the run waits",
+  hint: "Look at the application, then run opsctl weekly again on the same Monday; --without-social reports without it",
+};
+
 /** Answers that refuse the worker itself: a run that went on would send every owner an empty report. */
 export const APPLICATION_REFUSES: Record<string, StopReason> = {
   APP_HTTP_401: {

@@ -5,6 +5,8 @@ import type { Scope } from "../database/recipients.ts";
 import { isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
 import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
+import type { Admission } from "../outage/admission.ts";
+import type { PutBackOwners } from "../outage/put-back.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
 import { DATABASE_LOST, MONDAY_ENDED, type Stop } from "./run-stop.ts";
 import type { Tally } from "./summary.ts";
@@ -22,6 +24,14 @@ export type Run = {
   /** Held by another process when this run came to them; looked at once more at the end. */
   busyScopes: Scope[];
   busyDeliveries: HeldDelivery[];
+  /** When the next owner may be claimed. */
+  admission: Admission;
+  /** Owners whose reports wait for the application; each is taken once more. */
+  putBack: PutBackOwners;
+  /** Owners whose claim failed, so that they are not taken for new ones. */
+  unclaimed: Set<string>;
+  /** The database's clock, a few seconds old at most. */
+  recentClock(): Promise<Temporal.Instant>;
 };
 
 /** A delivery that another process was making when this run came to it. */
@@ -42,6 +52,12 @@ export async function refusalToBegin(run: Pick<Run, "dependencies" | "stop">): P
     const now = await readClock(run);
     if (!isReportDay(now)) run.stop.because(MONDAY_ENDED);
   }
+  return run.stop.reason()?.code ?? null;
+}
+
+/** The same for one of many calls that follow each other: the clock's last reading may be a few seconds old. */
+export async function refusalToCall(run: Pick<Run, "stop" | "recentClock">): Promise<string | null> {
+  if (!run.stop.reason() && !isReportDay(await run.recentClock())) run.stop.because(MONDAY_ENDED);
   return run.stop.reason()?.code ?? null;
 }
 

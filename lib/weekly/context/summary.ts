@@ -101,6 +101,8 @@ export function createTally() {
   const tally = {
     reports: { scopes: 0, completed: 0, reused: 0, busy: 0, failed: 0, ineligible: 0, partialCoverage: 0 },
     social: { calls: 0, failed: 0 },
+    /** Networks with a readable analysis in a report that this run made. */
+    networksAnalysed: 0,
     whatsapp: counts(),
     email: counts(),
     failures: [] as Failure[],
@@ -129,9 +131,9 @@ export function createTally() {
   return tally;
 }
 
-/** Whether every analysis call failed: then opsctl or the application is at fault, not one connection. */
-export function everySocialCallFailed({ social }: Pick<Tally, "social">): boolean {
-  return social.calls > 0 && social.failed === social.calls;
+/** Whether every network failed for good: then opsctl or the application is at fault, not one connection. */
+export function everySocialCallFailed({ social, networksAnalysed }: Tally): boolean {
+  return social.failed > 0 && networksAnalysed === 0;
 }
 
 /**

@@ -34,6 +34,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     countScopes: bound(store.countScopes),
     listScopes: bound(store.listScopes),
     ownerExists: bound(store.ownerExists),
+    listNewScopes: bound(store.listNewScopes),
     claimReport: bound(store.claimReport),
     readEvidence: bound(store.readEvidence),
     persistReport: bound(store.persistReport),

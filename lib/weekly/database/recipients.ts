@@ -43,6 +43,29 @@ export async function ownerExists(sql: postgres.Sql, { tenantId, userId }: Scope
   return row!.exists;
 }
 
+/** `listScopes` of the owners of whom this window has no report's row, in whatever state. */
+export async function listNewScopes(
+  sql: postgres.Sql,
+  tenantId: string | null,
+  window: { start: string; end: string },
+  after: Scope | null,
+  limit: number,
+): Promise<Scope[]> {
+  return await sql<Scope[]>`
+    select s.tenant_id as "tenantId", s.user_id as "userId"
+    from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
+    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+      and (${after?.tenantId ?? null}::uuid is null
+           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+      and not exists (
+        select from public.weekly_performance_reports as r
+        where r.tenant_id = s.tenant_id and r.user_id = s.user_id
+          and r.window_start = ${window.start}::text::timestamptz
+          and r.window_end = ${window.end}::text::timestamptz)
+    order by s.tenant_id, s.user_id
+    limit ${limit}`;
+}
+
 /** `listScopes` with phone and e-mail, for the readiness check: in a read-only transaction. */
 export async function listRecipients(
   sql: postgres.Sql,

@@ -11,7 +11,14 @@ import {
 } from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
 import { readEvidence } from "./evidence.ts";
-import { countScopes, listRecipients, listScopes, ownerExists, readSenders } from "./recipients.ts";
+import {
+  countScopes,
+  listNewScopes,
+  listRecipients,
+  listScopes,
+  ownerExists,
+  readSenders,
+} from "./recipients.ts";
 import { claimReport, failReport, persistReport } from "./reports.ts";
 
 /** Every SQL call of the weekly run. */
@@ -36,6 +43,7 @@ export function weeklyStore(sql: postgres.Sql) {
     countScopes: onPool(countScopes),
     listScopes: onPool(listScopes),
     ownerExists: onPool(ownerExists),
+    listNewScopes: onPool(listNewScopes),
     claimReport: onPool(claimReport),
     readEvidence: onPool(readEvidence),
     persistReport: onPool(persistReport),

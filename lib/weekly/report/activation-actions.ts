@@ -1,3 +1,4 @@
+import { isOurFailure } from "../our-failure.ts";
 import type { ActivationAction, Channel, ChannelName, Payload } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 
@@ -20,7 +21,8 @@ const NOT_ABOUT_CONNECTION = new Set<string | null>([
  * Steps that would fill what this week's report lacks, most useful first.
  *
  * Behaviour: at least one; the same channels always give the same steps. Only what an owner can do in the application:
- *            connect a network, send an e-mail, check a connection that failed, open the report.
+ *            connect a network, send an e-mail, check a connection without an analysis, open the report; nothing about a
+ *            failure of ours.
  */
 export function activationActions(channels: Payload["channels"]): ActivationAction[] {
   const actions = [
@@ -57,7 +59,7 @@ function checkConnection(
   network: (typeof NETWORKS)[number],
   { status, reason }: Channel,
 ): ActivationAction | null {
-  if (status === "available" || NOT_ABOUT_CONNECTION.has(reason)) return null;
+  if (status === "available" || NOT_ABOUT_CONNECTION.has(reason) || isOurFailure(reason)) return null;
   return {
     code: `check_${network}`,
     channel: network,

@@ -11,10 +11,9 @@ import {
   unavailableChannel,
 } from "../payload.ts";
 import { activationActions } from "./activation-actions.ts";
-import type { CollectedConnection } from "./collect.ts";
 import { emailChannel } from "./email-channel.ts";
 import type { Evidence } from "./evidence.ts";
-import { socialChannel } from "./social-channel.ts";
+import { type CollectedConnection, socialChannel } from "./social-channel.ts";
 
 /** What one report is built from. */
 export type PayloadInput = {

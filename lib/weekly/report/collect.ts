@@ -1,70 +1,122 @@
-import type { ApplicationClient } from "../../providers/application/client.ts";
+import type { AnalysisFailure, ApplicationClient } from "../../providers/application/client.ts";
 import type { Scope } from "../database/recipients.ts";
 import type { Connection, WindowBounds } from "../database/reports.ts";
 
-/** A connection after its call: `code` is null when the application analysed it. */
-export type CollectedConnection = Connection & { code: string | null };
+/**
+ * What came of asking for one connection's analysis.
+ *
+ * Shape: `code` is null when the application answered; `failure` is null when there was no call, or no failure.
+ */
+export type AnalysisAnswer = { code: string | null; failure: AnalysisFailure | null };
+
+/** A connection with its answer. */
+export type CollectedConnection = Connection & AnalysisAnswer;
 
 /** The code of a connection that was not asked for: the claim's lease would have ended during the call. */
 export const LEASE_EXHAUSTED = "collection_lease_exhausted";
 
-/** The outcome of collecting one owner's connections; with a `refusal` the report must not be built. */
-export type Collected = { connections: CollectedConnection[]; refusal: string | null };
+/** The code of a connection that was not asked for: the operator chose `--without-social`. */
+export const LEFT_OUT = "social_left_out";
+
+/**
+ * The answers of one owner's connections, and why the rest was not asked.
+ *
+ * Shape: `whole`: all were asked; `refused`: the last answer may be meant for the worker itself; `put_back`: the
+ *        application is away; `stopped`: the run ends, with this code.
+ */
+export type Collected = { connections: CollectedConnection[] } & (
+  | { status: "whole" | "refused" | "put_back" }
+  | { status: "stopped"; code: string }
+);
 
 /** What collecting needs: the application, the right to go on, and how much of the claim's lease is left. */
 export type CollectDependencies = {
   application: Pick<ApplicationClient, "analyzeWeek">;
   /** Why no further call may begin, as far as this process knows; null when one may. */
   stopped(): string | null;
-  /** The same, after asking the database's clock: the end of Monday stops a run too. */
-  refusal(): Promise<string | null>;
+  /** The same, with a look at the database's clock: the end of Monday stops a run too. */
+  refusal(clock: "recent" | "now"): Promise<string | null>;
+  /** The application is away: the owner is put back. */
+  mustPutBack(): boolean;
+  /** Whether a 401 or 409 can be meant for the worker itself: no call of this run has been good. */
+  mayRefuseWorker(): boolean;
   leaseLeftMs(): number;
   /** Called when a call begins. */
   onCall(): void;
+  /** Called for each failed call, unless it is returned as `refused`. */
+  onFailure(failure: AnalysisFailure, code: string): void;
   signal: AbortSignal;
+};
+
+/** Whose connections are collected, and what is known of them already. */
+export type CollectWork = {
+  scope: Scope;
+  window: WindowBounds;
+  connections: Connection[];
+  known: ReadonlyMap<string, AnalysisAnswer>;
 };
 
 /** How much of the lease must be left to begin a call: time for the call and for the steps after it. */
 const LEASE_NEEDED_MS = 120_000;
 
 /**
- * Step 3: asks the application to analyse each active connection, one call each and never a second one.
+ * Step 3: asks the application to analyse each active connection, one call each.
  *
- * Behaviour: a failed call is data, with its code; a refusal of the worker itself (401, 409) ends the collection. One
- *            call at a time per owner, so that few calls are in flight when a refusal comes.
+ * Behaviour: a failed call is data, with its code. One call at a time per owner, so that few calls are in flight when
+ *            the application goes away or refuses.
  * Source:    weekly report document, run flow 3 and 4.
  */
 export async function collectSocial(
   dependencies: CollectDependencies,
-  scope: Scope,
-  window: WindowBounds,
-  connections: Connection[],
+  { scope, window, connections, known }: CollectWork,
 ): Promise<Collected> {
   const collected: CollectedConnection[] = [];
   let isFirst = true;
   for (const connection of connections) {
-    // The claim has just checked the day, so the first call need not ask the clock.
-    const refusal = isFirst ? dependencies.stopped() : await dependencies.refusal();
-    if (refusal !== null) return { connections: collected, refusal };
-    if (dependencies.leaseLeftMs() < LEASE_NEEDED_MS) {
-      collected.push({ ...connection, code: LEASE_EXHAUSTED });
+    const answered = known.get(connection.id) ?? withoutCall(dependencies);
+    if (answered !== null) {
+      collected.push({ ...connection, ...answered });
       continue;
     }
+    // The claim has just checked the day, so the first call need not ask the clock.
+    const code = isFirst ? dependencies.stopped() : await dependencies.refusal("recent");
+    if (code !== null) return { status: "stopped", code, connections: collected };
+    if (dependencies.mustPutBack()) return { status: "put_back", connections: collected };
     isFirst = false;
-    dependencies.onCall();
-    const result = await dependencies.application.analyzeWeek(
-      {
-        tenantId: scope.tenantId,
-        userId: scope.userId,
-        connectionId: connection.id,
-        windowStart: window.start,
-        windowEnd: window.end,
-      },
-      dependencies.signal,
-    );
-    collected.push({ ...connection, code: result.status === "ok" ? null : result.code });
-    if (result.status !== "ok" && result.refusesWorker)
-      return { connections: collected, refusal: result.code };
+    const answer = await askFor(dependencies, { scope, window, connection });
+    collected.push({ ...connection, ...answer });
+    if (answer.failure === null) continue;
+    if (answer.failure === "refused" && dependencies.mayRefuseWorker())
+      return { status: "refused", connections: collected };
+    dependencies.onFailure(answer.failure, answer.code!);
+    // The application says that Monday is over: the database knows.
+    const ended = answer.code === OUTSIDE_MONDAY ? await dependencies.refusal("now") : null;
+    if (ended !== null) return { status: "stopped", code: ended, connections: collected };
   }
-  return { connections: collected, refusal: null };
+  return { status: "whole", connections: collected };
+}
+
+/** The application's answer on another day than Monday. */
+const OUTSIDE_MONDAY = "APP_HTTP_409";
+
+function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | null {
+  return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null } : null;
+}
+
+async function askFor(
+  { application, onCall, signal }: CollectDependencies,
+  { scope, window, connection }: { scope: Scope; window: WindowBounds; connection: Connection },
+): Promise<AnalysisAnswer> {
+  onCall();
+  const week = {
+    tenantId: scope.tenantId,
+    userId: scope.userId,
+    connectionId: connection.id,
+    windowStart: window.start,
+    windowEnd: window.end,
+  };
+  const result = await application.analyzeWeek(week, signal);
+  return result.status === "ok"
+    ? { code: null, failure: null }
+    : { code: result.code, failure: result.failure };
 }

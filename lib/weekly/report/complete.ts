@@ -1,5 +1,7 @@
 import * as v from "valibot";
 import { isErasure } from "../context/erasure.ts";
+import { rememberUnclaimed } from "../context/new-owners.ts";
+import type { Owner } from "../context/owner.ts";
 import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { DeliveryChannelName, KnownDelivery } from "../database/deliveries.ts";
@@ -7,8 +9,11 @@ import type { Scope } from "../database/recipients.ts";
 import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
 import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
+import type { Turn } from "../outage/admission.ts";
 import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
-import { makeReport, ReportFailure, type ReportInProgress } from "./make.ts";
+import type { ReportInProgress } from "./in-progress.ts";
+import { makeReport } from "./make.ts";
+import { PutBack, ReportFailure } from "./report-failure.ts";
 
 /** A report that can be delivered; `known` has the deliveries that exist already. */
 export type CompletedReport = {
@@ -19,10 +24,14 @@ export type CompletedReport = {
   known: Partial<Record<DeliveryChannelName, KnownDelivery>>;
 };
 
-/** The outcome of one owner's report; a failure is counted and kept for the summary. */
+/**
+ * The outcome of one owner's report; a failure is counted and kept for the summary.
+ *
+ * Shape: `put_back`: the owner is taken once more; `stopped`: Monday was over before the claim.
+ */
 export type ReportResult =
   | { status: "completed"; report: CompletedReport }
-  | { status: "busy" | "ineligible" | "failed" };
+  | { status: "busy" | "ineligible" | "failed" | "put_back" | "stopped" };
 
 const REPORT_LEASE_MS = 20 * 60_000;
 /** How long a claim is repeated while the database is away. */
@@ -36,7 +45,8 @@ const FAIL_MS = 5_000;
  * Behaviour: never throws for one report; a technical failure makes the row `failed` while this process holds it.
  * Source:    weekly report document, Run flow 1 to 6.
  */
-export async function completeReport(run: Run, scope: Scope): Promise<ReportResult> {
+export async function completeReport(run: Run, owner: Owner, turn: Turn): Promise<ReportResult> {
+  const { scope } = owner;
   const claimedAtMs = run.dependencies.monotonicMs();
   let claim: ReportClaim;
   try {
@@ -44,9 +54,10 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
   } catch (error) {
     if (isOutsideReportDay(error)) {
       run.stop.because(MONDAY_ENDED);
-      return { status: "failed" };
+      return { status: "stopped" };
     }
     if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
+    rememberUnclaimed(run, scope);
     return failed(run, { scope, code: "report_claim_failed", cause: error });
   }
   const { outcome, reportId, token, connections } = claim;
@@ -58,6 +69,9 @@ export async function completeReport(run: Run, scope: Scope): Promise<ReportResu
     report: { id: reportId, token, scope, window: run.window },
     connections,
     leaseLeftMs: () => claimedAtMs + REPORT_LEASE_MS - run.dependencies.monotonicMs(),
+    turn,
+    isSecondChance: owner.isSecondChance,
+    answers: owner.answers,
   }); // 3 to 6
 }
 
@@ -80,11 +94,25 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
     return { status: "completed", report: { id, scope, payload, known: {} } };
   } catch (error) {
     if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
+    if (error instanceof PutBack) return await putBack(run, work.report, error);
     const { code, cause } =
       error instanceof ReportFailure ? error : { code: "report_persist_failed", cause: error };
     await failRow(run, work.report, code);
     return failed(run, { scope, code, cause, reportId: id });
   }
+}
+
+/** The row is free for anyone at once: nothing waits under a lease. */
+async function putBack(run: Run, report: ClaimedReport, { code, answers }: PutBack): Promise<ReportResult> {
+  const { id: reportId, scope } = report;
+  await failRow(run, report, code);
+  run.putBack.add({ scope, reportId, code, answers });
+  run.dependencies.log.debug("A report waits for the application", {
+    code,
+    tenantId: scope.tenantId,
+    reportId,
+  });
+  return { status: "put_back" };
 }
 
 async function failRow(run: Run, report: ClaimedReport, code: string): Promise<void> {

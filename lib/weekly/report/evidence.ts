@@ -77,10 +77,19 @@ export function evidenceOf(rows: EvidenceRows): Evidence {
 }
 
 /** The content of an analysis row, or null when it does not have the promised shape. */
-export function parseAnalysis(row: AnalysisRow): v.InferOutput<typeof analysisSchema> | null {
+export function parseAnalysis(row: AnalysisRow): AnalysisContent | null {
+  const known = parsed.get(row);
+  if (known !== undefined) return known;
   const result = v.safeParse(analysisSchema, row);
-  return result.success ? result.output : null;
+  const content = result.success ? result.output : null;
+  parsed.set(row, content);
+  return content;
 }
+
+type AnalysisContent = v.InferOutput<typeof analysisSchema>;
+
+/** Rows of a report are asked for more than once, and may be large. */
+const parsed = new WeakMap<AnalysisRow, AnalysisContent | null>();
 
 function isRepeatable(value: unknown, depth: number): boolean {
   if (typeof value === "number") return Number.isFinite(value);

@@ -1,8 +1,11 @@
 import type { AnalysisRow } from "../database/evidence.ts";
-import type { WindowBounds } from "../database/reports.ts";
+import type { Connection, WindowBounds } from "../database/reports.ts";
 import { type PlainChannel, type Source, unavailableChannel } from "../payload.ts";
-import type { CollectedConnection } from "./collect.ts";
+import { LEFT_OUT } from "./collect.ts";
 import { parseAnalysis } from "./evidence.ts";
+
+/** A connection after the collection; `code` is null when the application has answered for it. */
+export type CollectedConnection = Connection & { code: string | null };
 
 /** A social channel of the report, where its content came from, and the triggers its analyses recorded. */
 export type SocialChannel = { channel: PlainChannel; sources: Source[]; triggers: unknown[] };
@@ -55,7 +58,7 @@ function sourceOf({ connection, row, reason }: Finding): Source {
   const analysis = row ? { analysisId: row.id, updatedAt: row.updatedAt } : {};
   const base = { channel: connection.network, connectionId: connection.id };
   if (reason === null) return { ...base, status: "ok", ...analysis };
-  const status = connection.code === null ? "missing" : "failed";
+  const status = connection.code === null || connection.code === LEFT_OUT ? "missing" : "failed";
   return { ...base, status, code: codeOf(reason), ...analysis };
 }
 

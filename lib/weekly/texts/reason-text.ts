@@ -1,13 +1,11 @@
 import { formatCount, formatNumber } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
+import { isOurFailure } from "../our-failure.ts";
 import type { Channel, ChannelName } from "../payload.ts";
 import { CHANNEL_LABELS } from "./channel-label.ts";
 
 const MAX_REASON_UNITS = 180;
-
-/** The codes of a failed call of the application. */
-const FAILED_CALL = /^APP_(HTTP_\d{3}|TIMEOUT|UNREACHABLE)$/;
 
 /** A code that has no sentence here, as opposed to a sentence of the analysis. */
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -19,9 +17,7 @@ const REASONS: Record<string, (label: string) => string> = {
   no_events_in_window: () => "Os seus envios desta semana ainda não têm eventos registrados.",
   events_incomplete: () => "Uma parte dos seus envios desta semana não tem eventos registrados.",
   analysis_missing: (label) => `A análise do ${label} não ficou pronta para esta semana.`,
-  analysis_malformed: (label) => `A análise do ${label} veio em um formato que não pôde ser lido.`,
   analysis_unavailable: (label) => `A análise do ${label} não encontrou dados suficientes nesta semana.`,
-  collection_lease_exhausted: (label) => `A coleta do ${label} não terminou a tempo nesta semana.`,
 };
 
 /**
@@ -32,8 +28,8 @@ const REASONS: Record<string, (label: string) => string> = {
 export function reasonText(channel: ChannelName, reason: string): string {
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   if (known !== undefined) return known(CHANNEL_LABELS[channel]);
-  if (FAILED_CALL.test(reason))
-    return `Não foi possível obter a análise do ${CHANNEL_LABELS[channel]} nesta semana.`;
+  if (isOurFailure(reason))
+    return `Não conseguimos ler o ${CHANNEL_LABELS[channel]} nesta semana; você não precisa fazer nada.`;
   return informedReason(reason);
 }
 
@@ -50,7 +46,7 @@ export function partialText(
   if (reason === null) return "Os dados deste canal cobrem só uma parte da semana.";
   if (channel === "email" && reason === "events_incomplete") return incompleteText(metrics ?? {});
   if (channel === "email") return reasonText(channel, reason);
-  if (Object.hasOwn(REASONS, reason) || FAILED_CALL.test(reason)) {
+  if (Object.hasOwn(REASONS, reason) || isOurFailure(reason)) {
     return `Uma das contas do ${CHANNEL_LABELS[channel]} ficou sem análise nesta semana; os números são de outra.`;
   }
   return informedReason(reason);

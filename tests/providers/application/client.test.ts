@@ -90,13 +90,20 @@ describe("applicationClient().analyzeWeek()", () => {
     expect(await client.analyzeWeek(week)).toEqual(expected);
   });
 
-  test.each(["", "ok", "null", '"<html>"', "< 5", '{"html":"<p>"}', "[]"])("a 2xx with %p is one", async (text) => {
-    application.routes.analysis.next({ status: 202, text, headers: { "content-type": "text/plain" } });
-    expect(await client.analyzeWeek(week)).toEqual({ status: "ok" });
-  });
+  test.each(["", "ok", "null", '"<html>"', "< 5", '{"html":"<p>"}', "[]"])(
+    "a 2xx with %p is one",
+    async (text) => {
+      application.routes.analysis.next({ status: 202, text, headers: { "content-type": "text/plain" } });
+      expect(await client.analyzeWeek(week)).toEqual({ status: "ok" });
+    },
+  );
 
   test("an error's page is judged by its status", async () => {
-    application.routes.analysis.next({ status: 404, headers: { "content-type": "text/html" }, text: "<html>" });
+    application.routes.analysis.next({
+      status: 404,
+      headers: { "content-type": "text/html" },
+      text: "<html>",
+    });
     expect(await client.analyzeWeek(week)).toMatchObject({ code: "APP_HTTP_404", failure: "lasting" });
   });
 

@@ -120,7 +120,11 @@ describe("renderEmail()", () => {
   test.each([
     ["email", unavailable("no_sends_in_window"), "Você não enviou e-mails nesta semana."],
     ["instagram", unavailable("not_connected"), "Nenhuma conta do Instagram está conectada."],
-    ["linkedin", unavailable("APP_HTTP_502"), "Não foi possível obter a análise do LinkedIn nesta semana."],
+    [
+      "linkedin",
+      unavailable("APP_HTTP_502"),
+      "Não conseguimos ler o LinkedIn nesta semana; você não precisa fazer nada.",
+    ],
     ["blog", unavailable("not_integrated"), "O canal Blog ainda não tem integração com este relatório."],
     ["linkedin", unavailable("Perfil sem posts"), "Motivo informado pela análise: Perfil sem posts"],
   ] as const)("says plainly that %s has no data, and why", (name, channel, why) => {

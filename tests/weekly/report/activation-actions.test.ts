@@ -12,7 +12,7 @@ const full = PAYLOADS.full!.channels;
 describe("activationActions()", () => {
   test("offers to connect and to send before anything else", () => {
     expect(codes({})).toEqual(["connect_instagram", "connect_linkedin", "send_email"]);
-    expect(codes({ linkedin: unavailable("APP_TIMEOUT") })).toEqual([
+    expect(codes({ linkedin: unavailable("analysis_missing") })).toEqual([
       "connect_instagram",
       "send_email",
       "check_linkedin",
@@ -21,14 +21,24 @@ describe("activationActions()", () => {
 
   test.each([
     ["analysis_missing", "check_instagram"],
-    ["analysis_malformed", "check_instagram"],
-    ["APP_HTTP_500", "check_instagram"],
-    ["APP_UNREACHABLE", "check_instagram"],
-    ["collection_lease_exhausted", "check_instagram"],
     ["Token expirado", "check_instagram"],
     ["analysis_unavailable", "gather_instagram"],
   ])("answers %s with %s", (reason, code) => {
     expect(codes({ ...full, instagram: unavailable(reason) })).toEqual([code]);
+  });
+
+  test.each([
+    "analysis_malformed",
+    "social_left_out",
+    "collection_lease_exhausted",
+    "APP_HTTP_500",
+    "APP_HTTP_401",
+    "APP_UNREACHABLE",
+    "APP_ANSWER_INVALID",
+    "APP_ABORTED",
+  ])("never sends the owner to check a connection for %s", (reason) => {
+    expect(codes({ ...full, instagram: unavailable(reason) })).toEqual(["open_report"]);
+    expect(codes({ linkedin: unavailable(reason) })).toEqual(["connect_instagram", "send_email"]);
   });
 
   test("asks to look after e-mails whose events never came", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AnalysisRow } from "../../../lib/weekly/database/evidence.ts";
-import type { CollectedConnection } from "../../../lib/weekly/report/collect.ts";
+import type { CollectedConnection } from "../../../lib/weekly/report/social-channel.ts";
 import { socialChannel } from "../../../lib/weekly/report/social-channel.ts";
 import { WEEK } from "../../support/seed.ts";
 

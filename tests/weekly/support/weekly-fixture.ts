@@ -143,6 +143,8 @@ export async function weeklyFixture(
             skipWhatsapp: false,
             skipEmail: false,
             skipEditorials: false,
+            withoutSocial: false,
+            patienceMinutes: 0,
             concurrency: 8,
             appBaseUrl: "https://app.example",
             whatsappSenderTenantId: senders.whatsappTenantId,

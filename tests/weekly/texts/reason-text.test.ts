@@ -1,16 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { partialText, reasonText } from "../../../lib/weekly/texts/reason-text.ts";
 
+const OURS = "Não conseguimos ler o LinkedIn nesta semana; você não precisa fazer nada.";
+
 describe("reasonText()", () => {
   test.each([
     ["not_connected", "Nenhuma conta do LinkedIn está conectada."],
     ["analysis_missing", "A análise do LinkedIn não ficou pronta para esta semana."],
-    ["analysis_malformed", "A análise do LinkedIn veio em um formato que não pôde ser lido."],
     ["analysis_unavailable", "A análise do LinkedIn não encontrou dados suficientes nesta semana."],
-    ["collection_lease_exhausted", "A coleta do LinkedIn não terminou a tempo nesta semana."],
-    ["APP_HTTP_404", "Não foi possível obter a análise do LinkedIn nesta semana."],
-    ["APP_TIMEOUT", "Não foi possível obter a análise do LinkedIn nesta semana."],
-    ["APP_UNREACHABLE", "Não foi possível obter a análise do LinkedIn nesta semana."],
+    ["analysis_malformed", OURS],
+    ["social_left_out", OURS],
+    ["collection_lease_exhausted", OURS],
+    ["APP_HTTP_404", OURS],
+    ["APP_HTTP_401", OURS],
+    ["APP_TIMEOUT", OURS],
+    ["APP_UNREACHABLE", OURS],
+    ["APP_ANSWER_INVALID", OURS],
     ["token_expired", "Motivo informado pela análise: código token_expired."],
     ["hasOwnProperty", "Motivo informado pela análise: código hasOwnProperty."],
     ["Perfil privado.", "Motivo informado pela análise: Perfil privado."],
@@ -36,6 +41,11 @@ describe("partialText()", () => {
     [
       "instagram",
       "analysis_missing",
+      "Uma das contas do Instagram ficou sem análise nesta semana; os números são de outra.",
+    ],
+    [
+      "instagram",
+      "APP_ANSWER_INVALID",
       "Uma das contas do Instagram ficou sem análise nesta semana; os números são de outra.",
     ],
     ["instagram", "Faltam dois dias", "Motivo informado pela análise: Faltam dois dias"],

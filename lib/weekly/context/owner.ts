@@ -1,0 +1,15 @@
+import type { Scope } from "../database/recipients.ts";
+import type { RememberedAnswers } from "../outage/put-back.ts";
+
+/** One owner whose turn it is; `answers` stand from the first time. */
+export type Owner = { scope: Scope; isSecondChance: boolean; answers: RememberedAnswers | null };
+
+/** An owner whom the run takes for the first time. */
+export function newOwner(scope: Scope): Owner {
+  return { scope, isSecondChance: false, answers: null };
+}
+
+/** The key of an owner. */
+export function ownerKey({ tenantId, userId }: Scope): string {
+  return `${tenantId} ${userId}`;
+}

@@ -1,0 +1,150 @@
+import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
+import type { EvidenceRows } from "../database/evidence.ts";
+import { repeatWhileLost } from "../database/refusals.ts";
+import type { CallVerdict } from "../outage/breaker.ts";
+import { decideOwner } from "../outage/decide-owner.ts";
+import { SOCIAL_RETRY } from "../outage/put-back.ts";
+import { callVerdict } from "./call-verdict.ts";
+import {
+  type AnalysisAnswer,
+  type Collected,
+  type CollectedConnection,
+  collectSocial,
+  LEASE_EXHAUSTED,
+  LEFT_OUT,
+} from "./collect.ts";
+import { DATABASE_AWAY_MS, type ReportInProgress } from "./in-progress.ts";
+import { PutBack, ReportFailure } from "./report-failure.ts";
+
+/** One owner's connections with their answers, and the week's rows. */
+export type CollectedOwner = { connections: CollectedConnection[]; rows: EvidenceRows };
+
+type Known = ReadonlyMap<string, AnalysisAnswer>;
+
+/**
+ * Steps 3 to 5 for one owner: asks for the analyses, reads the week's rows, and decides whether that makes a report.
+ *
+ * Behaviour: a 401 or 409 before any good call of the run is judged again when another call of this owner was good.
+ * Errors:    PutBack when the owner has to be taken once more; ReportFailure.
+ */
+export async function collectOwner(run: Run, work: ReportInProgress): Promise<CollectedOwner> {
+  let known = knownAnswers(run, work);
+  for (;;) {
+    const collected = await collect(run, work, known);
+    throwIfStopped(run, collected);
+    const { connections } = collected;
+    const rows = await judgeAnswered(run, work, { connections, known });
+    if (collected.status !== "refused") return await conclude(run, work, { collected, rows });
+    judgeRefused(run, work, connections);
+    known = answersOf(connections, () => true);
+  }
+}
+
+/** Answers that stand without a call; a probe asks all the same, since that is what it is for. */
+function knownAnswers({ options }: Run, { connections, turn, answers }: ReportInProgress): Known {
+  if (options.withoutSocial)
+    return new Map(connections.map(({ id }) => [id, { code: LEFT_OUT, failure: null }]));
+  return (turn.isProbe ? null : answers) ?? new Map();
+}
+
+async function collect(run: Run, work: ReportInProgress, known: Known): Promise<Collected> {
+  const { dependencies, tally, stop, admission } = run;
+  const { report, connections, leaseLeftMs, turn } = work;
+  const collecting = {
+    application: dependencies.application,
+    stopped: () => stop.reason()?.code ?? null,
+    refusal: (clock: "recent" | "now") => (clock === "now" ? refusalToBegin(run) : refusalToCall(run)),
+    mustPutBack: () => admission.mustPutBack(turn),
+    mayRefuseWorker: () => !admission.hasGood(),
+    leaseLeftMs,
+    onCall: () => {
+      tally.social.calls += 1;
+      turn.calls += 1;
+    },
+    onFailure: (verdict: CallVerdict, code: string) => admission.record(turn, verdict, code),
+    signal: stop.abandon,
+  };
+  const { scope, window } = report;
+  return await collectSocial(collecting, { scope, window, connections, known }).catch((error: unknown) => {
+    throw new ReportFailure("report_collection_failed", error);
+  });
+}
+
+/** A completed report never changes again: one that was cut short is better built anew by the next run. */
+function throwIfStopped({ stop }: Run, collected: Collected): void {
+  const code = stop.reason()?.code ?? (collected.status === "stopped" ? collected.code : null);
+  if (code !== null) throw new ReportFailure(code);
+}
+
+/** The rows, when a call was answered: only they show whether it was good. */
+async function judgeAnswered(
+  run: Run,
+  work: ReportInProgress,
+  { connections, known }: { connections: CollectedConnection[]; known: Known },
+): Promise<EvidenceRows | null> {
+  const answered = connections.filter(({ id, code }) => code === null && !known.has(id));
+  if (answered.length === 0) return null;
+  const rows = await readRows(run, work, connections);
+  for (const connection of answered) {
+    const verdict = callVerdict(connection, rows)!;
+    const code = verdict === "good" ? null : "analysis_missing";
+    run.admission.record(work.turn, verdict, code);
+  }
+  return rows;
+}
+
+/** Records a refusal; it puts the owner back while nothing says that it is meant for this connection alone. */
+function judgeRefused(run: Run, { turn }: ReportInProgress, connections: CollectedConnection[]): void {
+  const { code } = connections.at(-1)!;
+  const mayRefuseWorker = !run.admission.hasGood();
+  run.admission.record(turn, "refused", code);
+  if (mayRefuseWorker) throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
+}
+
+async function conclude(
+  run: Run,
+  work: ReportInProgress,
+  { collected, rows }: { collected: Collected; rows: EvidenceRows | null },
+): Promise<CollectedOwner> {
+  const { connections } = collected;
+  if (collected.status === "put_back") throw new PutBack(SOCIAL_RETRY, null);
+  const decision = decideOwner({
+    verdicts: connections
+      .map((connection) => callVerdict(connection, rows))
+      .filter((verdict) => verdict !== null),
+    isSecondChance: work.isSecondChance,
+    hasGood: run.admission.hasGood(),
+    isFlowing: run.admission.isFlowing(),
+    mayRemember: run.putBack.mayRemember(),
+  });
+  if (decision.status === "put_back")
+    throw new PutBack(SOCIAL_RETRY, decision.remember ? standing(connections) : null);
+  return { connections, rows: rows ?? (await readRows(run, work, connections)) };
+}
+
+/** The answers that would be the same in a while. */
+function standing(connections: CollectedConnection[]): Known {
+  return answersOf(connections, ({ code, failure }) => failure !== "may_heal" && code !== LEASE_EXHAUSTED);
+}
+
+function answersOf(connections: CollectedConnection[], wanted: (answer: AnalysisAnswer) => boolean): Known {
+  const answers = connections.filter(wanted).map(({ id, code, failure }) => [id, { code, failure }] as const);
+  return new Map(answers);
+}
+
+/** The week's rows: analyses only of the connections that the application has just analysed. */
+async function readRows(
+  run: Run,
+  { report, leaseLeftMs }: ReportInProgress,
+  connections: CollectedConnection[],
+): Promise<EvidenceRows> {
+  const { dependencies, stop } = run;
+  const analysed = connections.filter(({ code }) => code === null).map(({ id }) => id);
+  return await repeatWhileLost(() => dependencies.store.readEvidence(report.scope, report.window, analysed), {
+    deadlineMs: dependencies.monotonicMs() + Math.min(DATABASE_AWAY_MS, leaseLeftMs()),
+    ...dependencies,
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    throw new ReportFailure("report_evidence_failed", error);
+  });
+}

@@ -1,0 +1,18 @@
+import type { ClaimedReport, Connection } from "../database/reports.ts";
+import type { Turn } from "../outage/admission.ts";
+import type { RememberedAnswers } from "../outage/put-back.ts";
+
+/** A report that this process has claimed, with the connections to collect and what is left of the lease. */
+export type ReportInProgress = {
+  report: ClaimedReport;
+  connections: Connection[];
+  leaseLeftMs(): number;
+  turn: Turn;
+  /** The run takes this owner for the second time. */
+  isSecondChance: boolean;
+  /** Answers that stand from the first time. */
+  answers: RememberedAnswers | null;
+};
+
+/** How long reading and persisting may each wait for a database that is briefly away; well inside the lease. */
+export const DATABASE_AWAY_MS = 60_000;
