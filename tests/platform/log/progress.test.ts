@@ -49,6 +49,23 @@ describe("createProgress()", () => {
     expect(stream.lines()).toEqual([""]);
   });
 
+  test("shows a note in the place of the bar, no wider than the terminal, until it is taken away", () => {
+    const stream = screen(30);
+    const progress = createProgress({ stream, enabled: true, now: () => 0 });
+    progress.setTotal(300);
+    progress.advance(139);
+    progress.setNote("waiting for the application until 08:15");
+    expect(stream.lines()).toEqual(["139/300 waiting for the appli"]);
+    progress.advance(1);
+    writeLine(stream, "a line of the log");
+    expect(stream.lines()).toEqual(["a line of the log", "140/300 waiting for the appli"]);
+    progress.setNote(null);
+    expect(stream.lines().at(-1)).toMatch(/^\[#+\.+\] 140\/300$/);
+    progress.stop();
+    progress.setNote("too late");
+    expect(stream.lines().at(-1)).toBe("");
+  });
+
   test("is drawn at most ten times a second, however often it advances", () => {
     const stream = screen();
     let now = 0;

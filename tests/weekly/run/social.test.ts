@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner, WEEK, writeAnalysis } from "../../support/seed.ts";
 import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
@@ -65,40 +64,6 @@ describe("the analysis calls of runWeekly()", () => {
     expect(seen).toEqual(Array(2).fill({ status: "running", token: true, lease: "00:20:00" }));
   });
 
-  test.each<[string, Scripted]>([
-    ["APP_HTTP_500", { status: 500 }],
-    ["APP_HTTP_403", { status: 403 }],
-    ["APP_HTTP_302", { status: 302, headers: { location: "/" } }],
-    ["APP_HTTP_429", { status: 429, headers: { "retry-after": "1" } }],
-    ["APP_UNREACHABLE", "drop"],
-  ])("one that fails with %s: not repeated, named, and the run is a success", async (code, scripted) => {
-    const weekly = shared();
-    const owner = await seedOwner(weekly.db.sql);
-    weekly.application.routes.analysis.next(scripted);
-    const summary = await weekly.run();
-    expect(summary).toMatchObject({
-      status: "success",
-      exitCode: 0,
-      heartbeat: "written",
-      social: { calls: 2, failed: 1 },
-      reports: { completed: 1, failed: 0 },
-      whatsapp: { sent: 1 },
-      email: { sent: 1 },
-      failures: [{ step: "social", code, tenantId: owner.tenantId }],
-    });
-    expect(weekly.application.routes.analysis.calls).toHaveLength(2);
-    const [row] = await weekly.db.sql`select payload from weekly_performance_reports`;
-    expect(row!.payload.channels.instagram).toMatchObject({
-      status: "unavailable",
-      reason: code,
-      metrics: null,
-    });
-    expect(row!.payload.channels.linkedin).toMatchObject({ status: "available" });
-    expect(row!.payload.provenance.sources).toContainEqual(
-      expect.objectContaining({ channel: "instagram", status: "failed", code }),
-    );
-  });
-
   test("one that fails although an analysis of this week is there: it is neither shown nor part of the evidence", async () => {
     const weekly = shared();
     const { sql } = weekly.db;
@@ -106,7 +71,7 @@ describe("the analysis calls of runWeekly()", () => {
     const [instagram] = owner.connections;
     const week = { windowStart: WEEK.start, windowEnd: WEEK.end };
     await writeAnalysis(sql, { ...owner, connectionId: instagram!.id, ...week }, { metrics: { reach: 1 } });
-    weekly.application.routes.analysis.next({ status: 500 });
+    weekly.application.routes.analysis.next({ status: 500 }, { status: 200 }, { status: 500 });
     await weekly.run();
     const { payload, evidence } = await storedReport(sql, owner);
     expect(payload.channels.instagram).toMatchObject({ status: "unavailable", reason: "APP_HTTP_500" });
@@ -114,7 +79,7 @@ describe("the analysis calls of runWeekly()", () => {
     expect(evidence).not.toContain(instagram!.id);
   });
 
-  test("every one failing: the reports are complete and sent, and the run fails", async () => {
+  test("every one failing, twice: the reports are complete and sent, and the run fails", async () => {
     const weekly = shared();
     for (let i = 0; i < 3; i += 1) await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);
@@ -124,7 +89,7 @@ describe("the analysis calls of runWeekly()", () => {
       status: "failed",
       exitCode: 1,
       heartbeat: "kept",
-      social: { calls: 6, failed: 6 },
+      social: { calls: 12, failed: 6 },
       reports: { completed: 3, failed: 0 },
       whatsapp: { sent: 3 },
       email: { sent: 3 },
@@ -141,7 +106,7 @@ describe("the analysis calls of runWeekly()", () => {
       week: { social: { connected: 6, failed: 6, owners: 3 } },
       failures: [{ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" }],
     });
-    expect(weekly.application.routes.analysis.calls).toHaveLength(6);
+    expect(weekly.application.routes.analysis.calls).toHaveLength(12);
   });
 
   test("connections that the lease leaves no time for are named, and are no failed calls", async () => {

@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import { APP_NOT_ANSWERING, APPLICATION_REFUSES, createStop } from "../../../lib/weekly/context/run-stop.ts";
+import { createAdmission, type Turn } from "../../../lib/weekly/outage/admission.ts";
+import type { CallVerdict } from "../../../lib/weekly/outage/breaker.ts";
+import { virtualTime } from "../support/virtual-time.ts";
+
+const MINUTE = 60_000;
+
+function opened({ patienceMs = 15 * MINUTE, mondayLeftMs = 600 * MINUTE } = {}) {
+  const [stop, time] = [createStop(), virtualTime()];
+  const told: string[] = [];
+  const admission = createAdmission({
+    stop,
+    patienceMs,
+    mondayLeftMs: () => mondayLeftMs - time.monotonicMs(),
+    ...time,
+    reasonOf: (code) => APPLICATION_REFUSES[code ?? ""] ?? APP_NOT_ANSWERING,
+    onWait: ({ kind, deadlineMs }) => told.push(`${kind} until ${deadlineMs}`),
+    onWaitEnd: ({ kind }, end) => told.push(`${kind} ${end}`),
+  });
+  /** One owner from its turn to the end of its calls. */
+  const take = async (owner: string, ...verdicts: CallVerdict[]): Promise<Turn | null> => {
+    const turn = await admission.enter(owner);
+    if (turn === null) return null;
+    for (const verdict of verdicts) call(turn, verdict);
+    admission.leave(turn);
+    return turn;
+  };
+  const call = (turn: Turn, verdict: CallVerdict) => {
+    turn.calls += 1;
+    const codes = { good: null, may_heal: "APP_HTTP_503", refused: "APP_HTTP_401", lasting: "APP_HTTP_404" };
+    admission.record(turn, verdict, verdict === "no_analysis" ? "analysis_missing" : codes[verdict]);
+  };
+  const trip = async () => {
+    for (let i = 0; i < 10; i += 1) await take(`first ${i}`, "may_heal", "may_heal");
+  };
+  return { stop, time, told, admission, take, call, trip };
+}
+
+describe("createAdmission()", () => {
+  test("lets everybody in as long as all is well", async () => {
+    const { admission, take } = opened();
+    const [one, other] = await Promise.all([admission.enter("a"), admission.enter("b")]);
+    expect([one, other]).toEqual([
+      { owner: "a", isProbe: false, calls: 0 },
+      { owner: "b", isProbe: false, calls: 0 },
+    ]);
+    expect(await take("c", "good", "lasting")).toMatchObject({ isProbe: false });
+    expect(admission.isFlowing()).toBe(true);
+  });
+
+  test("tripped: one owner every 30 seconds, others in between wait, the first good answer lets all in", async () => {
+    const { admission, time, told, take, trip } = opened();
+    await trip();
+    expect(admission.isFlowing()).toBe(false);
+    const entered: string[] = [];
+    const all = ["a", "b", "c", "d", "e"].map(async (owner, i) => {
+      await take(owner, i < 2 ? "may_heal" : "good");
+      entered.push(`${owner} ${time.monotonicMs()}`);
+    });
+    await Promise.all(all);
+    expect(entered).toEqual(["a 30000", "b 60000", "c 90000", "d 90000", "e 90000"]);
+    expect(told).toEqual(["tripped until 900000", "tripped answered"]);
+  });
+
+  test("tripped: owners in flight are put back, and a good answer of theirs lets nobody in", async () => {
+    const { admission, call, trip } = opened();
+    const late = (await admission.enter("late"))!;
+    await trip();
+    expect(admission.mustPutBack(late)).toBe(true);
+    call(late, "good");
+    expect([admission.hasGood(), admission.isFlowing()]).toEqual([true, false]);
+    admission.leave(late);
+  });
+
+  test("tripped: nobody is asked while a call is still in flight", async () => {
+    const { admission, time, take, trip } = opened();
+    const late = (await admission.enter("late"))!;
+    await trip();
+    let asked = false;
+    const next = take("next", "good").then(() => {
+      asked = true;
+    });
+    await time.sleep(10 * MINUTE);
+    expect(asked).toBe(false);
+    admission.leave(late);
+    await next;
+  });
+
+  test("tripped: owners without calls do not use up a probe", async () => {
+    const { time, take, trip } = opened();
+    await trip();
+    for (let i = 0; i < 50; i += 1) await take(`idle ${i}`);
+    expect(time.monotonicMs()).toBe(30_000);
+    await take("asked", "may_heal");
+    await take("idle");
+    expect(time.monotonicMs()).toBe(60_000);
+  });
+
+  test.each([
+    [15 * MINUTE, 600 * MINUTE, 15 * MINUTE, 30],
+    [0, 600 * MINUTE, 0, 0],
+    [15 * MINUTE, 100_000, 100_000, 4],
+  ])(
+    "tripped: a patience of %i ms with %i ms of Monday left ends after %i",
+    async (patienceMs, mondayLeftMs, endMs, probes) => {
+      const { stop, time, take, trip } = opened({ patienceMs, mondayLeftMs });
+      await trip();
+      let asked = 0;
+      while ((await take(`probe ${asked}`, "may_heal")) !== null) asked += 1;
+      expect([time.monotonicMs(), asked]).toEqual([endMs, probes]);
+      expect(stop.reason()?.code).toBe("APP_NOT_ANSWERING");
+    },
+  );
+
+  test("short: waits two minutes at most, and then goes on without a word about the run", async () => {
+    const { admission, stop, time, told, take } = opened();
+    for (const owner of ["a", "b"]) await take(owner, "may_heal", "may_heal");
+    admission.endFirstPass();
+    for (let i = 0; i < 4; i += 1)
+      expect(await take(`probe ${i}`, ...Array(10).fill("may_heal"))).toMatchObject({ isProbe: true });
+    expect(await take("second pass", "may_heal")).toMatchObject({ isProbe: false });
+    expect([time.monotonicMs(), stop.reason()]).toEqual([2 * MINUTE, null]);
+    expect(told).toEqual(["short until 120000", "short second_pass"]);
+  });
+
+  test.each<[string, CallVerdict[], number]>([
+    ["nothing was called", [], 15],
+    ["the last call was good", ["may_heal", "good"], 15],
+    ["another answer came since", ["good", "lasting", "may_heal"], 15],
+    ["there is no patience", ["may_heal"], 0],
+  ])("short: no wait when %s", async (_name, verdicts, minutes) => {
+    const { admission, take } = opened({ patienceMs: minutes * MINUTE });
+    await take("a", ...verdicts);
+    admission.endFirstPass();
+    expect(admission.isFlowing()).toBe(true);
+  });
+
+  test("a refusal before any good call: two others are asked, one at a time, without a pause", async () => {
+    const { admission, stop, time, take } = opened();
+    await take("a", "refused");
+    const asked: string[] = [];
+    const others = ["b", "c", "d", "e"].map(async (owner) => {
+      if ((await take(owner, "refused")) !== null) asked.push(owner);
+    });
+    await Promise.all(others);
+    expect(asked).toEqual(["b", "c"]);
+    expect([stop.reason()?.code, time.monotonicMs()]).toEqual(["APP_HTTP_401", 0]);
+    expect(admission.isAsked("a")).toBe(true);
+  });
+
+  test.each(["good", "lasting", "may_heal", "no_analysis"] as const)(
+    "one that answers %s instead refutes it",
+    async (verdict) => {
+      const { admission, stop, take } = opened();
+      await take("a", "refused");
+      await take("b", "refused");
+      await take("c", verdict);
+      expect(await take("d")).toMatchObject({ isProbe: false });
+      expect([admission.isFlowing(), stop.reason()]).toEqual([true, null]);
+    },
+  );
+
+  test("those in flight are heard before anything is concluded from a refusal", async () => {
+    const { admission, stop, call } = opened();
+    const turns = (await Promise.all(["a", "b", "c", "d"].map((owner) => admission.enter(owner)))) as Turn[];
+    for (const turn of turns.slice(0, 3)) {
+      call(turn, "refused");
+      admission.leave(turn);
+    }
+    expect(stop.reason()).toBeNull();
+    call(turns[3]!, "good");
+    admission.leave(turns[3]!);
+    expect([stop.reason(), admission.isFlowing()]).toEqual([null, true]);
+  });
+
+  test("an owner that was asked is asked again only when no other one is left, and then it is concluded", async () => {
+    const { stop, take } = opened();
+    await take("a", "refused");
+    const again = take("a", "refused");
+    expect(await again).toBeNull();
+    expect(stop.reason()?.code).toBe("APP_HTTP_401");
+  });
+
+  test("a run that stops lets nobody in, and wakes those who wait", async () => {
+    const { stop, take, trip } = opened();
+    await trip();
+    const waiting = [take("a"), take("b")];
+    stop.because({ code: "RUN_INTERRUPTED", message: "a signal" });
+    expect(await Promise.all(waiting)).toEqual([null, null]);
+    expect(await take("c")).toBeNull();
+  });
+});

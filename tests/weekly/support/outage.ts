@@ -1,0 +1,62 @@
+/** An application that is away for a while, by a virtual clock, and what that cost the reports. */
+import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
+import { type SeededOwner, seedOwner } from "../../support/seed.ts";
+import { type VirtualTime, virtualTime } from "./virtual-time.ts";
+import type { WeeklyFixture } from "./weekly-fixture.ts";
+
+/** What the application does while it is away. */
+export const AWAY: Scripted = { status: 503, json: { error: "away" } };
+
+/** Owners, by default with one Instagram and one LinkedIn account each. */
+export async function seedOwners(weekly: WeeklyFixture, count: number): Promise<SeededOwner[]> {
+  const owners = [];
+  for (let i = 0; i < count; i += 1) owners.push(await seedOwner(weekly.db.sql));
+  return owners;
+}
+
+/** A stretch of time in which the application is away, and the calls that came to nothing in it. */
+export type Outage = { time: VirtualTime; callsInVain: number };
+
+/** Takes the application away at its `fromCall`-th call of this run, for so many seconds. */
+export function outage(
+  { application }: WeeklyFixture,
+  { fromCall, seconds, answer = AWAY }: { fromCall: number; seconds: number; answer?: Scripted },
+): Outage {
+  const time = virtualTime();
+  const { analysis } = application.routes;
+  const first = analysis.calls.length + fromCall;
+  let untilMs: number | null = null;
+  const made: Outage = { time, callsInVain: 0 };
+  analysis.script = (): Scripted | undefined => {
+    if (analysis.calls.length < first) return undefined;
+    untilMs ??= time.monotonicMs() + seconds * 1_000;
+    if (time.monotonicMs() >= untilMs) return undefined;
+    made.callsInVain += 1;
+    return answer;
+  };
+  return made;
+}
+
+/** How many completed reports there are, and which networks of them have no data, with the reason. */
+export async function lackingNetworks({ db }: Pick<WeeklyFixture, "db">) {
+  const rows = await db.sql<{ reason: string | null }[]>`
+    select r.payload #>> array['channels', n.name, 'reason'] as reason
+    from weekly_performance_reports as r cross join (values ('instagram'), ('linkedin')) as n(name)
+    where r.status = 'completed' and r.payload #>> array['channels', n.name, 'status'] = 'unavailable'`;
+  const [row] = await db.sql<{ completed: number }[]>`
+    select count(*)::int as completed from weekly_performance_reports where status = 'completed'`;
+  return { completed: row!.completed, lacking: rows.map(({ reason }) => reason).sort() };
+}
+
+/** The state and code of every report's row, counted: `failed social_retry` -> 3. */
+export async function reportStates({ db }: Pick<WeeklyFixture, "db">): Promise<Record<string, number>> {
+  const rows = await db.sql<{ state: string; n: number }[]>`
+    select concat_ws(' ', status, error_code) as state, count(*)::int as n
+    from weekly_performance_reports group by 1 order by 1`;
+  return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+}
+
+/** The connection that a call asked for; for a route's `scriptByBody`. */
+export function connectionOf(entry: LedgerEntry): string {
+  return (entry.body as { connectionId: string }).connectionId;
+}
