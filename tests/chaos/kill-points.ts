@@ -39,8 +39,8 @@ export const KILL_POINTS: KillPoint[] = [
     name: "4 the second analysis is running, the first has failed",
     arm: hangs(analysisRoute, 4, { 3: { status: 500 } }),
   },
-  ...write("4 the application refuses, and the report fails", "report_failed", {
-    break: ({ application }) => plan(application.routes.analysis, { 3: { status: 401 } }),
+  ...write("4 the application is away, and the owner is put back", "report_failed", {
+    break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
   }),
   { name: "5 the evidence is being read", arm: table("resend_email_sends") },
   ...write("6 the persisting", "report_completed"),

@@ -56,8 +56,8 @@ export async function completeReport(run: Run, owner: Owner, turn: Turn): Promis
       run.stop.because(MONDAY_ENDED);
       return { status: "stopped" };
     }
-    if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     rememberUnclaimed(run, scope);
+    if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     return failed(run, { scope, code: "report_claim_failed", cause: error });
   }
   const { outcome, reportId, token, connections } = claim;

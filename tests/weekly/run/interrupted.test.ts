@@ -128,7 +128,7 @@ describe("runWeekly() that is asked to end", () => {
     };
     const summary = await weekly.run({ concurrency: 1 }, { interrupt: signal.signal, sleep: noGrace });
     expectEnded(weekly, summary);
-    expect(summary.failures.map(({ code }) => code)).toContain("APP_ABORTED");
+    expect(summary.failures.map(({ code }) => code)).toEqual(["RUN_INTERRUPTED"]);
     weekly.application.routes.analysis.script = null;
     await expectNextRunFinishes(weekly, 3);
   });

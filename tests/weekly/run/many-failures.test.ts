@@ -79,7 +79,8 @@ test("110 connections that fail: what fails the run is named all the same, and w
 
   expect(summary).toMatchObject({
     exitCode: 1,
-    social: { calls: 110, failed: 110 },
+    // Each was asked twice.
+    social: { calls: 220, failed: 110 },
     failuresTruncated: true,
   });
   expect(summary.failures).toHaveLength(100);
