@@ -185,7 +185,7 @@ secure_secrets() { # directory
 		"regular file 0 1 "*) way="; if opsctl is to read it, chown it to opsctl:opsctl" ;;
 		*) way= ;;
 		esac
-		# Who chose the name may have put into it what a terminal obeys.
+		# The user chose the name: it may hold control characters of a terminal.
 		path=$(LC_ALL=C ls -bd "$path")
 		printf "opsctl: %s is no plain file of opsctl (a link, a second name, another owner) and was left as it is%s\n" "$path" "$way"
 	done >&2' sh {} +
@@ -304,7 +304,7 @@ uninstall_all() {
 	secure_settings_directory "$settings"
 	environments | while read -r command _; do
 		rm -f "$settings/$command.env.new~"
-		# A pipe would be waited for.
+		# Reading a pipe would wait for ever.
 		[ -f "$settings/$command.env" ] && [ ! -L "$settings/$command.env" ] || continue
 		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
 	done

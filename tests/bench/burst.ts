@@ -75,7 +75,7 @@ function sendUntilClosed(
   return closeOf(socket, goesOn).then(() => ({ sentBytes, answers }));
 }
 
-/** Resolves when the connection is closed, which it is at the latest when nothing goes on. */
+/** Resolves when the connection is closed, at the latest when `goesOn` ends. */
 function closeOf(socket: Socket, goesOn: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = setInterval(() => goesOn() || socket.destroy(), 50);

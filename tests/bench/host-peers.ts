@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const [unix, latency] = [process.argv[2]!, Number(process.argv[3] ?? 0)];
 const PROJECTS = 16;
 
-// As most engines in use answer: the sample alone does not say whose it is.
+// As most engines in use: the sample does not name its container.
 const inspection = { Id: "9f3c0d".padEnd(64, "0"), Name: "/traefik", State: { Running: true } };
 const sample = {
   read: "2026-03-02T08:15:30.1Z",

@@ -44,7 +44,7 @@ function alertText(number: number): string {
   });
 }
 
-// Made once: what the generator spends here would be taken from what it measures.
+// Made once: this time would count as time of the service.
 const texts = Array.from({ length: fingerprints }, (_, number) => alertText(number));
 
 const endMs = performance.now() + seconds * 1000;

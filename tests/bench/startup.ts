@@ -97,7 +97,7 @@ async function untilDatabaseSees(event: "connection" | "data"): Promise<number> 
   return tookMs;
 }
 
-/** What no command that loads the driver can be faster than. */
+/** The least time of a command that loads the driver. */
 const DRIVER_ALONE = 'import postgres from "postgres"; console.log(typeof postgres);';
 
 /** A baseline, compiled in this run with the flags of `make build` as far as they make a program faster. */

@@ -12,7 +12,7 @@ import type { Figure } from "./figure.ts";
 const MIB = 1_048_576;
 const CONNECTIONS = 32;
 const SECONDS = 8;
-/** More than the service keeps; each that it closes comes again. */
+/** More connections than the service keeps; each one that it closes is opened again. */
 const SILENT = 2_500;
 const COME_AGAIN_MS = 100;
 const BETWEEN_ALERTS_MS = 250;

@@ -1,4 +1,4 @@
-/** Doors in the database at which a run can be held: at each write of its flow, for one tenant. */
+/** Gates in the database that hold a run at one write of its flow, for one tenant. */
 import type postgres from "postgres";
 import { until } from "./until.ts";
 
@@ -9,14 +9,14 @@ export type WriteName =
   | "timeline_entry";
 
 /**
- * A closed door.
+ * A closed gate.
  *
- * Shape: `reached` waits until a run stands before it; `open` lets the write happen and commit; `refuse` ends the
+ * Shape: `reached` waits until a run is held by it; `open` lets the write happen and commit; `refuse` ends the
  *        waiting sessions first, so that the write never happened.
  */
 export type Gate = { reached(): Promise<void>; open(): Promise<void>; refuse(): Promise<void> };
 
-const DOORS = `
+const GATES = `
   create function public.chaos_gate() returns trigger language plpgsql as $$
   declare
     v_row   jsonb := to_jsonb(new);
@@ -42,12 +42,12 @@ const DOORS = `
   create trigger chaos_gate before insert on public.timeline_entries
     for each row execute function public.chaos_gate();`;
 
-/** Builds the doors into a database; all of them stand open. */
+/** Adds the gates to a database, all of them open. */
 export async function buildGates(sql: postgres.Sql): Promise<void> {
-  await sql.unsafe(DOORS).simple();
+  await sql.unsafe(GATES).simple();
 }
 
-/** Closes the door before one write of one tenant. */
+/** Closes the gate before one write of one tenant. */
 export async function closeGate(sql: postgres.Sql, write: WriteName, tenantId: string): Promise<Gate> {
   const key = `${write} ${tenantId}`;
   return await holdLock(sql, write, (tx) => tx`select pg_advisory_lock(hashtextextended(${key}, 0))`);

@@ -12,8 +12,8 @@ export type Fate = { status: "sent" | "unknown"; taken: 0 | 1 };
 /**
  * A point of the run flow, for the second of three owners, one at a time.
  *
- * Shape: `arm` makes the first run stop there and answers how to know that it does, and what happens to the world
- *        once the process is dead; `whatsapp` and `email` are the fates that follow, sent when left out.
+ * Shape: `arm` makes the first run stop there; `whatsapp` and `email` are what becomes of the deliveries, sent when
+ *        left out.
  */
 export type KillPoint = {
   name: string;
@@ -23,7 +23,7 @@ export type KillPoint = {
   editorials?: boolean;
 };
 
-/** A trap that waits for the run. */
+/** `reached` waits until the run has stopped there; `afterKill` undoes what held it. */
 export type Armed = { reached(): Promise<void>; afterKill(): Promise<void> };
 
 const IN_DOUBT: Fate = { status: "unknown", taken: 1 };

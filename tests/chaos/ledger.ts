@@ -21,7 +21,8 @@ export type States = Record<string, number>;
 /**
  * Nothing was sent twice, and each row tells the truth about its peer.
  *
- * Shape: holds between any two runs, also right after a kill; answers the deliveries by state.
+ * Shape:     returns the deliveries by state.
+ * Behaviour: holds between any two runs, also right after a kill.
  */
 export async function expectNothingDoubled(arena: Arena): Promise<States> {
   await sessionsEnded(arena);
@@ -93,7 +94,7 @@ export function expectConsistent({ summary, exitCode }: Ended): void {
     isClean ? { exitCode: 0, status: "success" } : { exitCode: 1, status: "failed" },
   );
   expect(summary!.exitCode).toBe(exitCode!);
-  // Whoever found the drain taken cannot vouch for it.
+  // A run that left the drain to another one does not know how it ended.
   expect(heartbeat).toBe(isClean && editorials.status !== "skipped" ? "written" : "kept");
   expect(reports.completed + reports.reused + reports.busy + reports.failed).toBeLessThanOrEqual(
     reports.scopes,

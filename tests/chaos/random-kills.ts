@@ -14,7 +14,7 @@ const MOST_ROUNDS = 50;
 /**
  * Rounds of one to three processes, each killed after a random number of calls; every fourth round may live.
  *
- * Shape: answers how many processes were killed and how many deliveries are in doubt, for the log.
+ * Shape: returns how many processes were killed and how many deliveries are in doubt, for the log.
  */
 export async function killAtRandom(
   seed: number,

@@ -20,8 +20,9 @@ const SENDERS = 4;
 /**
  * Posts alerts from several senders while the service is killed at random; then lets everything heal.
  *
- * Shape: every alert that was answered with 200 has reached the gateway at least once, and every fingerprint of them
- *        has one issue; answers how many posts were answered, and how many messages went twice, for the log.
+ * Shape:     returns how many messages went twice, for the log.
+ * Behaviour: fails unless every alert that was answered with 200 has reached the gateway at least once, and every
+ *            fingerprint of them has one issue.
  */
 export async function killWebhookAtRandom({ seed, posts, kills }: Disturbance): Promise<{ doubled: number }> {
   const random = randomFrom(seed);

@@ -21,7 +21,7 @@ export function claimsHeld(): number {
   return claims;
 }
 
-/** The surroundings that claims are about. */
+/** What the claims are about. */
 export type Facts = { sql: postgres.Sql; tenants: SeededTenant[]; peers: Peers; logDir: string };
 
 /** Whether the success heartbeat exists. */
@@ -29,7 +29,7 @@ export function hasHeartbeat({ logDir }: Pick<Facts, "logDir">): boolean {
   return existsSync(join(logDir, "weekly_performance_reports.success"));
 }
 
-/** After the first run: each delivery is where its customer's data lead it, and the peers have seen just that. */
+/** After the first run: each delivery has the state that the story says, and the peers have seen just that. */
 export async function claimFirstRun(facts: Facts): Promise<void> {
   const { sql, tenants, peers } = facts;
   const rows = await sql`

@@ -4,7 +4,7 @@ import type { AcceptedEmail } from "../standins/email-provider.ts";
 import type { SeededTenant } from "./seed-tenants.ts";
 import { ROOT } from "./stage.ts";
 
-/** Writes the e-mails that the provider took into `.demo/`, and answers their names with their customers'. */
+/** Writes the e-mails that the provider took into `.demo/`, and returns their names with those of their customers. */
 export function writeEmails(accepted: AcceptedEmail[], tenants: SeededTenant[]): [string, string][] {
   const folder = join(ROOT, ".demo");
   rmSync(folder, { recursive: true, force: true });

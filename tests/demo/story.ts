@@ -19,7 +19,7 @@ import { TENANTS } from "./tenants.ts";
 
 const TUESDAY = "2026-11-24T11:00:00Z";
 
-/** The demo's world once it stands: what is true in it, and the command line in it. */
+/** The running demo: the facts that claims are about, and how to run opsctl in it. */
 type Scene = Facts & { run(args: string[], options?: { capture?: boolean }): Promise<Ended> };
 
 /** Tells the whole story. */

@@ -45,7 +45,7 @@ describe("listingCounter()", () => {
     };
     counter.add(piece);
     const before = kept();
-    // Pieces of their own, as they come from a pipe: what were kept of them would count.
+    // A new copy each time, as from a pipe: memory that the counter kept would show.
     for (let n = 0; n < 1_000; n += 1) counter.add(piece.slice());
     const after = kept();
     expect(counter.end().closeWait).toBe(1_001_000);

@@ -59,7 +59,7 @@ export async function openNamespace(
   const agent = [process.execPath, join(import.meta.dirname, "agent.ts")];
   const [program, ...rest] = [...(within ? enter : words), ...agent];
   const namespace = namespaceOf(spawn(program!, rest, { stdio: ["pipe", "pipe", "inherit"] }));
-  // Until then the process is not where it will be.
+  // Until it answers, it has not entered its namespaces.
   await namespace.seen();
   return namespace;
 }

@@ -54,7 +54,7 @@ async function compare(engine: RealEngine): Promise<void> {
   sameAsShown(engine, "traefik", "paused");
   docker("unpause", "traefik");
 
-  // The beginning of an id is no name, as much as the engine takes it for one.
+  // The beginning of an id is no name, although the engine accepts it as one.
   assert.ok(docker("stats", "--no-stream", "--format", "{{.MemUsage}}", id.slice(0, 12)).length > 0);
   notRead(engine, id.slice(0, 12), "docker_container_missing");
   notRead(engine, id, "docker_container_missing");

@@ -21,7 +21,7 @@ async function withDatabase(
 const problemsOf = (database: TestDatabase, login: string, major?: number) =>
   asLogin(database, login, checkReadiness, major);
 
-/** What a login is told, after which every hint, run as SQL by the superuser, makes it ready. */
+/** The hints for a login; run as SQL by the superuser, they make it ready. */
 async function mendedByItsHints(database: TestDatabase, login: string, major?: number): Promise<string[]> {
   const problems = await problemsOf(database, login, major);
   for (const problem of problems) await database.sql.unsafe(problem.hint);

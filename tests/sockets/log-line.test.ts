@@ -38,7 +38,7 @@ const refusal = async () => await append().catch((error: { code: string; message
 describe("appendReadings()", () => {
   test("makes the log, and adds a line to it", async () => {
     await append();
-    // As a cron whose accounts have groups of their own makes it.
+    // As cron makes it where each account has a group of its own.
     chmodSync(path, 0o664);
     await append();
     expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify(LINE)}\n`.repeat(2));

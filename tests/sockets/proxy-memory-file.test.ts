@@ -58,7 +58,7 @@ describe("readProxyMemory()", () => {
     try {
       expect(await Promise.race([readProxyMemory(path, nowMs), delay(2_000, "waits")])).toBeNull();
     } finally {
-      // Lets go of a reader that does wait.
+      // Frees a reader that waits all the same.
       closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     }
   });

@@ -16,7 +16,7 @@ describeLedger("a session that planned on empty tables", (ledger) => {
         await single.settle(claim, "sent", `id-${claim.id}`);
       };
       for (let i = 0; i < FIRST_REPORTS; i += 1) await deliverOne();
-      // Of one transaction, because these counts are its own and at once.
+      // In one transaction: these counts are of that alone, and up to date.
       await session`begin`;
       await deliverOne();
       const scans = await session`

@@ -73,7 +73,7 @@ describeLedger("the timeline entry", (ledger) => {
         provider_message_id: "BAE5F00D",
         error_code: "timeline_entry_failed",
       });
-      // Repeated when the timeline works again: the remark stays, and no second truth appears.
+      // Repeated when the timeline works again: the remark stays, and no entry is added.
       expect(await ledger.settle(claim, "sent", "BAE5F00D")).toEqual(remark);
       expect((await entriesOf(ledger, claim.id)).length).toBe(0);
     });

@@ -1,4 +1,4 @@
-/** A server that speaks as much of PostgreSQL's protocol as a login takes, asks for the password as told, and keeps all. */
+/** A server that speaks the part of PostgreSQL's protocol that a login needs, and keeps every byte that it gets. */
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 

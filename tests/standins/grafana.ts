@@ -35,7 +35,7 @@ export type Monitoring = StandIn<RouteName> & {
   rules: Map<string, Json>;
   intervals: Map<string, number>;
   writes(): LedgerEntry[];
-  /** Puts a rule there as somebody else would have; `provenance` empty is the pages, `file` a file. */
+  /** Adds a rule that is not ours: made on the pages (`provenance` empty) or by a file (`file`). */
   seed(rule: Json, provenance?: string): void;
 };
 

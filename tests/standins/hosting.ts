@@ -105,7 +105,7 @@ function idOf({ name }: HostingProject): string {
   return `prj_${Buffer.from(name).toString("hex")}`;
 }
 
-// The oldest first: the order is not documented, and nobody may rely on it.
+// The oldest first: the order is not documented, so opsctl must not rely on it.
 function projectRow(project: HostingProject): object {
   const { name, deployments, listed = deployments.length } = project;
   const row = { id: idOf(project), name, accountId: "team_x", updatedAt: 1_772_438_400_000, targets: {} };

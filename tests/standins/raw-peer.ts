@@ -28,7 +28,7 @@ export function startDropper(): Promise<RawPeer> {
   });
 }
 
-/** A peer that reads and never says a word. */
+/** A peer that reads and never answers. */
 export function startSilentPeer(): Promise<RawPeer> {
   return startRawPeer((socket, peer) => {
     socket.once("data", () => {

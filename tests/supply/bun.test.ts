@@ -27,7 +27,7 @@ cat > "$2/of/package/bin/bun" <<'END'
 ${binary}END
 tar -czf "$2/bun.tgz" -C "$2/of" package
 `;
-/** An npm without a registry, which tells why as npm does: not when it is to be silent. */
+/** An npm without a registry, which says why, as npm does, unless it is told to be silent. */
 const NO_NPM = `#!/bin/sh
 case " $* " in *" --silent "*) ;; *) echo the registry is away >&2 ;; esac
 exit 1

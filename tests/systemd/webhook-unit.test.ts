@@ -16,7 +16,7 @@ const SOCKET = "opsctl-webhook.socket";
 const BINARY = "/usr/local/bin/opsctl";
 const MOST_EXPOSURE = 2.0;
 
-/** The lines that the exposure comes from, and what the engine must not be told. */
+/** The lines that make the exposure small, and the variables that must not reach the engine. */
 const SANDBOX: [string, string[]][] = [
   ["MemoryDenyWriteExecute", ["no"]],
   ["IPAddressDeny", []],

@@ -55,7 +55,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl collect-metrics, %s", (runtime) 
     expect(printed.stdout).toContain('\nhosting_deploy_failed{project="loja"} 1\n');
   });
 
-  // One of the engines that leave the name out of a sample, and the last before and the first after them.
+  // The last engine before those that leave the name out of a sample, one of them, and the first one after.
   test.each(["Docker 23.0.7", "Docker 26.1.5", "Docker 29.0"] as const)(
     "reads the proxy's memory from %s",
     async (generation) => {

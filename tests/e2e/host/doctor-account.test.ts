@@ -1,4 +1,4 @@
-/** `sudo opsctl doctor` on a machine whose account `opsctl` would like to be root. */
+/** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";

@@ -60,7 +60,7 @@ const AS_ACCOUNT = [
   ...["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups", "--pdeathsig=KILL"],
 ];
 const PTRACE = process.arch === "arm64" ? "117" : "101";
-/** Seizes and stops a process (ptrace), and never asks what became of it. */
+/** Attaches to a process and stops it (ptrace), and never waits for it. */
 const HOLDS = `$| = 1; my ($ptrace, $pid) = map { $_ + 0 } @ARGV;
   my $isHeld = syscall($ptrace, 0x4206, $pid, 0, 0) == 0 && syscall($ptrace, 0x4207, $pid, 0, 0) == 0;
   print $isHeld ? "held\\n" : "refused\\n"; sleep 600`;
@@ -259,7 +259,7 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     const { exitCode, stdout, stderr } = await run(runtime, ["alert-rules", "export"], {
       before: "exec >&-",
     });
-    // Deno has the null device in its place, which nothing tells from one that was handed over.
+    // Deno opens the null device in its place, which looks like one that was passed to it.
     if (runtime === "deno") return expect([exitCode, stdout]).toEqual([0, ""]);
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("standard output");

@@ -1,4 +1,4 @@
-/** What another account put in root's way: root opens none of it, follows none of it and executes none of it. */
+/** Files and links that another account prepared for root: root opens, follows and executes none of them. */
 import {
   afterAll,
   afterEach,
@@ -42,7 +42,7 @@ setDefaultTimeout(120_000);
 
 const VICTIM = "what root alone may change\n".repeat(100);
 const RUNTIMES = ["binary", "deno"] as const;
-/** How often a command is run while somebody exchanges what it meets. */
+/** How often a command is run while another account exchanges its files. */
 const ROUNDS = 12;
 
 const root = join(import.meta.dirname, "../../..");

@@ -21,10 +21,10 @@ import { opsctl } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
 
 const programs = findMonitoring();
-/** Prometheus looks for whom to tell only every five seconds, and a busy machine takes its time for four programs. */
+/** Prometheus looks for Alertmanagers only every five seconds, and four programs are slow on a busy machine. */
 const LIMIT_MS = 60_000;
 const RULES = alertRules({ withExtras: true }).filter(({ source }) => source === "metrics");
-/** The others say how busy and how full this machine is: their queries are asked, and not whether they fire. */
+/** The others depend on how busy and how full this machine is: their queries are run, but they may fire or not. */
 const DECIDED_HERE = RULES.filter(({ query }) => !/node_|tcp_/.test(query));
 
 /** A rule in Prometheus's own words, without the time that it waits. */

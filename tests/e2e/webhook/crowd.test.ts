@@ -51,7 +51,7 @@ test.each(ways)(
     const crowd = await crowdAt(Number(new URL(serving.url).port));
     const alerts = { alerts: [{ status: "firing", labels: { alertname: "A" } }] };
     expect((await postAlerts(serving.url, alerts)).json).toMatchObject({ alerts: [{ whatsapp: "sent" }] });
-    // Those that had to give way; the others are still held.
+    // The service closes those that are too many, and keeps the others.
     await until("the first ones are closed", () => crowd.closed >= SILENT - DESCRIPTORS);
     expect(readdirSync(`/proc/${serving.pid}/fd`).length).toBeLessThan(DESCRIPTORS - 100);
     await until("the log says it", () => serving.log().includes("too many connections"));

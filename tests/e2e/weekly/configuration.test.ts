@@ -115,7 +115,7 @@ describe.concurrent("a setting of opsctl weekly", () => {
     const accepted = await fixture.weekly(["--json", "--dry-run"], {
       env: { ...env, OPSCTL_ALLOW_PLAIN_HTTP: "1" },
     });
-    // Taken, and then looked for: that nothing answers there is a finding of its own.
+    // The setting is accepted; that nothing answers at that address is another problem.
     expect(accepted.summary).toMatchObject({
       status: "not_ready",
       failures: [{ step: "readiness", code: "APP_UNREACHABLE" }],
@@ -194,7 +194,7 @@ describe.concurrent("the editorial alias", () => {
       }
       expect(database.connections).toBe(0);
       expect(fixture.requests()).toEqual([]);
-      // The listener does see whoever gets that far.
+      // The listener does notice a run that gets so far.
       fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", CANARIES.SOCIAL_EDITORIALS_CRON_SECRET);
       expectNotReady(await fixture.weekly(["--json"]), "DATABASE_UNREACHABLE");
       expect(database.connections).toBeGreaterThan(0);

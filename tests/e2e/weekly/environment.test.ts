@@ -63,7 +63,7 @@ async function traceOf(fixture: Fixture, runtime: RuntimeName, foreign: Record<s
     log: ended.stderr.replace(/"time":"[^"]*"/g, "").replace(/[0-9a-f-]{36}/g, "id"),
   };
   trace.emails.sort((a, b) => String(a.to).localeCompare(String(b.to)));
-  // As if it had never run: the next run starts from the same data. The guards of the tables look away for that.
+  // As if it had never run: the next run starts from the same data. The tables' triggers are off for that.
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     await tx`truncate weekly_performance_reports, weekly_performance_deliveries,

@@ -182,7 +182,7 @@ const UNWRITABLE: [string, (fixture: Fixture) => string, string][] = [
     },
     "ENOTDIR",
   ],
-  // Nobody makes a file in there, root not either.
+  // No account can make a file there, not even root.
   ["read-only", () => "/sys", "EACCES"],
 ];
 

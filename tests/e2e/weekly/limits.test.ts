@@ -10,7 +10,7 @@ import { RUNTIMES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
-// Each of these ends by a limit of the program's own: that the process ends at all is what is seen here.
+// A time limit of the program ends each of these: the test sees that the process ends.
 describe.concurrent("what never answers", () => {
   test("a vault's client is given up, and its children with it", async () => {
     await using fixture = await openFixture();

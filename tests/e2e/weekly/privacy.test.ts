@@ -19,7 +19,7 @@ const ADDRESSES = [
 ];
 const NAME = "Canary & Filhos <b>Ltda</b>";
 
-/** Every form in which something that must stay private could be met. */
+/** Every form in which a private value could appear. */
 function privateTexts(): string[] {
   const numbers = PHONES.flatMap((phone) => {
     const digits = phone.replace(/\D/g, "").replace(/^55/, "");
@@ -72,7 +72,7 @@ async function seedPeople(fixture: Fixture): Promise<SeededOwner[]> {
   return owners;
 }
 
-/** An answer that gives back all that the peer was told, wherever a careless client might pick it up. */
+/** An answer that repeats all that the peer was sent, in every place that a careless client might log. */
 function echo(status: number): (entry: LedgerEntry) => Scripted {
   return ({ headers, rawBody, path }) => {
     const all = `${JSON.stringify(headers)} ${rawBody} ${PASSWORD} ${path}`;
@@ -135,7 +135,7 @@ describe.concurrent("what opsctl weekly shows and keeps when its peers give back
     await using fixture = await openFixture({ editorials: true });
     await seedPeople(fixture);
     const { application, gateway, email } = fixture;
-    // The analysis too, but where that refuses the worker itself nothing would come to be sent.
+    // The analysis too, unless the status refuses the worker: then nothing would be sent.
     if (status !== 401 && status !== 409) application.routes.analysis.script = echo(status);
     for (const route of [application.routes.editorial, gateway.routes.send, email.routes.send]) {
       route.script = echo(status);

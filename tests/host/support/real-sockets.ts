@@ -39,7 +39,7 @@ export async function holdSockets(
   const server: Server = createServer({ allowHalfOpen: true, pauseOnConnect: !isHalfClosed }, (socket) => {
     socket.on("error", () => {});
     accepted.push(socket);
-    // The end must be read, or the runtime would not care; it is not answered.
+    // The client's end must be read, or the runtime does not notice it; our own side stays open.
     if (isHalfClosed) socket.resume();
   });
   await new Promise<void>((resolve) => server.listen({ port: 0, host, backlog: 4_096 }, resolve));

@@ -216,7 +216,7 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
     giveAway(join(home, "files"));
     expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
     rmSync(inFiles());
-    // Not even looked into: what is missing there is no reason to go on.
+    // The folder is not looked into, so a missing file does not lead to the next source.
     expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
     takeBack(join(home, "files"));
     put(join(home, "elsewhere"), "of-another-file");

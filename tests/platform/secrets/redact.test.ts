@@ -27,7 +27,7 @@ describe("redact()", () => {
         const text = Buffer.from(`${before}${value}`).toString(encoding);
         const shown = redact(`Basic ${text}`);
         expect(shown).toContain("<secret>");
-        // Only the characters that mix the value's ends with their neighbours may be left.
+        // Only the characters that encode a part of the value together with its neighbours may be left.
         expect(shown.replace("<secret>", "").length).toBeLessThan("Basic ".length + before.length * 2 + 6);
       }
     }

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Connections of a real server; `open` answers our end and the server's, when the server has it. */
+/** Connections of a real server; `open` returns our end and the server's, once the server has accepted it. */
 async function start(connections: Connections) {
   const server = createServer((socket) => {
     if (!connections.add(socket.resume())) socket.destroy();

@@ -132,7 +132,7 @@ describe.each(runtimes)("a body on %s", (runtime) => {
     await isHeld();
     socket.destroy();
     await until("our end is closed", () => socket.closed);
-    // Whoever comes after that is served after the server has seen it go.
+    // The server has noticed the end of that connection before it answers these.
     for (let turn = 0; turn < 5; turn += 1) await seen();
     await ask("/go");
     await until("the reader is told", async () => (await seen()).ends["before-read"] === "broken");
@@ -150,7 +150,7 @@ describe.each(runtimes)("a body on %s", (runtime) => {
     const next = request("POST /read", [], small);
     const { text } = await speak(ports[runtime], [request("POST /unread", [KEPT], smuggled), next]);
     const [first = "", ...others] = text.split("HTTP/1.1 200").slice(1);
-    // Where the runtime has not taken it in yet, the connection ends behind the answer, and says so.
+    // Where the runtime has not read the body yet, the answer closes the connection, and says so.
     if (/^connection: close$/im.test(first)) expect(others).toEqual([]);
     else expect(others.map((other) => other.split("\r\n\r\n")[1])).toEqual([told(small)]);
     expect((await seen()).ends.smuggled).toBeUndefined();

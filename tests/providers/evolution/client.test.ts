@@ -276,7 +276,7 @@ describe("evolutionClient().sendText() through a business instance", () => {
 
   afterEach(() => {
     expect(gateway.accepted).toHaveLength(0);
-    // The answer was whole: nobody is asked about the instance.
+    // The answer was complete: the gateway is not asked about the instance.
     expect(gateway.routes.state.calls).toHaveLength(0);
   });
 });

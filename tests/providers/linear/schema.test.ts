@@ -29,7 +29,7 @@ beforeAll(async () => {
   await client.checkAccess();
   for (const priority of [0, 1, 2, 3, 4] as const)
     await client.createIssue({ ...issue(priority), title: "t", description: "d" });
-  // Met by the conflict, and read back; then lost on the way, and looked for.
+  // An id that exists already is a conflict and is read back; an issue whose answer is lost is looked up.
   await client.createIssue({ ...issue(0), title: "[ALERTA][geral] ünï \u{1F534}", description: "" });
   tracker.routes.graphql.next({ status: 502, text: "bad gateway" });
   await client.createIssue({ ...issue(3), title: "t", description: "d" });

@@ -39,7 +39,7 @@ export function describeLedger(name: string, define: (ledger: Ledger) => void): 
   }
 }
 
-/** What a refused call answers: SQLSTATE and message, or the name of the constraint; fails if nothing was refused. */
+/** What a refused call says: SQLSTATE and message, or the name of the constraint; fails if nothing was refused. */
 export async function refusal(call: Promise<unknown>): Promise<string> {
   try {
     await call;

@@ -1,8 +1,8 @@
-/** What makes links of plain text, elsewhere: the library that web clients use most, and the patterns of Android. */
+/** How other programs find links in plain text: the library that web clients use most, and the patterns of Android. */
 import { LinkifyIt } from "linkify-it";
 import tlds from "tlds";
 
-/** Reserved names are links to nobody, but a reader would not know. */
+/** Reserved names lead nowhere, but a reader does not know that. */
 const TLDS = [...tlds, "example", "test", "invalid", "local", "internal"];
 
 const library = new LinkifyIt({ fuzzyLink: true, fuzzyEmail: true, fuzzyIP: true }).tlds(TLDS);
