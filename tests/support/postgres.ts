@@ -3,11 +3,12 @@
  *
  * PostgreSQL refuses to run as root: then it runs as `nobody`, and its files go where that user reaches them.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Writable } from "node:stream";
 import postgres from "postgres";
 import { applyMigrations } from "../../lib/migrate/run.ts";
 import { freePort } from "./free-port.ts";
@@ -45,13 +46,17 @@ export const HOSTED_DEFAULT_PRIVILEGES = `
   alter default privileges in schema public grant all on functions to anon, authenticated, service_role;
   alter default privileges in schema public grant all on sequences to anon, authenticated, service_role;`;
 
-/** Stops the server and removes its folders once the process that started them closes the pipe, or is gone, killed or not. */
-const GUARDIAN = `cat
-server="$1"; shift
-kill -INT "$server"
+/**
+ * Stops the server and removes its folders once the process that started it closes the pipe, or is gone, killed or not.
+ * It is there before the folders have anything in them, and gets the server's id later; the copying of a process that
+ * was killed may go on for a moment.
+ */
+const GUARDIAN = `read -r server
+cat
 left=200
-while kill -0 "$server" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
-rm -rf "$@"`;
+[ -z "$server" ] || kill -INT "$server"
+while [ -n "$server" ] && kill -0 "$server" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
+until rm -rf "$@" || [ $((left -= 1)) -lt 0 ]; do sleep 0.05; done`;
 
 /** What a server is started with; `inMemory` is for data that need not last, and of which there is not too much. */
 export type PostgresOptions = { major?: number; settings?: Record<string, string>; inMemory?: boolean };
@@ -59,15 +64,15 @@ export type PostgresOptions = { major?: number; settings?: Record<string, string
 /** Starts a server on a free loopback port; `settings` are added to its command line. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const home = newFolder(tmpdir());
+  const parent = options.inMemory ? newFolder(memoryFolder()) : home;
+  const guardian = startGuardian([home, parent]);
   const prepared = options.inMemory ? preparedFolder(options.major) : undefined;
   const native = programs(prepared ?? home, options.major);
-  const parent = options.inMemory ? newFolder(memoryFolder()) : home;
   const data = join(parent, "data");
   if (prepared === undefined) initialise(data, native, home, PASSWORD);
   else copyData(join(prepared, "data"), data);
   const settings = { ...(options.inMemory ? { max_wal_size: "128MB" } : {}), ...options.settings };
-  const files = { home, native, data, remove: [...new Set([home, parent])] };
-  return serverOn(await launch(files, settings), prepared !== undefined);
+  return serverOn(await launch({ home, native, data, guardian }, settings), prepared !== undefined);
 }
 
 /** Makes what the servers of one run of the tests begin with: programs, and data with the template database. */
@@ -76,7 +81,8 @@ export async function preparePostgres(run: string, major?: number): Promise<void
   const native = programs(home, major);
   const data = join(home, "data");
   initialise(data, native, home, PASSWORD);
-  const server = serverOn(await launch({ home, native, data, remove: [] }, {}), false);
+  const files = { home, native, data, guardian: startGuardian([]) };
+  const server = serverOn(await launch(files, {}), false);
   await (await server.createDatabase()).drop();
   await server.stop();
   renameSync(home, join(run, preparedName(major)));
@@ -99,13 +105,22 @@ function newFolder(parent: string): string {
   return folder;
 }
 
+function startGuardian(folders: string[]): Guardian {
+  return spawn("sh", ["-c", GUARDIAN, "sh", ...new Set(folders)], {
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+}
+
+type Guardian = ChildProcessByStdio<Writable, null, null>;
 /** A server that listens, and the process that stops it. */
-type Launched = { port: number; guardian: ChildProcess };
-/** Where a server finds its files; `remove` are the folders that go when it is stopped. */
-type Files = { home: string; native: string; data: string; remove: string[] };
+type Launched = { port: number; guardian: Guardian };
+/** Where a server finds its files, and the process that removes them. */
+type Files = { home: string; native: string; data: string; guardian: Guardian };
 
 async function launch(
-  { home, native, data, remove }: Files,
+  { home, native, data, guardian }: Files,
   more: Record<string, string>,
 ): Promise<Launched> {
   const port = await freePort();
@@ -125,11 +140,7 @@ async function launch(
     // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
     { ...AS_SERVER, cwd: home, stdio: "ignore", detached: true },
   );
-  const guardian = spawn("sh", ["-c", GUARDIAN, "sh", `${child.pid}`, ...remove], {
-    cwd: "/",
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
+  guardian.stdin.write(`${child.pid}\n`);
   try {
     await reachable(urlAt(port, "postgres"), child);
   } catch (error) {
@@ -172,7 +183,7 @@ function serverOn({ port, guardian }: Launched, hasTemplate: boolean): PostgresS
     async stop() {
       await admin.end({ timeout: 1 });
       const ended = new Promise((resolve) => guardian.once("exit", resolve));
-      guardian.stdin?.end();
+      guardian.stdin.end();
       await ended;
     },
   };
