@@ -6,6 +6,8 @@ const HINTS: Readonly<Record<string, string>> = {
   APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
   APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
   APP_UNREACHABLE: "nothing answers at APP_BASE_URL: look at the application, the address and the network",
+  APP_ANSWER_INVALID: "a page came in the place of an answer: look at the proxy before the application",
+  social_retry: "it waits for the application, and the next run takes it again",
   SOCIAL_ALL_CALLS_FAILED: "no network of the week could be read: look at the application",
   SOCIAL_DEGRADED: "more than a tenth of the week's networks could not be read: look at the application",
   WEEK_OPEN: "another run left something open, or still works on it: see the week's line above",

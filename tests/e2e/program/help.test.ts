@@ -46,6 +46,8 @@ describe.concurrent("help", () => {
       "--skip-whatsapp",
       "--skip-email",
       "--skip-editorials",
+      "--without-social",
+      "--patience",
     ];
     for (const option of options) expect(stdout).toContain(option);
   });

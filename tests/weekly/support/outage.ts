@@ -14,6 +14,20 @@ export async function seedOwners(weekly: WeeklyFixture, count: number): Promise<
   return owners;
 }
 
+/** So many owners at once, with an account of each network and no e-mails. */
+export async function seedManyOwners({ db }: WeeklyFixture, count: number): Promise<void> {
+  await db.sql`
+    with t as (insert into tenants (name) select 'Tenant ' || i from generate_series(1, ${count}::int) as i returning id),
+      w as (insert into credit_wallets (tenant_id, status) select id, 'active' from t),
+      n as (select id, row_number() over () as number from t),
+      u as (
+        insert into users (tenant_id, role, phone, email)
+        select id, 'owner', '119' || (60000000 + number), 'owner' || number || '@many.example' from n
+        returning id, tenant_id)
+    insert into social_connections (tenant_id, user_id, network, status)
+    select u.tenant_id, u.id, network, 'active' from u cross join (values ('instagram'), ('linkedin')) as a(network)`;
+}
+
 /** A stretch of time in which the application is away, and the calls that came to nothing in it. */
 export type Outage = { time: VirtualTime; callsInVain: number };
 
