@@ -1,6 +1,7 @@
 /** An application that is away, on the real program: what it says while it waits, a kill meanwhile, and the run after. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
+import { until } from "../../weekly/support/ledger.ts";
 import { lackingNetworks, reportStates } from "../../weekly/support/outage.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { logLines, RUNTIMES, type Running } from "../support/opsctl.ts";
@@ -40,6 +41,8 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly while the application is 
     expect(line).toMatchObject({ level: "warn", waitsFor: "application", afterwards: "break off" });
     // Fifteen minutes after the breaker tripped, a moment after the start.
     expect(String(line!.until)).toMatch(/^2026-11-23T11:1[56]:/);
+    // Those that were in flight are put back.
+    await until(async () => !("running" in (await reportStates(fixture))));
     running.kill("SIGKILL");
     expect((await running.ended).signal).toBe("SIGKILL");
 
