@@ -25,7 +25,7 @@ describe("who gets a report", () => {
     expect(weekly.email.accepted.map(({ to }) => String(to))).toEqual([chosen.email!]);
   });
 
-  test("is nobody's own invention: a scope without a user fails alone", async () => {
+  test("is nobody's own invention: a scope without a user gets nothing, and the week is not called done", async () => {
     await using weekly = await weeklyFixture();
     const real = await seedOwner(weekly.db.sql);
     await replaceList(
@@ -36,8 +36,8 @@ describe("who gets a report", () => {
     expect(await weekly.run()).toMatchObject({
       status: "failed",
       exitCode: 1,
-      reports: { scopes: 2, completed: 1, failed: 1 },
-      failures: [{ step: "report", code: "report_claim_failed" }],
+      reports: { scopes: 2, completed: 1, ineligible: 1 },
+      failures: [{ step: "week", code: "WEEK_OPEN" }],
       heartbeat: "kept",
     });
     expect(weekly.gateway.accepted).toHaveLength(1);

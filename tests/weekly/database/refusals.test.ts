@@ -17,7 +17,7 @@ const FAULTS: Record<string, Fault> = {
   ),
   "no claim of reports": sqlOf(
     "DATABASE_NOT_MIGRATED",
-    `drop function claim_weekly_performance_report(${REPORT_KEY})`,
+    `drop function claim_weekly_performance_report(${REPORT_KEY}, uuid)`,
   ),
   "no persist": sqlOf(
     "DATABASE_NOT_MIGRATED",
@@ -25,7 +25,7 @@ const FAULTS: Record<string, Fault> = {
   ),
   "no claim of deliveries": sqlOf(
     "DATABASE_NOT_MIGRATED",
-    "drop function claim_weekly_performance_delivery(uuid, text)",
+    "drop function claim_weekly_performance_delivery(uuid, text, uuid)",
   ),
   "no clock": sqlOf("DATABASE_NOT_MIGRATED", "drop function weekly_performance_now()"),
   "no ledger": sqlOf("DATABASE_NOT_MIGRATED", "drop table weekly_performance_deliveries cascade"),
