@@ -12,6 +12,7 @@ export type Delivery = {
   userId: string;
   reportId: string;
   channel: "whatsapp" | "email";
+  /** As it is: an expired lease means `unknown` after dispatch and `failed` before it, whatever the row says. */
   state: (typeof DELIVERY_STATES)[number];
   code: string | null;
   attempts: number;
@@ -26,6 +27,16 @@ export type Delivery = {
 };
 
 /**
+ * The state of a delivery as it is, for a query whose deliveries are `d`.
+ *
+ * Source: weekly_performance_delivery_state() in sql/0006.
+ */
+export function effectiveState(sql: postgres.Sql): postgres.PendingQuery<postgres.Row[]> {
+  return sql`public.weekly_performance_delivery_state(
+    d.status, d.dispatched_at, d.lease_expires_at, public.weekly_performance_now())`;
+}
+
+/**
  * The columns of a `Delivery`, for `from public.weekly_performance_deliveries as d join ..._reports as r`.
  *
  * Instants are text in UTC. A failed delivery may be tried again on the Monday that follows its week, and never after.
@@ -33,12 +44,17 @@ export type Delivery = {
 export function deliveryColumns(sql: postgres.Sql): postgres.PendingQuery<postgres.Row[]> {
   return sql`
     d.id, to_char(r.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as week,
-    d.tenant_id as "tenantId", d.user_id as "userId", d.report_id as "reportId", d.channel, d.status as state,
-    d.error_code as code, d.attempts, d.masked_hint as "maskedHint", d.sender_tenant_id as "senderTenantId",
+    d.tenant_id as "tenantId", d.user_id as "userId", d.report_id as "reportId", d.channel,
+    ${effectiveState(sql)} as state,
+    case when d.status = ${effectiveState(sql)} then d.error_code
+         when d.dispatched_at is null then 'lease_expired_before_dispatch'
+         else 'lease_expired_after_dispatch' end as code,
+    d.attempts, d.masked_hint as "maskedHint", d.sender_tenant_id as "senderTenantId",
     d.provider_message_id as "providerMessageId",
-    ${instant(sql, sql`case when d.status = 'running' then d.lease_expires_at end`)} as "leaseExpiresAt",
+    ${instant(sql, sql`case when ${effectiveState(sql)} = 'running' then d.lease_expires_at end`)} as "leaseExpiresAt",
     ${instant(sql, sql`d.dispatched_at`)} as "dispatchedAt", ${instant(sql, sql`d.settled_at`)} as "settledAt",
-    case when d.status = 'failed' and public.weekly_performance_is_report_day(public.weekly_performance_now())
+    case when ${effectiveState(sql)} = 'failed'
+           and public.weekly_performance_is_report_day(public.weekly_performance_now())
            and exists (select from public.weekly_performance_window(public.weekly_performance_now()) as w
                        where w.window_start = r.window_start and w.window_end = r.window_end)
          then ${instant(

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { OpsError } from "../platform/errors.ts";
-import { type Delivery, deliveryColumns } from "./delivery.ts";
+import { type Delivery, deliveryColumns, effectiveState } from "./delivery.ts";
 
 /** Which deliveries to list; an absent part does not restrict. */
 export type DeliveryFilter = {
@@ -57,7 +57,7 @@ async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number)
     from public.weekly_performance_deliveries as d
     join public.weekly_performance_reports as r on r.id = d.report_id
     left join after as a on true
-    where (${state}::text is null or d.status = ${state}::text)
+    where (${state}::text is null or ${effectiveState(sql)} = ${state}::text)
       and (${week}::text is null
            or r.window_start = (${week}::text::date::timestamp at time zone 'America/Sao_Paulo'))
       and (${tenantId}::uuid is null or d.tenant_id = ${tenantId}::uuid)

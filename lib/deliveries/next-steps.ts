@@ -6,9 +6,14 @@ export function nextSteps(delivery: Delivery): string[] {
   switch (state) {
     case "sent":
       return code === "timeline_entry_failed"
-        ? ["The message is sent; only its entry in the timeline is missing. Nothing has to be sent again."]
+        ? [
+            "The message is sent; only its entry in the timeline is missing. Nothing has to be sent again.",
+            "The next run writes the entry, or on any day: opsctl deliveries repair",
+          ]
         : [];
     case "failed":
+      if (retryableUntil !== null && code === "lease_expired_before_dispatch")
+        return [`Nothing was sent: its run has ended. Run opsctl weekly again before ${retryableUntil}.`];
       return retryableUntil === null
         ? ["Nothing was sent. The week is closed: this delivery is not tried again."]
         : [
@@ -22,27 +27,26 @@ export function nextSteps(delivery: Delivery): string[] {
     case "unknown":
       return [
         "The provider may have accepted this message, so opsctl never sends it again by itself.",
-        ...lookUp(delivery),
+        `Ask the provider: opsctl deliveries look-up ${delivery.id}`,
+        `What it finds is recorded with: opsctl deliveries look-up ${delivery.id} --settle`,
+        ...byHand(delivery),
         `Found: opsctl deliveries reconcile ${delivery.id} --to sent --provider-message-id <id> --reason <text>`,
         `Proved not sent: opsctl deliveries reconcile ${delivery.id} --to failed --reason <text>`,
       ];
   }
 }
 
-function lookUp({ id, channel, dispatchedAt, senderTenantId }: Delivery): string[] {
+/** Where a person looks when `look-up` has found nothing. */
+function byHand({ id, channel, dispatchedAt, senderTenantId }: Delivery): string[] {
   if (channel === "email")
     return [
-      `Look for the message that carries the tag delivery_id=${id}, dispatched at ${dispatchedAt}:`,
-      "in the provider's list of e-mails (GET /emails, then each candidate by its id, which shows the tags),",
-      `or in its log of calls (GET /logs), where the header Idempotency-Key is weekly-performance-email/${id}.`,
+      `When it finds nothing, look for the message that carries the tag delivery_id=${id}, dispatched at ${dispatchedAt},`,
+      `in the provider's log of calls (GET /logs), where the header Idempotency-Key is weekly-performance-email/${id}.`,
       "A logged answer with an id is proof that it was sent; a logged refusal is proof that it was not.",
     ];
   return [
-    `Ask the gateway of the sender tenant ${senderTenantId} for messages sent at about ${dispatchedAt}:`,
-    "POST /chat/findMessages/{instance} with the recipient's remoteJid, fromMe true, and messageTimestamp with",
-    "both gte and lte (with one bound alone the filter is ignored). A message with this text is proof that it was",
-    "sent; its key.id is the provider message id.",
-    "Not finding it proves nothing: the gateway may not have stored what it sent. Look at the sending phone, or",
-    "ask the recipient, before you call it failed.",
+    `When it finds nothing, look on the sending phone of the sender tenant ${senderTenantId} for what was sent at about`,
+    `${dispatchedAt}, or ask the recipient. The gateway may not have stored what it sent: not finding it there proves`,
+    "nothing. A message with this text is proof that it was sent; its key.id is the provider message id.",
   ];
 }

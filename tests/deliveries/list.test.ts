@@ -87,6 +87,19 @@ describeDeliveries("listDeliveries()", (ledger) => {
     expect(await ids({ week: "2018-11-05" })).toHaveLength(1);
   });
 
+  test("finds deliveries by what they are once their lease has expired, whatever their rows say", async () => {
+    const dispatched = await ledger.dispatchedDelivery("email");
+    const claimed = await ledger.claimDelivery(await ledger.completedReport());
+    const idsIn = async (state: "running" | "unknown" | "failed") =>
+      (await listDeliveries(ledger.sql, { state }, 1000)).deliveries.map((delivery) => delivery.id);
+    expect(await idsIn("running")).toEqual(expect.arrayContaining([dispatched.id, claimed.id]));
+    await ledger.moveClock("5 minutes");
+    expect(await idsIn("running")).toEqual([]);
+    expect(await idsIn("unknown")).toContain(dispatched.id);
+    expect(await idsIn("failed")).toContain(claimed.id);
+    expect(await idsIn("unknown")).not.toContain(claimed.id);
+  });
+
   test("goes through all of them in one order, whatever the limit", async () => {
     for (let i = 0; i < 3; i++) {
       const report = await ledger.completedReport();

@@ -22,6 +22,16 @@ describeDeliveries("reconcileDelivery()", (ledger) => {
     expect(await ledger.delivery(sent.id)).toMatchObject({ status: "sent", provider_message_id: "BAE5F00D" });
   });
 
+  test("takes a dispatched delivery whose run was killed, from the end of its lease on, on any day", async () => {
+    const { id } = await ledger.dispatchedDelivery("email");
+    await ledger.moveClock("4 minutes 59 seconds");
+    await expect(reconcileDelivery(ledger.sql, id, NOT_SENT)).rejects.toMatchObject({
+      code: "DELIVERY_NOT_UNKNOWN",
+    });
+    await ledger.moveClock("3 days");
+    expect(await reconcileDelivery(ledger.sql, id, NOT_SENT)).toMatchObject({ state: "failed" });
+  });
+
   test("fails with a code for each reason, and changes nothing", async () => {
     const { id: failed } = await failedDelivery(ledger);
     const { id: unknown } = await ledger.unknownDelivery("email");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderDelivery } from "../../lib/deliveries/render.ts";
 import { showDelivery } from "../../lib/deliveries/show.ts";
-import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
+import { describeDeliveries, failedDelivery, withoutEntry } from "./support/deliveries.ts";
 
 describeDeliveries("showDelivery()", (ledger) => {
   const shown = async (id: string) => {
@@ -24,9 +24,11 @@ describeDeliveries("showDelivery()", (ledger) => {
   test("tells how to look an unknown WhatsApp message up, and what not finding it proves", async () => {
     const { id } = await ledger.unknownDelivery("whatsapp");
     const { text } = await shown(id);
-    expect(text).toContain("POST /chat/findMessages/{instance}");
-    expect(text).toContain("2026-11-23T11:00:00Z");
-    expect(text).toContain("Not finding it proves nothing");
+    expect(text).toContain(`Next:\n  The provider may have accepted`);
+    expect(text).toContain(`opsctl deliveries look-up ${id}\n`);
+    expect(text.indexOf("look-up")).toBeLessThan(text.indexOf("reconcile"));
+    expect(text).toContain("2026-11-23T11:00:00Z, or ask the recipient");
+    expect(text).toContain("not finding it there proves\n  nothing");
   });
 
   test("shows who reconciled it, oldest first, each on a line of its own", async () => {
@@ -78,6 +80,48 @@ describeDeliveries("showDelivery()", (ledger) => {
     expect((await shown(claim.id)).next).toEqual([
       "A run holds this delivery until 2026-11-23T11:05:00Z; the next run after that decides about it.",
     ]);
+  });
+
+  test("shows a dispatched delivery whose lease has expired as unknown, and tells how to decide it", async () => {
+    const claim = await ledger.dispatchedDelivery("email");
+    await ledger.moveClock("4 minutes 59 seconds");
+    expect((await shown(claim.id)).delivery).toMatchObject({ state: "running", code: null });
+    await ledger.moveClock("1 second");
+    const { delivery, next } = await shown(claim.id);
+    expect(delivery).toMatchObject({
+      state: "unknown",
+      code: "lease_expired_after_dispatch",
+      leaseExpiresAt: null,
+      settledAt: null,
+    });
+    expect(next).toContain(`Ask the provider: opsctl deliveries look-up ${claim.id}`);
+    await ledger.reconcile(claim.id, "sent", "provider-id");
+    expect((await shown(claim.id)).delivery).toMatchObject({ state: "sent", code: null });
+  });
+
+  test("shows an undispatched delivery whose lease has expired as failed: nothing was sent", async () => {
+    const { id } = await ledger.claimDelivery(await ledger.completedReport());
+    await ledger.moveClock("5 minutes");
+    const { delivery, next } = await shown(id);
+    expect(delivery).toMatchObject({
+      state: "failed",
+      code: "lease_expired_before_dispatch",
+      retryableUntil: "2026-11-24T03:00:00Z",
+    });
+    expect(next).toEqual([
+      "Nothing was sent: its run has ended. Run opsctl weekly again before 2026-11-24T03:00:00Z.",
+    ]);
+    await ledger.moveClock("1 day");
+    expect((await shown(id)).next).toEqual([
+      "Nothing was sent. The week is closed: this delivery is not tried again.",
+    ]);
+  });
+
+  test("tells how a missing timeline entry is written", async () => {
+    const { id } = await withoutEntry(ledger);
+    expect((await shown(id)).next).toContain(
+      "The next run writes the entry, or on any day: opsctl deliveries repair",
+    );
   });
 
   test("fails with DELIVERY_NOT_FOUND", async () => {
