@@ -14,19 +14,29 @@ export type EmailProviderOptions = StandInOptions & {
   verifiedDomains?: string[];
   /** Whether the key may do nothing but send. */
   sendsOnly?: boolean;
+  /** A second key, with full access. */
+  readKey?: string;
 };
 
 /** An e-mail that the provider took and would have sent. */
-export type AcceptedEmail = EmailBody & { id: string; idempotencyKey: string | null; at: Date };
+export type AcceptedEmail = EmailBody & {
+  id: string;
+  idempotencyKey: string | null;
+  at: Date;
+  lastEvent?: string;
+};
 
 /**
  * A running provider.
  *
  * Shape: `accepted` is what was sent, once per idempotency key; `refusedForRate` counts the 429s; faults are ordered
- *        with `routes.send.next(...)`.
+ *        with `routes.send.next(...)`. `accepted` is also what the provider lists, the newest first unless
+ *        `listsOldestFirst`; `now` is its clock.
  */
-export type EmailProvider = StandIn<"send" | "domains"> & {
+export type EmailProvider = StandIn<"send" | "domains" | "list" | "email"> & {
   accepted: AcceptedEmail[];
+  listsOldestFirst: boolean;
+  now: () => Date;
   refusedForRate: number;
 };
 
@@ -46,7 +56,8 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
     const authorization = entry.headers.authorization;
     if (authorization === undefined)
       return refusal(401, "missing_api_key", "Missing API key in the authorization header");
-    if (authorization !== `Bearer ${options.apiKey}`)
+    const keys = [options.apiKey, options.readKey].filter((key) => key !== undefined);
+    if (!keys.some((key) => authorization === `Bearer ${key}`))
       return refusal(403, "invalid_api_key", "API key is invalid");
     if (!meter.take()) {
       provider.refusedForRate += 1;
@@ -77,19 +88,56 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
     const problem = bodyProblem(entry) ?? domainProblem(entry.body as EmailBody, options.verifiedDomains);
     if (problem !== null) return problem;
     const id = randomUUID();
-    accepted.push({ ...(entry.body as EmailBody), id, idempotencyKey: key, at: new Date() });
+    accepted.push({ ...(entry.body as EmailBody), id, idempotencyKey: key, at: provider.now() });
     const answer: Answer = { status: 200, json: { id } };
     if (key !== null) stored.set(key, { rawBody: entry.rawBody, answer });
     return answer;
   }
 
+  // A key that may only send is told so by every other route.
+  function reading(entry: LedgerEntry, read: () => Answer): Answer {
+    const stopped = gate(entry);
+    if (stopped !== null) return stopped;
+    return options.sendsOnly && entry.headers.authorization === `Bearer ${options.apiKey}`
+      ? RESTRICTED
+      : read();
+  }
+
+  function list(entry: LedgerEntry): Answer {
+    const newestFirst = accepted.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+    return listPage(provider.listsOldestFirst ? newestFirst.toReversed() : newestFirst, entry.path);
+  }
+
+  function oneEmail(id: string): Answer {
+    const email = accepted.find((one) => one.id === id);
+    if (email === undefined) return refusal(404, "not_found", "Email not found");
+    const { html = null, text = null, tags = [] } = email;
+    return { status: 200, json: { object: "email", ...listed(email), html, text, tags } };
+  }
+
   const standIn = await startStandIn(
     {
+      list: {
+        method: "GET",
+        pattern: /^\/emails$/,
+        handle: async (entry, _match, work) => {
+          await work();
+          return reading(entry, () => list(entry));
+        },
+      },
+      email: {
+        method: "GET",
+        pattern: /^\/emails\/([^/]+)$/,
+        handle: async (entry, match, work) => {
+          await work();
+          return reading(entry, () => oneEmail(decodeURIComponent(match[1]!)));
+        },
+      },
       send: { method: "POST", pattern: /^\/emails$/, handle: (entry, _match, work) => send(entry, work) },
       domains: {
         method: "GET",
         pattern: /^\/domains$/,
-        handle: async (entry) => gate(entry) ?? domains(options),
+        handle: async (entry) => reading(entry, () => domains(options)),
       },
     },
     {
@@ -101,14 +149,53 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
           : refusal(404, "not_found", "The requested endpoint does not exist"),
     },
   );
-  const provider: EmailProvider = Object.assign(standIn, { accepted, refusedForRate: 0 });
+  const provider: EmailProvider = Object.assign(standIn, {
+    accepted,
+    refusedForRate: 0,
+    listsOldestFirst: false,
+    now: () => new Date(),
+  });
   return provider;
 }
 
-function domains({ sendsOnly, verifiedDomains = [] }: EmailProviderOptions): Answer {
-  if (sendsOnly) return refusal(401, "restricted_api_key", "This API key is restricted to only send emails");
+const RESTRICTED = refusal(401, "restricted_api_key", "This API key is restricted to only send emails");
+
+function domains({ verifiedDomains = [] }: EmailProviderOptions): Answer {
   const data = verifiedDomains.map((name) => ({ id: randomUUID(), name, status: "verified" }));
   return { status: 200, json: { object: "list", has_more: false, data } };
+}
+
+function listPage(all: AcceptedEmail[], path: string): Answer {
+  const query = new URLSearchParams(path.split("?")[1] ?? "");
+  const limit = Number(query.get("limit") ?? 20);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    return refusal(422, "validation_error", "The limit must be between 1 and 100");
+  const after = query.get("after");
+  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && from === 0) return refusal(422, "validation_error", "Unknown cursor");
+  const data = all.slice(from, from + limit).map(listed);
+  return { status: 200, json: { object: "list", has_more: from + limit < all.length, data } };
+}
+
+/** What a list has of an e-mail: neither its tags nor its content. */
+function listed({ id, from, to, subject, at, reply_to, lastEvent = "sent" }: AcceptedEmail) {
+  const list = (value: string | string[] | undefined) => (value === undefined ? null : [value].flat());
+  return {
+    id,
+    message_id: `<${id}@mail.example>`,
+    to: list(to),
+    from,
+    created_at: at
+      .toISOString()
+      .replace("T", " ")
+      .replace(/(\.\d{3})Z$/, "$1121+00"),
+    subject,
+    bcc: null,
+    cc: null,
+    reply_to: list(reply_to),
+    last_event: lastEvent,
+    scheduled_at: null,
+  };
 }
 
 function keyProblem(key: string | undefined): Answer | null {

@@ -25,15 +25,34 @@ export type GatewayOptions = StandInOptions & {
 export type AcceptedText = { instance: string; number: string; text: string; id: string; at: Date };
 
 /**
+ * A row that the gateway keeps of what an instance has sent; a test may change, add and remove rows.
+ *
+ * Units: `sentAt` is in whole seconds.
+ */
+export type KeptRow = {
+  instance: string;
+  remoteJid: string;
+  id: string;
+  text: string;
+  sentAt: number;
+  fromMe?: boolean;
+  statuses?: string[];
+};
+
+/**
  * A running gateway.
  *
- * Shape: `accepted` is what was sent; everything else of it may be changed while it runs; faults are ordered with
+ * Shape: `kept` is what findMessages finds, unless `keepsMessages` is off; `now` is the gateway's clock. `accepted` is
+ *        what was sent; everything else of it may be changed while it runs; faults are ordered with
  *        `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is the key that
  *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
  *        instance; without a licence every route is closed, as from version 2.4.0 on.
  */
-export type Gateway = StandIn<"send" | "state" | "instances"> & {
+export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   accepted: AcceptedText[];
+  kept: KeptRow[];
+  keepsMessages: boolean;
+  now: () => Date;
   tokenOf(instance: string): string;
   instances: Map<string, string | null>;
   integrations: Map<string, Integration>;
@@ -48,7 +67,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const integrations = new Map<string, Integration>(Object.entries(options.integrations ?? {}));
   const absentNumbers = new Set(options.absentNumbers ?? []);
   const accepted: AcceptedText[] = [];
-  const more = { accepted, instances, integrations, absentNumbers, isLicensed: true, metaError: null };
+  const kept: KeptRow[] = [];
+  const more = {
+    accepted,
+    kept,
+    keepsMessages: true,
+    now: () => new Date(),
+    instances,
+    integrations,
+    absentNumbers,
+    isLicensed: true,
+    metaError: null,
+  };
   const { opens, tokenOf } = keysOf(options);
   const isBusiness = (instance: string) => integrations.get(instance) === "WHATSAPP-BUSINESS";
   // With Meta's API there is nothing to be paired.
@@ -88,8 +118,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (stopped !== null) return stopped;
     await work();
     const id = isBusiness(instance) ? wamid() : `3EB0${randomBytes(9).toString("hex").toUpperCase()}`;
-    accepted.push({ instance, number, text, id, at: new Date() });
-    return { status: 201, json: sentMessage(`${number}@s.whatsapp.net`, id, text) };
+    const [at, remoteJid] = [gateway.now(), `${number}@s.whatsapp.net`];
+    const sentAt = Math.floor(at.getTime() / 1000);
+    accepted.push({ instance, number, text, id, at });
+    if (gateway.keepsMessages) kept.push({ instance, remoteJid, id, text, sentAt });
+    return { status: 201, json: sentMessage(remoteJid, id, text, sentAt) };
+  }
+
+  function findMessages(entry: LedgerEntry, encoded: string): Answer {
+    const instance = guard(entry, encoded);
+    if (typeof instance !== "string") return instance;
+    const problems = queryProblems(entry);
+    if (problems.length > 0) return refusal(400, "Bad Request", [problems]);
+    if (stateOf(instance) === null) return refusal(500, "Internal Server Error", NOT_LOADED_FOR_READING);
+    return {
+      status: 200,
+      json: foundMessages(
+        kept.filter((row) => row.instance === instance),
+        entry.body as Query,
+      ),
+    };
   }
 
   // Meta's refusal is handed through as it came, under the status of a success.
@@ -142,6 +190,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           return list(entry);
         },
       },
+      messages: {
+        method: "POST",
+        pattern: /^\/chat\/findMessages\/([^/]+)$/,
+        async handle(entry, match, work) {
+          await work();
+          return findMessages(entry, match[1]!);
+        },
+      },
     },
     {
       ...options,
@@ -154,6 +210,65 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 const NOT_LOADED = "Cannot read properties of undefined (reading 'textMessage')";
+
+const NOT_LOADED_FOR_READING = "Cannot read properties of undefined (reading 'fetchMessages')";
+
+type Query = {
+  where?: {
+    key?: { id?: string; fromMe?: boolean; remoteJid?: string };
+    messageTimestamp?: { gte?: string; lte?: string };
+  };
+  page?: number;
+  offset?: number;
+};
+
+function queryProblems({ body, headers }: LedgerEntry): string[] {
+  if (!/^application\/json\b/.test(headers["content-type"] ?? "")) return ["Invalid format"];
+  const { where } = body as Query;
+  if (where !== undefined && (typeof where !== "object" || where === null))
+    return ["where is not of a type(s) object"];
+  const key = where?.key ?? {};
+  const isText = (value: unknown) => value === undefined || (typeof value === "string" && value !== "");
+  if (!isText(key.remoteJid) || !isText(key.id)) return ["The property cannot be empty"];
+  return key.fromMe === undefined || typeof key.fromMe === "boolean"
+    ? []
+    : ["fromMe is not of a type(s) boolean"];
+}
+
+// The filter of time needs both bounds, or there is none; `fromMe: false` filters nothing; whole seconds.
+function foundMessages(rows: KeptRow[], { where = {}, page = 1, offset = 50 }: Query): unknown {
+  const { key = {}, messageTimestamp: { gte, lte } = {} } = where;
+  const seconds = (text: string) => Math.floor(new Date(text).getTime() / 1000);
+  const found = rows
+    .filter(({ id }) => key.id === undefined || id === key.id)
+    .filter(({ fromMe = true }) => !key.fromMe || fromMe)
+    .filter(({ remoteJid }) => key.remoteJid === undefined || remoteJid === key.remoteJid)
+    .filter(({ sentAt }) => !gte || !lte || (sentAt >= seconds(gte) && sentAt <= seconds(lte)))
+    .toSorted((a, b) => b.sentAt - a.sentAt);
+  return {
+    messages: {
+      total: found.length,
+      pages: Math.ceil(found.length / offset),
+      currentPage: page,
+      records: found.slice((page - 1) * offset, page * offset).map(keptRecord),
+    },
+  };
+}
+
+function keptRecord({ remoteJid, id, text, sentAt, fromMe = true, statuses = [] }: KeptRow): unknown {
+  return {
+    id: `c${randomBytes(12).toString("hex")}`,
+    key: { remoteJid, fromMe, id },
+    pushName: "Você",
+    messageType: "conversation",
+    message: { conversation: text },
+    messageTimestamp: sentAt,
+    instanceId: randomUUID(),
+    source: "web",
+    contextInfo: null,
+    MessageUpdate: statuses.map((status) => ({ status })),
+  };
+}
 
 function wamid(): string {
   return `wamid.${randomBytes(36).toString("base64")}`;
@@ -218,14 +333,14 @@ function schemaProblems(body: Record<string, unknown>, entry: LedgerEntry): stri
   return [...problems, ...wrong.map((key) => `${key} is not of a type(s) string`)];
 }
 
-function sentMessage(remoteJid: string, id: string, text: string): unknown {
+function sentMessage(remoteJid: string, id: string, text: string, sentAt: number): unknown {
   return {
     key: { remoteJid, fromMe: true, id },
     pushName: "",
     status: "PENDING",
     message: { conversation: text },
     messageType: "conversation",
-    messageTimestamp: Math.floor(Date.now() / 1000),
+    messageTimestamp: sentAt,
     instanceId: randomUUID(),
     source: "web",
   };

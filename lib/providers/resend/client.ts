@@ -1,12 +1,13 @@
 /** The e-mail provider, Resend: sends the weekly reports. */
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
-import { parsePublishedRate } from "../../platform/http/published-rate.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Pace } from "../../platform/rate/pace.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { normalizeEmail } from "../../text/email-address.ts";
 import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
+import { rateObserver } from "./rate-observer.ts";
+import { isQuota, nameOf, refusalOf } from "./refusal.ts";
 import { senderText } from "./sender.ts";
 
 /** One e-mail; `deliveryId` is the ledger's and makes the call repeatable without a second e-mail. */
@@ -93,22 +94,6 @@ function requestBody(email: Email): Record<string, unknown> {
   };
 }
 
-// Without a policy the window is the longest time to a reset seen so far: a reset counts down within it.
-function rateObserver(pace: Pace): (answer: PeerAnswer) => void {
-  let longestResetMs = 1_000;
-  return (answer) => {
-    const { limit, windowMs, remaining, resetMs, retryAfterMs } = parsePublishedRate(
-      answer.headers,
-      Date.now(),
-    );
-    longestResetMs = Math.max(longestResetMs, resetMs ?? 0);
-    if (limit === null) pace.free();
-    else pace.limit(limit, windowMs ?? longestResetMs);
-    if (answer.status === 429 && !isQuota(answer)) pace.hold(retryAfterMs ?? resetMs ?? longestResetMs);
-    else if (remaining === 0) pace.spent(resetMs ?? longestResetMs);
-  };
-}
-
 function outcomeOf(result: CallResult): SendOutcome {
   switch (result.status) {
     case "answered":
@@ -133,35 +118,4 @@ function acceptance({ json }: PeerAnswer): SendOutcome {
     status: "unknown",
     code: json === undefined ? "email_answer_unreadable" : "email_answer_without_id",
   };
-}
-
-const KEY_REFUSALS = new Set(["invalid_api_key", "suspended_api_key", "invalid_permission"]);
-const KEY_STATUSES = new Set([400, 401, 403]);
-
-function refusalOf(answer: PeerAnswer): { code: string; stopsChannel: boolean } {
-  const name = nameOf(answer);
-  const message = messageOf(answer);
-  if (KEY_STATUSES.has(answer.status)) {
-    const invalid = name === "invalid_api_key" || /^\s*api key is invalid\.?\s*$/i.test(message);
-    if (invalid) return { code: "email_api_key_invalid", stopsChannel: true };
-    if (KEY_REFUSALS.has(name)) return { code: name, stopsChannel: true };
-  }
-  const unverified = answer.status === 403 && /\bdomain\b.*\bis not verified\b/is.test(message);
-  if (unverified) return { code: "email_sender_domain_unverified", stopsChannel: false };
-  return { code: name, stopsChannel: isQuota(answer) };
-}
-
-function isQuota(answer: PeerAnswer): boolean {
-  return answer.status === 429 && /^(?:daily|monthly)_quota_exceeded$/.test(nameOf(answer));
-}
-
-// New names may come: a well-formed one is the code, else the status is.
-function nameOf({ status, json }: PeerAnswer): string {
-  const name = member(json, "name");
-  return typeof name === "string" && /^[a-z0-9_]{1,64}$/.test(name) ? name : `email_http_${status}`;
-}
-
-function messageOf({ json }: PeerAnswer): string {
-  const message = member(json, "message");
-  return typeof message === "string" ? message.slice(0, 1_000) : "";
 }

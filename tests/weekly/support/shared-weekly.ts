@@ -38,12 +38,16 @@ async function startOver(weekly: WeeklyFixture, clock: string): Promise<void> {
   application.editorials.length = 0;
   application.analyzed.length = 0;
   gateway.accepted.length = 0;
+  gateway.kept.length = 0;
+  const now = () => new Date();
+  Object.assign(gateway, { keepsMessages: true, now });
   gateway.absentNumbers.clear();
   gateway.integrations.clear();
   Object.assign(gateway, { isLicensed: true, metaError: null });
   gateway.instances.clear();
   gateway.instances.set("ops", "open");
   email.accepted.length = 0;
+  Object.assign(email, { listsOldestFirst: false, now });
   for (const name of readdirSync(logDir)) rmSync(join(logDir, name), { recursive: true });
 }
 

@@ -1,0 +1,169 @@
+import * as v from "valibot";
+import { member } from "../../platform/http/answer.ts";
+import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
+import { peerUrl } from "../../platform/http/url.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { codeOfCall, messageIdOf } from "../send-outcome.ts";
+import { gatewayRefusal } from "./refusal.ts";
+
+/**
+ * One message that the gateway keeps as sent by an instance.
+ *
+ * Shape: `id` is the provider's message id; `text` is null for what is no plain text; `statuses` are WhatsApp's
+ *        acknowledgements as far as the gateway kept them, such as `DELIVERY_ACK`, or `ERROR`.
+ * Units: `sentAtMs` is the gateway's clock, cut to whole seconds.
+ */
+export type KeptMessage = {
+  id: string;
+  remoteJid: string;
+  text: string | null;
+  sentAtMs: number;
+  statuses: string[];
+};
+
+/** Whose messages, and of which time; both bounds are included. */
+export type MessageQuestion = { instanceName: string; remoteJid: string; fromMs: number; toMs: number };
+
+/**
+ * The messages that were found, all of them, or why they are not known.
+ *
+ * Shape: `fault` is `refused` when the gateway refuses us whatever we ask, `question` when it refuses this question
+ *        alone, `silent` when it gave no usable answer.
+ */
+export type MessageSearch =
+  | { status: "answered"; messages: KeptMessage[] }
+  | { status: "failed"; code: string; fault: "refused" | "question" | "silent" };
+
+/** Asks the gateway what it keeps; never throws, sends nothing and changes nothing. */
+export type FindMessages = (question: MessageQuestion, signal?: AbortSignal) => Promise<MessageSearch>;
+
+/** Longest time of one question; the gateway reads its own database. */
+export const FIND_MESSAGES_TIMEOUT_MS = 15_000;
+
+const PAGE_SIZE = 20;
+/** One recipient gets a handful of messages in an hour; more pages than this are another question's answer. */
+const MAX_PAGES = 10;
+/** Kept messages may carry small pictures. */
+const MAX_ANSWER_BYTES = 4 * 1_048_576;
+
+/**
+ * Finds what an instance has sent to one recipient, by `POST /chat/findMessages`.
+ *
+ * Behaviour: reads page after page. What does not fit the question is dropped, because a gateway that does not know a
+ *            filter ignores it silently. A row is kept by the gateway after the send and may be missing.
+ * Errors:    none thrown; `gateway_messages_too_many` when there are more than ten pages, else the codes of the
+ *            gateway.
+ * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), fa09d37 (2.3.7) and 2.4.0-rc2,
+ *            `channel.service.ts` fetchMessages, read 2026-11-22: the filter of time needs both bounds, `offset` is
+ *            the size of a page, the newest message comes first.
+ */
+export function messageFinder(options: {
+  baseUrl: URL;
+  adminKey: Secret;
+  timeoutMs?: number;
+  onCall?: ((record: CallRecord) => void) | undefined;
+}): FindMessages {
+  const { baseUrl, adminKey, timeoutMs = FIND_MESSAGES_TIMEOUT_MS, onCall } = options;
+
+  const ask = (question: MessageQuestion, page: number, signal?: AbortSignal) =>
+    callPeer({
+      peer: "gateway",
+      method: "POST",
+      url: peerUrl(baseUrl, ["chat", "findMessages", question.instanceName]),
+      headers: { apikey: adminKey.open() },
+      body: questionBody(question, page),
+      timeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      signal,
+      definitive: (answer) => gatewayRefusal(answer) !== null,
+      onCall,
+    });
+
+  return async (question, signal) => {
+    const messages: KeptMessage[] = [];
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const result = await ask(question, page, signal);
+      const found = pageOf(result);
+      if (found === null) return failureOf(result);
+      messages.push(...found.records.flatMap((record) => fitting(record, question)));
+      if (page >= found.pages) return { status: "answered", messages };
+    }
+    return { status: "failed", code: "gateway_messages_too_many", fault: "question" };
+  };
+}
+
+function questionBody({ remoteJid, fromMs, toMs }: MessageQuestion, page: number): Record<string, unknown> {
+  const messageTimestamp = { gte: new Date(fromMs).toISOString(), lte: new Date(toMs).toISOString() };
+  return { where: { key: { remoteJid, fromMe: true }, messageTimestamp }, page, offset: PAGE_SIZE };
+}
+
+const recordSchema = v.object({
+  key: v.object({ remoteJid: v.string(), fromMe: v.boolean(), id: v.string() }),
+  messageTimestamp: v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/))]),
+    v.transform(Number),
+  ),
+  message: v.optional(v.unknown()),
+  MessageUpdate: v.optional(v.unknown()),
+});
+
+const pageSchema = v.object({
+  messages: v.object({
+    pages: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    records: v.array(recordSchema),
+  }),
+});
+
+type Page = { pages: number; records: KeptMessage[] };
+
+/** A page whose every row can be read, or null: a row that cannot might be the one that is looked for. */
+function pageOf(result: CallResult): Page | null {
+  if (result.status !== "answered") return null;
+  const parsed = v.safeParse(pageSchema, result.answer.json);
+  if (!parsed.success) return null;
+  const { pages, records } = parsed.output.messages;
+  const kept = records.filter(({ key }) => key.fromMe).map(keptOf);
+  return kept.every((message) => message !== null) ? { pages, records: kept } : null;
+}
+
+function keptOf({
+  key,
+  message,
+  messageTimestamp,
+  MessageUpdate,
+}: v.InferOutput<typeof recordSchema>): KeptMessage | null {
+  const id = messageIdOf(key.id);
+  if (id === null) return null;
+  const { remoteJid } = key;
+  const sentAtMs = messageTimestamp * 1000;
+  return { id, remoteJid, sentAtMs, text: textOf(message), statuses: statusesOf(MessageUpdate) };
+}
+
+/** The gateway itself turns the second form into the first; older rows may have it. */
+function textOf(message: unknown): string | null {
+  const text = member(message, "conversation") ?? member(member(message, "extendedTextMessage"), "text");
+  return typeof text === "string" ? text : null;
+}
+
+function statusesOf(updates: unknown): string[] {
+  if (!Array.isArray(updates)) return [];
+  return updates
+    .map((update) => member(update, "status"))
+    .filter((status): status is string => typeof status === "string" && /^[A-Z_]{1,30}$/.test(status));
+}
+
+/** Whole seconds on both sides, as the gateway compares them. */
+function fitting(message: KeptMessage, { remoteJid, fromMs, toMs }: MessageQuestion): KeptMessage[] {
+  const fromSecondMs = Math.floor(fromMs / 1000) * 1000;
+  const fits =
+    message.remoteJid === remoteJid && message.sentAtMs >= fromSecondMs && message.sentAtMs <= toMs;
+  return fits ? [message] : [];
+}
+
+function failureOf(result: CallResult): MessageSearch {
+  if (result.status === "answered")
+    return { status: "failed", code: "gateway_answer_unreadable", fault: "silent" };
+  const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+  if (refusal === null) return { status: "failed", code: codeOfCall("gateway", result), fault: "silent" };
+  return { status: "failed", code: refusal.code, fault: refusal.stopsChannel ? "refused" : "question" };
+}
