@@ -76,9 +76,17 @@ export const root: Group = {
           meta: { description: "Show one delivery with its history" },
           load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesShow),
         },
+        "look-up": {
+          meta: { description: "Ask the provider for evidence about unknown deliveries" },
+          load: () => import("./commands/deliveries-look-up.ts").then((file) => file.deliveriesLookUp),
+        },
         reconcile: {
           meta: { description: "Settle an unknown delivery by hand, with a reason that is kept" },
           load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesReconcile),
+        },
+        repair: {
+          meta: { description: "Write the timeline entries that sent deliveries lack" },
+          load: () => import("./commands/deliveries-repair.ts").then((file) => file.deliveriesRepair),
         },
       },
     },

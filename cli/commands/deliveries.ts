@@ -1,5 +1,5 @@
 /**
- * `opsctl deliveries list|show|reconcile`: the delivery ledger, and the only way out of `unknown`.
+ * `opsctl deliveries list|show|reconcile`: the delivery ledger, and a person's way out of `unknown`.
  *
  * Reads:  `weekly_performance_deliveries`, `weekly_performance_reports`, `weekly_performance_reconciliations`.
  * Writes: `reconcile` alone: the delivery's final state, the record of who decided it and why and, for a WhatsApp
@@ -17,11 +17,10 @@
  *         reconcile: `delivery` with `id`, `state`, `code`
  *         Instants are UTC; `retryableUntil` is null unless a failed delivery may still be tried again.
  */
-import { userInfo } from "node:os";
-import process from "node:process";
 import type postgres from "postgres";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 
@@ -122,17 +121,6 @@ export const deliveriesReconcile = defineCommand({
       return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });
     }),
 });
-
-/** The name of the person who started the command, also where root handed it over; the user id where it has no name. */
-function loginName(): string {
-  try {
-    const { OPSCTL_STARTED_BY } = process.env;
-    if (OPSCTL_STARTED_BY) return OPSCTL_STARTED_BY;
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.()}`;
-  }
-}
 
 async function withDatabase(
   { env }: CommandContext,

@@ -32,7 +32,7 @@ export function strictArguments(
   const problem =
     missingOption(given, command) ??
     positionalProblem(positionals, command) ??
-    command.checkTogether?.(given);
+    command.checkTogether?.(given, positionals);
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
@@ -83,10 +83,15 @@ function missingOption(given: ReadonlyMap<string, string>, { args }: Command): s
   return missing && `option --${missing[0]} is required`;
 }
 
-function positionalProblem(words: readonly string[], { args, checks }: Command): string | undefined {
+function positionalProblem(
+  words: readonly string[],
+  { args, checks, takesMany }: Command,
+): string | undefined {
   const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
-  if (words.length > names.length) return `unexpected argument ${JSON.stringify(words[names.length])}`;
-  for (const [index, name] of names.entries()) {
+  if (words.length > names.length && !takesMany)
+    return `unexpected argument ${JSON.stringify(words[names.length])}`;
+  for (let index = 0; index < Math.max(words.length, names.length); index += 1) {
+    const name = names[Math.min(index, names.length - 1)]!;
     const word = words[index];
     if (word === undefined && args[name]?.required === false) continue;
     if (word === undefined || word.trim() === "") return `argument <${name}> is missing`;

@@ -56,7 +56,7 @@ export function renderCommandHelp(path: string, command: Command): string {
 /** The usage line of a command, without the word "Usage". */
 export function usageOf(path: string, command: Command): string {
   const parts = Object.entries(command.args).map(([name, arg]) => {
-    if (arg.type === "positional") return wordText(name, arg);
+    if (arg.type === "positional") return `${wordText(name, arg)}${command.takesMany ? "…" : ""}`;
     const option = optionText(name, arg);
     return arg.required ? option : `[${option}]`;
   });

@@ -28,7 +28,7 @@ export async function reconcileDelivery(
   { to, providerMessageId, reason, actor }: Finding,
 ): Promise<Reconciled> {
   if (providerMessageId !== null && !isMessageId(providerMessageId)) throw invalidFinding(id, NOT_AN_ID);
-  if (redact(actor) !== actor || normalizePhone(actor) !== null) throw invalidFinding(id, NOT_A_NAME);
+  if (!isName(actor)) throw invalidFinding(id, NOT_A_NAME);
   try {
     const [row] = await sql<[{ state: Reconciled["state"]; code: string | null }]>`
       select status as state, error_code as code
@@ -39,6 +39,20 @@ export async function reconcileDelivery(
   } catch (error) {
     throw refusalOf(error, id);
   }
+}
+
+/**
+ * Makes sure that an actor can be recorded, before anything is looked up for them.
+ *
+ * Errors: RECONCILE_INVALID.
+ */
+export function requireActor(actor: string): void {
+  if (isName(actor)) return;
+  throw new OpsError({
+    code: "RECONCILE_INVALID",
+    message: `Cannot settle deliveries: ${NOT_A_NAME}`,
+    hint: "Name who decides with --actor",
+  });
 }
 
 const INVALID: Readonly<Record<string, string>> = {
@@ -52,9 +66,16 @@ const NOT_AN_ID =
   "the provider's message id is not one; it is the id or key.id of the provider's answer, never the recipient";
 const NOT_A_NAME = "the actor is a name, and neither an address nor a telephone number; see --actor";
 
-/** Like the ids that a run records; a person may also enter the recipient's number by mistake. */
-function isMessageId(text: string): boolean {
+/** Whether an id is like those that a run records; a person may also enter the recipient's number by mistake. */
+export function isMessageId(text: string): boolean {
   return messageIdOf(text) !== null && normalizePhone(text) === null;
+}
+
+/** The bounds of its length are the ledger's own. */
+function isName(actor: string): boolean {
+  return (
+    redact(actor) === actor && normalizePhone(actor) === null && /\S/.test(actor) && [...actor].length <= 200
+  );
 }
 
 function refusalOf(error: unknown, id: string): unknown {

@@ -3,6 +3,7 @@ import { renderTable } from "../text/table.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
+import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
 
 /** The list for people, the most important columns first; `deliveries show` and `--json` have the others. */
@@ -60,6 +61,19 @@ export function renderDelivery({ delivery, reconciliations, next }: DeliveryDeta
 /** What a reconciliation did, for people. */
 export function renderReconciled({ id, state, code }: Reconciled): string {
   return `Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.\n`;
+}
+
+/** What a repair did, for people. */
+export function renderRepair({ repaired, failed, failedIds, remaining }: Repair): string {
+  if (repaired + failed + remaining === 0) return "No timeline entry is missing.\n";
+  const left = remaining === 0 ? "" : `, ${remaining} not tried`;
+  const ids = failedIds.map((id) => `  ${id}\n`).join("");
+  const more = failed > failedIds.length ? `  and ${failed - failedIds.length} more\n` : "";
+  const hint =
+    failed === 0
+      ? ""
+      : "\nThe database refused these entries: look at timeline_entries, its triggers and its checks, and try again.\n";
+  return `${repaired} written, ${failed} failed${left}.\n${failed === 0 ? "" : `\nStill missing:\n${ids}${more}${hint}`}`;
 }
 
 function login(sessionUser: string | null): string {

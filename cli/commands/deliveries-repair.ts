@@ -1,0 +1,47 @@
+/**
+ * `opsctl deliveries repair`: writes the timeline entries that deliveries lack which were sent (`partial`).
+ *
+ * Reads:  `weekly_performance_deliveries`.
+ * Writes: the missing entries of `timeline_entries`, once each, and that the delivery lacks nothing any more; through
+ *         the database's function.
+ * Calls:  nothing but the database.
+ * Env:    DATABASE_URL, OPSCTL_LOG_DIR.
+ * Exits:  0 no entry is missing any more, 1 some still are, 2 usage, 3 not ready.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `repaired`, `failed`, `failedIds` (a hundred at most), `remaining` (not
+ *         tried), `error`
+ */
+import { defineCommand } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { outcomeOf } from "../framework/outcome.ts";
+
+/** The command; see the head of this file. */
+export const deliveriesRepair = defineCommand({
+  meta: { name: "repair", description: "Write the timeline entries that sent deliveries lack" },
+  account: "service",
+  notes: "Works on any day and sends nothing.",
+  args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },
+  example: "opsctl deliveries repair",
+
+  async run(_args, context) {
+    const interrupt = context.interrupted();
+    const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
+    const url = await loadDatabaseUrl(context.env);
+    const { openDatabase } = await import("../../lib/platform/database/pool.ts");
+    const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
+    try {
+      const { repairDeliveries } = await import("../../lib/deliveries/repair.ts");
+      const { renderRepair } = await import("../../lib/deliveries/render.ts");
+      const repair = await repairDeliveries(database.sql, { interrupt });
+      const isWhole = repair.failed === 0 && repair.remaining === 0;
+      return outcomeOf({
+        command: "deliveries repair",
+        exitCode: isWhole ? EXIT.ok : EXIT.failed,
+        fields: repair,
+        text: renderRepair(repair),
+      });
+    } finally {
+      await database.close();
+    }
+  },
+});

@@ -1,0 +1,58 @@
+import * as v from "valibot";
+import type { LookUpConfig } from "../../lib/deliveries/config.ts";
+import type { LookUpDependencies } from "../../lib/deliveries/look-up/run.ts";
+import type { RenderedText } from "../../lib/deliveries/look-up/whatsapp.ts";
+import { openDatabase } from "../../lib/platform/database/pool.ts";
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import { createProgress } from "../../lib/platform/log/progress.ts";
+import { createPace } from "../../lib/platform/rate/pace.ts";
+import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
+import { sentEmails } from "../../lib/providers/resend/sent-emails.ts";
+import { payloadSchema } from "../../lib/weekly/payload.ts";
+import { renderWhatsappText } from "../../lib/weekly/texts/whatsapp-text.ts";
+import type { CommandContext } from "../framework/command.ts";
+
+/**
+ * Opens what a look-up uses: the database, and readers of what gateway and e-mail provider keep; `close` closes them.
+ *
+ * Behaviour: nothing here can send.
+ * Errors:    those of `openDatabase`.
+ */
+export async function openLookUpDependencies(
+  { databaseUrl, whatsapp, email }: LookUpConfig,
+  { log, stderr }: Pick<CommandContext, "log" | "stderr">,
+  { interrupt, showProgress }: { interrupt: AbortSignal; showProgress: boolean },
+): Promise<LookUpDependencies & { close(): Promise<void> }> {
+  keepLoopbackOffProxies(process.env);
+  const database = await openDatabase(databaseUrl, { max: 1, applicationName: "opsctl deliveries" });
+  const progress = createProgress({ stream: stderr, enabled: showProgress && stderr.isTerminal });
+  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  return {
+    sql: database.sql,
+    whatsapp: whatsapp && {
+      find: messageFinder({ baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall }),
+      renderText: whatsappTextOf(whatsapp.appBaseUrl),
+    },
+    email:
+      email &&
+      sentEmails({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, pace: createPace(), onCall }),
+    interrupt,
+    progress,
+    close: async () => {
+      progress.stop();
+      await database.close();
+    },
+  };
+}
+
+/** The weekly run's own message of a stored report, to the byte. */
+export function whatsappTextOf(appBaseUrl: string): (payload: unknown) => RenderedText {
+  return (payload) => {
+    if (payload === null) return { status: "failed", code: "report_pruned" };
+    const parsed = v.safeParse(payloadSchema, payload);
+    if (!parsed.success) return { status: "failed", code: "report_payload_unreadable" };
+    const text = renderWhatsappText(parsed.output, { appBaseUrl });
+    return text === null ? { status: "failed", code: "message_too_long" } : { status: "rendered", text };
+  };
+}
