@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAlertRulesConfig } from "../../lib/alert-rules/config.ts";
+import { loadLookUpConfig } from "../../lib/deliveries/config.ts";
 import { isUtcZone } from "../../lib/doctor/checks/schedule.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import { parseAccount } from "../../lib/doctor/facts/accounts.ts";
@@ -74,7 +75,7 @@ describe("COMMAND_FACTS", () => {
     ["socket-monitor", () => loadSocketMonitorConfig(nothing)],
     ["alert-rules", () => loadAlertRulesConfig(nothing, {})],
     ["migrate", () => loadDatabaseUrl(nothing)],
-    ["deliveries", () => loadDatabaseUrl(nothing)],
+    ["deliveries", () => loadLookUpConfig(nothing)],
   ] as const)("name every secret that %s cannot do without", async (command, load) => {
     const error = await load().then(
       () => null,

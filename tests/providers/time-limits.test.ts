@@ -1,8 +1,11 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
+import { createPace } from "../../lib/platform/rate/pace.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { applicationClient } from "../../lib/providers/application/client.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
 import { resendClient } from "../../lib/providers/resend/client.ts";
+import { sentEmails } from "../../lib/providers/resend/sent-emails.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 
@@ -14,6 +17,9 @@ const secret = new Secret("canary-secret");
 const application = applicationClient({ baseUrl, triggerSecret: secret, editorialSecret: secret });
 const gateway = evolutionClient({ baseUrl, adminKey: secret });
 const email = resendClient({ baseUrl, apiKey: secret });
+
+const find = messageFinder({ baseUrl, adminKey: secret });
+const sent = sentEmails({ baseUrl, apiKey: secret, pace: createPace() });
 
 const id = "11111111-1111-4111-8111-111111111111";
 const week = { windowStart: "2026-11-16T03:00:00Z", windowEnd: "2026-11-23T03:00:00Z" };
@@ -33,6 +39,13 @@ test.each<[string, () => Promise<unknown>, number]>([
     () => email.sendEmail({ ...letter, subject: "s", html: "h", text: "t", deliveryId: id }),
     30_000,
   ],
+  [
+    "a question for what was sent",
+    () => find({ instanceName: "ops", remoteJid: "1", fromMs: 0, toMs: 1 }),
+    15_000,
+  ],
+  ["a list of e-mails", () => sent.list(null), 30_000],
+  ["the reading of an e-mail", () => sent.read("e1"), 30_000],
 ])("%s is given its own time and no more", async (_call, make, limitMs) => {
   await make();
   expect(timers.mock.calls.map(([, ms]) => ms)).toContain(limitMs);

@@ -61,13 +61,13 @@ export async function readPayload(sql: postgres.Sql, reportId: string): Promise<
   return row?.payload ?? null;
 }
 
-/** Which of these provider's ids a delivery holds. */
-export async function readHeldIds(sql: postgres.Sql, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await sql<{ id: string }[]>`
-    select d.provider_message_id as id from public.weekly_performance_deliveries as d
+/** Which deliveries hold which of these provider's ids, by the provider's id. */
+export async function readHolders(sql: postgres.Sql, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<{ id: string; holder: string }[]>`
+    select d.provider_message_id as id, d.id as holder from public.weekly_performance_deliveries as d
     where d.status = 'sent' and d.provider_message_id in (select w.id from ${listOf(sql, ids)} as w(id))`;
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, holder }) => [id, holder]));
 }
 
 /** Other WhatsApp deliveries that are open, were dispatched, and whose recipient has the same mask. */

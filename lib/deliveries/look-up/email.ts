@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import type { KeptEmail, ListedEmail, SentEmails } from "../../providers/resend/sent-emails.ts";
-import { type Doubt, readHeldIds } from "./doubt.ts";
+import { type Doubt, readHolders } from "./doubt.ts";
 import { type EmailCandidates, listCandidates, mayBeOf } from "./email-list.ts";
 import { decideEvidence, type Evidence } from "./evidence.ts";
 import { INTERRUPTED, notAsked, PeerPatience, type Verdict } from "./verdict.ts";
@@ -22,22 +22,27 @@ export async function lookUpEmails(
   doubts: readonly Doubt[],
 ): Promise<(doubt: Doubt) => Verdict> {
   const candidates = await listCandidates(source, doubts, signal);
-  const open = await withoutHeld(sql, candidates.emails);
+  const holders = await readAllHolders(sql, candidates.emails);
+  const sought = new Set(doubts.map(({ id }) => id));
+  const open = candidates.emails.filter(({ id }) => {
+    const holder = holders.get(id);
+    return holder === undefined || sought.has(holder);
+  });
   const kept = await readEach(source, open, signal);
-  return (doubt) => verdictOf(doubt, candidates, open, kept, signal);
+  return (doubt) => verdictOf(doubt, { ...candidates, emails: open }, { holders, kept, signal });
 }
 
-async function withoutHeld(sql: postgres.Sql, emails: readonly ListedEmail[]): Promise<ListedEmail[]> {
-  const open: ListedEmail[] = [];
-  for (let at = 0; at < emails.length; at += IDS_AT_A_TIME) {
-    const some = emails.slice(at, at + IDS_AT_A_TIME);
-    const held = await readHeldIds(
-      sql,
-      some.map(({ id }) => id),
-    );
-    open.push(...some.filter(({ id }) => !held.has(id)));
+async function readAllHolders(
+  sql: postgres.Sql,
+  emails: readonly ListedEmail[],
+): Promise<Map<string, string>> {
+  const ids = emails.map(({ id }) => id);
+  const holders = new Map<string, string>();
+  for (let at = 0; at < ids.length; at += IDS_AT_A_TIME) {
+    const some = await readHolders(sql, ids.slice(at, at + IDS_AT_A_TIME));
+    for (const [id, holder] of some) holders.set(id, holder);
   }
-  return open;
+  return holders;
 }
 
 /** Each e-mail as the provider keeps it; after a refusal, or three silences in a row, the rest has the same failure. */
@@ -59,22 +64,26 @@ async function readEach(
   return kept;
 }
 
+type Known = {
+  holders: ReadonlyMap<string, string>;
+  kept: ReadonlyMap<string, KeptEmail>;
+  signal: AbortSignal;
+};
+
 /** An e-mail that fits and could not be read might be the delivery's: then nothing is proved. */
 function verdictOf(
   doubt: Doubt,
-  { isCovered, code }: EmailCandidates,
-  open: readonly ListedEmail[],
-  kept: ReadonlyMap<string, KeptEmail>,
-  signal: AbortSignal,
+  { emails, isCovered, code }: EmailCandidates,
+  { holders, kept, signal }: Known,
 ): Verdict {
   if (!isCovered(doubt)) return signal.aborted ? INTERRUPTED : notAsked(code);
   const evidence: Evidence[] = [];
-  for (const email of open.filter((one) => mayBeOf(one, doubt))) {
+  for (const email of emails.filter((one) => mayBeOf(one, doubt))) {
     const read = kept.get(email.id)!;
     if (read.status === "failed") return signal.aborted ? INTERRUPTED : notAsked(read.code);
     if (read.deliveryId !== doubt.id) continue;
     evidence.push({ id: email.id, sentAtMs: email.createdAtMs, providerStatus: read.lastEvent });
   }
-  const verdict = decideEvidence(evidence, doubt.dispatchedAtMs, new Set());
+  const verdict = decideEvidence(evidence, doubt, holders);
   return verdict.status === "not_found" ? { ...verdict, code: "email_not_found" } : verdict;
 }

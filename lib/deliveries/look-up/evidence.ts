@@ -6,6 +6,9 @@
  */
 export type Evidence = { id: string; sentAtMs: number; providerStatus: string | null };
 
+/** The delivery that evidence is sought for. */
+export type Sought = { id: string; dispatchedAtMs: number };
+
 /** What the evidence about one delivery proves; `not_found` proves nothing. */
 export type EvidenceVerdict =
   | { status: "found"; evidence: Evidence }
@@ -29,18 +32,20 @@ export function askedTime(dispatchedAtMs: number): { fromMs: number; toMs: numbe
  * Whether what was found can only be this delivery's: sent within ten minutes after the dispatch, an id that no other
  * delivery holds, and no second one like it.
  *
+ * Shape:     `holders` are the deliveries that hold ids, by the id; one may be this delivery itself, which another
+ *            operator has settled meanwhile.
  * Behaviour: the same id twice is one message, of which the provider keeps two rows.
  */
 export function decideEvidence(
   found: readonly Evidence[],
-  dispatchedAtMs: number,
-  held: ReadonlySet<string>,
+  { id: deliveryId, dispatchedAtMs }: Sought,
+  holders: ReadonlyMap<string, string>,
 ): EvidenceVerdict {
   if (found.length === 0) return { status: "not_found" };
   const inTime = found.filter(({ sentAtMs }) => followsDispatch(sentAtMs, dispatchedAtMs));
   if (inTime.length === 0) return { status: "not_unique", code: "evidence_outside_time" };
-  const unheld = new Map(inTime.filter(({ id }) => !held.has(id)).map((one) => [one.id, one]));
-  const [evidence, ...others] = unheld.values();
+  const own = inTime.filter(({ id }) => (holders.get(id) ?? deliveryId) === deliveryId);
+  const [evidence, ...others] = new Map(own.map((one) => [one.id, one])).values();
   if (evidence === undefined) return { status: "not_unique", code: "evidence_of_another_delivery" };
   if (others.length > 0) return { status: "not_unique", code: "evidence_several" };
   return { status: "found", evidence };

@@ -4,7 +4,7 @@ import type { FindMessages, KeptMessage } from "../../providers/evolution/find-m
 import { recipientJids } from "../../providers/evolution/recipient-jids.ts";
 import { maskPhone } from "../../text/mask.ts";
 import { normalizePhone } from "../../text/phone.ts";
-import { type Doubt, type Rival, readHeldIds, readPayload, readRivals } from "./doubt.ts";
+import { type Doubt, type Rival, readHolders, readPayload, readRivals } from "./doubt.ts";
 import { askedTime, decideEvidence, type Evidence } from "./evidence.ts";
 import { notAsked, type PeerPatience, type Verdict } from "./verdict.ts";
 
@@ -35,11 +35,11 @@ export async function lookUpWhatsapp(
   const answer = await askGateway(source.find, { doubt, number, patience, signal });
   if (answer.status === "failed") return notAsked(answer.code);
   const found = answer.messages.filter(({ text }) => text === rendered.text).map(evidenceOf);
-  const held = await readHeldIds(
+  const holders = await readHolders(
     sql,
     found.map(({ id }) => id),
   );
-  const verdict = decideEvidence(found, doubt.dispatchedAtMs, held);
+  const verdict = decideEvidence(found, doubt, holders);
   if (verdict.status === "not_found")
     return { ...verdict, code: answer.messages.length > 0 ? "other_text_found" : "message_not_found" };
   if (verdict.status === "not_unique") return verdict;

@@ -1,4 +1,5 @@
 import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
+import { loadLookUpConfig } from "../../deliveries/config.ts";
 import { loadCollectConfig } from "../../metrics/config.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
@@ -28,7 +29,7 @@ const LOAD: Record<CommandName, (env: Environment) => Promise<unknown>> = {
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": (env) => loadAlertRulesConfig(env, {}),
   migrate: loadDatabaseUrl,
-  deliveries: loadDatabaseUrl,
+  deliveries: loadLookUpConfig,
 };
 
 const NEEDS: Record<CommandName, readonly Check[]> = {

@@ -46,5 +46,9 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
   },
   "alert-rules": { account: null, secrets: secrets("MONITORING_TOKEN"), cronLine: null },
   migrate: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
-  deliveries: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
+  deliveries: {
+    account: null,
+    secrets: secrets("DATABASE_URL", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY", "EMAIL_READ_API_KEY"),
+    cronLine: null,
+  },
 };

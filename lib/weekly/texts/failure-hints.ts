@@ -22,10 +22,10 @@ const HINTS: Readonly<Record<string, string>> = {
   email_sender_tenant_missing: "set WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
   email_sender_address_missing: "give the central tenant's tenant_config.config.email an address",
   email_sender_domain_unverified: "verify the sender's domain at the e-mail provider",
-  delivery_unknown: "the provider may have the message: look it up, then opsctl deliveries reconcile",
-  lease_expired_after_dispatch: "a process died while sending: look it up, then opsctl deliveries reconcile",
+  delivery_unknown: "the provider may have the message: opsctl deliveries look-up",
+  lease_expired_after_dispatch: "a process died while sending: opsctl deliveries look-up",
   delivery_prepare_failed: "the message could not be made; the log has the kind of the fault",
-  delivery_send_broke_off: "the provider may have the message: look it up, then opsctl deliveries reconcile",
+  delivery_send_broke_off: "the provider may have the message: opsctl deliveries look-up",
   email_not_answering:
     "the e-mail provider gave no clear answer many times in a row; the next run sends the rest",
   whatsapp_not_answering: "the gateway gave no clear answer many times in a row; the next run sends the rest",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deliveriesList, deliveriesReconcile, deliveriesShow } from "../../../cli/commands/deliveries.ts";
+import { deliveriesLookUp } from "../../../cli/commands/deliveries-look-up.ts";
 import { doctor } from "../../../cli/commands/doctor.ts";
 import { weekly } from "../../../cli/commands/weekly.ts";
 import { strictArguments } from "../../../cli/framework/arguments.ts";
@@ -63,6 +64,27 @@ describe("strictArguments() refuses what could be a mistake", () => {
   ])("deliveries show %j", (words, problem) => {
     expect(strictArguments(words, deliveriesShow)).toMatchObject({
       problem: expect.stringContaining(problem),
+    });
+  });
+
+  test.each([
+    [[], "either ids of deliveries or --all is needed"],
+    [["--settle"], "either ids of deliveries or --all is needed"],
+    [[ID, "--all"], "either ids of deliveries or --all is needed"],
+    [[ID, "x"], "argument <delivery-id> expects a UUID"],
+    [[ID, ""], "argument <delivery-id> is missing"],
+    [[ID, "--actor", "ana"], "option --actor goes with --settle"],
+    [["--al"], "unknown option --al; did you mean --all?"],
+  ])("deliveries look-up %j", (words, problem) => {
+    expect(strictArguments(words, deliveriesLookUp)).toMatchObject({
+      problem: expect.stringContaining(problem),
+    });
+  });
+
+  test("deliveries look-up takes several ids", () => {
+    expect(strictArguments([ID, "--settle", OTHER], deliveriesLookUp)).toEqual({
+      rawArgs: ["--settle", "--", ID, OTHER],
+      isJson: false,
     });
   });
 

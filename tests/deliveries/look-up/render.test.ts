@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { countLookUps, type LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
+import { renderLookUps } from "../../../lib/deliveries/look-up/render.ts";
+
+const ID = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
+const one = (facts: Partial<LookUp>): LookUp => ({
+  id: ID,
+  channel: "whatsapp",
+  week: "2026-11-16",
+  tenantId: "9e4d8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
+  status: "found",
+  code: null,
+  providerMessageId: null,
+  sentAt: null,
+  providerStatus: null,
+  state: "unknown",
+  settled: false,
+  remark: null,
+  ...facts,
+});
+const found = { providerMessageId: "3EB0A2915FE79939010BFB", sentAt: "2026-11-23T11:00:03Z" };
+
+test("renderLookUps() says what was found, and how to record it", () => {
+  expect(renderLookUps([one(found)])).toBe(
+    [
+      "ID                                    CHANNEL   WEEK        RESULT  CODE  PROVIDER ID             SENT                  STATE",
+      `${ID}  whatsapp  2026-11-16  found   -     3EB0A2915FE79939010BFB  2026-11-23T11:00:03Z  unknown`,
+      "",
+      "1 found.",
+      "",
+      "Next:",
+      `  Record what was found: opsctl deliveries look-up ${ID} --settle`,
+      "",
+    ].join("\n"),
+  );
+});
+
+test("renderLookUps() of what was recorded needs nothing more", () => {
+  const text = renderLookUps([one({ ...found, state: "sent", settled: true })]);
+  expect(text).toEndWith("\n1 found (1 settled as sent).\n");
+});
+
+test("renderLookUps() says once for all why not finding it proves nothing", () => {
+  const text = renderLookUps([
+    one({ status: "not_found", code: "message_not_found" }),
+    one({ status: "not_found", code: "message_not_found" }),
+    one({ status: "not_found", code: "email_not_found", channel: "email" }),
+  ]);
+  expect(text).toContain("3 not found.\n");
+  expect(text.match(/not found at the gateway proves nothing/g)).toHaveLength(1);
+  expect(text.match(/not found at the e-mail provider proves nothing/g)).toHaveLength(1);
+  expect(text).toContain(`Decide the others by hand: opsctl deliveries show ${ID}`);
+});
+
+test.each([
+  ["evidence_shared", "same number with the same text"],
+  ["recipient_changed", "users.phone is another number by now"],
+  ["restricted_api_key", "Set EMAIL_READ_API_KEY"],
+  ["gateway_unauthorized", "Correct GATEWAY_ADMIN_KEY"],
+  ["gateway_http_502", "answers HTTP 502"],
+])("renderLookUps() tells what to do about %s", (code, advice) => {
+  expect(renderLookUps([one({ status: "could_not_be_asked", code })])).toContain(advice);
+});
+
+test("renderLookUps() of nothing, and a code without advice", () => {
+  expect(renderLookUps([])).toBe("No delivery is in doubt.\n");
+  expect(renderLookUps([one({ status: "could_not_be_asked", code: "email_http_599" })])).toEndWith(
+    "1 could not be asked.\n",
+  );
+});
+
+test("countLookUps() counts each end once", () => {
+  const all = (["found", "not_found", "not_unique", "could_not_be_asked", "not_in_doubt"] as const).map(
+    (status) => one({ status }),
+  );
+  expect(countLookUps([...all, one({ settled: true })])).toEqual({
+    found: 2,
+    settled: 1,
+    notFound: 1,
+    notUnique: 1,
+    couldNotBeAsked: 1,
+    notInDoubt: 1,
+  });
+});
