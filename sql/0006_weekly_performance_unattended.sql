@@ -28,6 +28,10 @@ comment on function public.weekly_performance_delivery_state(text, timestamptz, 
 create index if not exists weekly_performance_deliveries_unwritten
   on public.weekly_performance_deliveries (created_at) where status = 'sent' and error_code is not null;
 
+-- Whose message it is that a provider keeps: one of many that were sent.
+create index if not exists weekly_performance_deliveries_provider_message
+  on public.weekly_performance_deliveries (provider_message_id) where status = 'sent';
+
 -- Erasure: the application deletes a user or a tenant, and opsctl's rows go with it.
 
 alter table public.weekly_performance_reports

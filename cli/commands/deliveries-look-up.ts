@@ -18,6 +18,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { loginName } from "../framework/login-name.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { terminalWidth } from "../framework/terminal-width.ts";
 import { aUuid } from "../framework/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -34,8 +35,8 @@ export const deliveriesLookUp = defineCommand({
     json: { type: "boolean", description: "Print the result as one line of JSON" },
   },
   checks: { "delivery-id": aUuid },
-  checkTogether(given, words) {
-    if (given.has("all") === words.length > 0) return "either ids of deliveries or --all is needed";
+  checkTogether(given) {
+    if (given.has("all") === given.has("delivery-id")) return "either ids of deliveries or --all is needed";
     return given.has("actor") && !given.has("settle") ? "option --actor goes with --settle" : undefined;
   },
   example: "opsctl deliveries look-up --all --settle",
@@ -62,7 +63,7 @@ export const deliveriesLookUp = defineCommand({
         command: "deliveries look-up",
         exitCode: counts.couldNotBeAsked > 0 ? EXIT.failed : EXIT.ok,
         fields: { counts, lookUps },
-        text: renderLookUps(lookUps),
+        text: renderLookUps(lookUps, await terminalWidth(context.env)),
       });
     } finally {
       await close();

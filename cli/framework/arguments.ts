@@ -32,7 +32,7 @@ export function strictArguments(
   const problem =
     missingOption(given, command) ??
     positionalProblem(positionals, command) ??
-    command.checkTogether?.(given, positionals);
+    command.checkTogether?.(new Map([...given, ...named(positionals, command)]));
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
@@ -99,6 +99,12 @@ function positionalProblem(
     if (fault !== undefined) return `argument <${name}> ${fault}`;
   }
   return undefined;
+}
+
+/** The words that are no options, by the names of the arguments for which they stand. */
+function named(words: readonly string[], { args }: Command): [string, string][] {
+  const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
+  return names.slice(0, words.length).map((name, at) => [name, words[at] as string]);
 }
 
 function unknownOption(rawName: string, { args }: Command): string {

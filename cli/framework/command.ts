@@ -25,8 +25,8 @@ export type CommandParts<T extends ArgsDef> = {
   account?: "service";
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
-  /** A check of several options together, given their values by name, and of the words among them. */
-  checkTogether?: (given: ReadonlyMap<string, string>, words: readonly string[]) => string | undefined;
+  /** A check of several options and arguments together, given their values by name. */
+  checkTogether?: (given: ReadonlyMap<string, string>) => string | undefined;
   /** The last positional may be given several times; all words are in citty's `args._`. */
   takesMany?: boolean;
   /** A sentence or two under the description in `--help`. */

@@ -1,25 +1,44 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
-import { renderTable } from "../../text/table.ts";
+import { type Column, renderFittedTable } from "../../text/fitted-table.ts";
+import { wrapText } from "../../text/wrap.ts";
+import { localTime } from "../../time/local-time.ts";
 import { countLookUps, type LookUp } from "./look-up.ts";
 
-/** What was found, for people: a line each, then what the words mean and what to do. */
-export function renderLookUps(lookUps: readonly LookUp[]): string {
+/** The width of what goes to a file or a pipe. */
+const UNLIMITED_WIDTH = 100;
+
+const COLUMNS: readonly Column[] = [
+  { title: "ID" },
+  { title: "CHANNEL" },
+  { title: "WEEK" },
+  { title: "RESULT" },
+  { title: "CODE" },
+  { title: "PROVIDER ID" },
+  { title: "SENT (SÃO PAULO)" },
+  { title: "STATE" },
+];
+
+/** What was found, for people: a line each, then what the words mean and what to do; `width` in terminal columns. */
+export function renderLookUps(lookUps: readonly LookUp[], width: number | null): string {
   if (lookUps.length === 0) return "No delivery is in doubt.\n";
-  const table = renderTable(
-    ["ID", "CHANNEL", "WEEK", "RESULT", "CODE", "PROVIDER ID", "SENT", "STATE"],
-    lookUps.map((one) => [
-      one.id,
-      one.channel,
-      one.week,
-      RESULTS[one.status],
-      one.code ?? one.remark,
-      one.providerMessageId,
-      one.sentAt,
-      one.state,
-    ]),
-  );
+  const rows = lookUps.map((one) => [
+    one.id,
+    one.channel,
+    one.week,
+    RESULTS[one.status],
+    one.code ?? one.remark,
+    one.providerMessageId,
+    one.sentAt && localTime(one.sentAt),
+    one.state,
+  ]);
   const notes = [...new Set(lookUps.flatMap(notesOf))];
-  return [table, `\n${totals(lookUps)}\n`, ...notes.map((note) => `  ${note}\n`), nextOf(lookUps)].join("");
+  const wrapped = notes.flatMap((note) => wrapText(`  ${note}`, width ?? UNLIMITED_WIDTH, "    "));
+  return [
+    renderFittedTable(COLUMNS, rows, width),
+    `\n${totals(lookUps)}\n`,
+    ...wrapped.map((line) => `${line}\n`),
+    nextOf(lookUps),
+  ].join("");
 }
 
 const RESULTS: Record<LookUp["status"], string> = {

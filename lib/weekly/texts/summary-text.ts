@@ -91,7 +91,7 @@ function unprovedLines(codes: string[]): string[] {
 
 function inDoubtLine(count: number): string {
   const messages = count === 1 ? "1 message may have been sent" : `${count} messages may have been sent`;
-  return `${messages}, so opsctl leaves it to you: opsctl deliveries list --state unknown`;
+  return `${messages}, so opsctl leaves it to you: opsctl deliveries look-up --all`;
 }
 
 function row(label: string, text: string): string {

@@ -46,7 +46,7 @@ describe("decideEvidence()", () => {
   });
 
   test("of anything that is found, is sure of one message only when there is no second that it could be", () => {
-    const id = fc.constantFrom("a", "b", "c", "d");
+    const id = fc.constantFrom<string[]>("a", "b", "c", "d");
     const evidence = fc.record({
       id,
       sentAtMs: fc.integer({ min: DISPATCHED - 20 * 60_000, max: DISPATCHED + 70 * 60_000 }),
@@ -54,7 +54,7 @@ describe("decideEvidence()", () => {
     });
     const holders = fc
       .dictionary(id, fc.constantFrom("one", "two"))
-      .map((held) => new Map(Object.entries(held)));
+      .map((held) => new Map<string, string>(Object.entries(held)));
     fc.assert(
       fc.property(fc.array(evidence), holders, (found, held) => {
         const verdict = decideEvidence(found, doubt, held);

@@ -3,7 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
-import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
+import {
+  type EmailProvider,
+  type EmailProviderOptions,
+  startEmailProvider,
+} from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
@@ -59,6 +63,8 @@ export type FixtureOptions = {
   ticking?: boolean;
   migrated?: boolean;
   editorials?: boolean;
+  /** Settings of the e-mail provider. */
+  email?: Partial<EmailProviderOptions>;
   /** The server of the database; the one that all tests share when left out. */
   server?: PostgresServer;
 };
@@ -99,7 +105,7 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
     onAnalyze: (body) => fixture.onAnalyze(body),
   });
   const gateway = await startGateway({ adminKey: CANARIES.GATEWAY_ADMIN_KEY });
-  const email = await startEmailProvider({ apiKey: CANARIES.EMAIL_API_KEY });
+  const email = await startEmailProvider({ apiKey: CANARIES.EMAIL_API_KEY, ...options.email });
   const running = new Set<Running>();
 
   const fixture: Fixture = {

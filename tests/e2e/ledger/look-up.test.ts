@@ -1,0 +1,133 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { MONDAY, seedOwner } from "../../support/seed.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
+import { RUNTIMES } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+const READ_KEY = "re_canary_read_key_77aa01";
+const LOOK_UP = ["deliveries", "look-up"];
+
+/** One owner whose message and e-mail are in doubt; the sending key may not read. */
+async function openDoubtfulFixture(): Promise<Fixture> {
+  const fixture = await openFixture({ email: { sendsOnly: true, readKey: READ_KEY } });
+  fixture.secret("EMAIL_READ_API_KEY", READ_KEY);
+  await seedOwner(fixture.db.sql, { phone: "+55 (11) 98765-4321", email: "fulana@client.example" });
+  for (const peer of [fixture.gateway, fixture.email]) {
+    peer.now = () => new Date(Date.parse(MONDAY) + 2_000);
+    peer.routes.send.next({ accept: "drop" });
+  }
+  const { summary } = await fixture.weekly(["--json"]);
+  expect(summary).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1 }, email: { unknown: 1 } });
+  return fixture;
+}
+
+const sendsOf = ({ gateway, email }: Fixture) =>
+  gateway.routes.send.calls.length + email.routes.send.calls.length;
+
+describe.concurrent.each([...RUNTIMES])("opsctl deliveries look-up, %s", (runtime) => {
+  test("finds what is in doubt, changes nothing, then settles it; nothing is ever sent", async () => {
+    await using fixture = await openDoubtfulFixture();
+    const before = await databaseSnapshot(fixture.db.sql);
+
+    const found = await fixture.opsctl([...LOOK_UP, "--all", "--json"], { runtime });
+    expect(found.json, found.stderr).toMatchObject({
+      command: "deliveries look-up",
+      status: "success",
+      exitCode: 0,
+      counts: { found: 2, settled: 0, notFound: 0, notUnique: 0, couldNotBeAsked: 0, notInDoubt: 0 },
+      error: null,
+    });
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
+
+    const ids = (found.json.lookUps as { id: string }[]).map(({ id }) => id);
+    const settled = await fixture.opsctl([...LOOK_UP, ...ids, "--settle", "--actor", "ana"], { runtime });
+    expect(settled.exitCode, settled.stderr).toBe(0);
+    expect(settled.stdout).toContain("2 found (2 settled as sent).");
+    for (const id of ids) expect(settled.stdout).toContain(id);
+    const again = await fixture.opsctl([...LOOK_UP, "--all", "--settle", "--json"], { runtime });
+    expect(again.json).toMatchObject({ exitCode: 0, lookUps: [] });
+
+    expect(sendsOf(fixture)).toBe(2);
+    const next = await fixture.weekly(["--json"], { runtime });
+    expect(next.summary).toMatchObject({ exitCode: 0, whatsapp: { reused: 1 }, email: { reused: 1 } });
+    expect(sendsOf(fixture)).toBe(2);
+    const [entry] = await fixture.db.sql`select count(*)::int as count from timeline_entries`;
+    expect(entry!.count).toBe(1);
+    const output = [found, settled, again].map(({ stdout, stderr }) => stdout + stderr).join("");
+    expect(output).not.toMatch(/987654321|98765|fulana|canary|@/);
+  });
+
+  test("ends with 1 while one could not be asked, and without its settings", async () => {
+    await using fixture = await openDoubtfulFixture();
+    fixture.secret("EMAIL_READ_API_KEY", "");
+    const restricted = await fixture.opsctl([...LOOK_UP, "--all", "--settle"], { runtime });
+    expect(restricted.exitCode).toBe(1);
+    expect(restricted.stdout).toContain("restricted_api_key: the key may only send. Set EMAIL_READ_API_KEY");
+    expect(restricted.stdout).toContain("1 found (1 settled as sent), 1 could not be asked.");
+    const env = { EMAIL_API_URL: undefined, GATEWAY_URL: undefined };
+    fixture.secret("EMAIL_API_KEY", "");
+    const bare = await fixture.opsctl([...LOOK_UP, "--all", "--json"], { runtime, env });
+    expect(bare.json).toMatchObject({
+      status: "failed",
+      exitCode: 1,
+      lookUps: [{ channel: "email", status: "could_not_be_asked", code: "email_not_configured" }],
+    });
+  });
+});
+
+describe.concurrent("opsctl deliveries look-up", () => {
+  test("refuses what is no question, with 2, and what is not there, with 1", async () => {
+    await using fixture = await openDoubtfulFixture();
+    const wrong = [[], ["--all", crypto.randomUUID()], ["x"], [crypto.randomUUID(), "--actor", "ana"]];
+    for (const args of wrong)
+      expect(await fixture.opsctl([...LOOK_UP, ...args])).toMatchObject({ exitCode: 2, stdout: "" });
+    const gone = await fixture.opsctl([...LOOK_UP, crypto.randomUUID(), "--json"]);
+    expect(gone.json).toMatchObject({ exitCode: 1, error: { code: "DELIVERY_NOT_FOUND" } });
+    const actor = await fixture.opsctl([...LOOK_UP, "--all", "--settle", "--actor", "a@b.example", "--json"]);
+    expect(actor.json).toMatchObject({ exitCode: 2, error: { code: "RECONCILE_INVALID" } });
+  });
+
+  test("is ended by a signal with its result", async () => {
+    await using fixture = await openDoubtfulFixture();
+    fixture.gateway.routes.messages.script = () => "hang";
+    const running = await fixture.start([...LOOK_UP, "--all", "--json"]);
+    while (fixture.gateway.routes.messages.calls.length === 0)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    running.kill("SIGINT");
+    const { json } = await running.ended;
+    expect(json).toMatchObject({ exitCode: 1, counts: { found: 1, couldNotBeAsked: 1 } });
+    expect(json.lookUps).toContainEqual(
+      expect.objectContaining({ channel: "whatsapp", code: "look_up_interrupted" }),
+    );
+  });
+});
+
+describe.concurrent.each([...RUNTIMES])("opsctl deliveries repair, %s", (runtime) => {
+  test("writes missing entries, and ends with 1 while the timeline refuses them", async () => {
+    await using fixture = await openFixture();
+    const { sql } = fixture.db;
+    await seedOwner(sql);
+    await sql`alter table timeline_entries add constraint no_entries check (false) not valid`;
+    expect((await fixture.weekly(["--json"])).summary).toMatchObject({
+      exitCode: 1,
+      whatsapp: { partial: 1 },
+    });
+    const refused = await fixture.opsctl(["deliveries", "repair", "--json"], { runtime });
+    expect(refused.json).toMatchObject({
+      command: "deliveries repair",
+      status: "failed",
+      exitCode: 1,
+      repaired: 0,
+      failed: 1,
+      remaining: 0,
+      error: null,
+    });
+    await sql`alter table timeline_entries drop constraint no_entries`;
+    const repaired = await fixture.opsctl(["deliveries", "repair"], { runtime });
+    expect(repaired).toMatchObject({ exitCode: 0, stdout: "1 written, 0 failed.\n" });
+    const [row] = await sql`select count(*)::int as count from timeline_entries`;
+    expect(row!.count).toBe(1);
+  });
+});
