@@ -71,7 +71,8 @@ const NO_CODES = new Set(
     "how a call ended, which becomes a code of its peer":
       "answer_too_large connection_lost tracker_team_missing",
     "words of the e-mail provider, which become ours": "invalid_api_key missing_api_key restricted_api_key",
-    "keys of peers, of the driver and of headers": "constraint_name delivery_id last_event memory_stats no_proxy",
+    "keys of peers, of the driver and of headers":
+      "constraint_name delivery_id last_event memory_stats no_proxy",
     "keys of a container's memory": "inactive_file total_inactive_file",
     "tables and constraints": `resend_email_events resend_email_sends social_channel_analyses
       weekly_performance_reconciliations_privacy`,
