@@ -15,6 +15,7 @@ const SHARED: Record<string, string[]> = {
   dedup: ["platform"],
   host: ["platform"],
   ledger: ["platform"],
+  "last-run": ["platform"],
 };
 
 /** The folders of lib/platform, and what each may use of the others; the files beside them are `root`. */

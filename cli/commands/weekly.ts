@@ -3,20 +3,25 @@
  *
  * Reads:  the database (scopes, connections, scores, analyses, e-mail mirror, senders, recipients), secret files.
  * Writes: `weekly_performance_reports`, `weekly_performance_deliveries`, the timeline entry of a WhatsApp message
- *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success`.
+ *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success` and `.last.json`.
  * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run asks each
- *         of them only what has no effect.
+ *         of them only what has no effect. The alert webhook, when the run fails, or succeeds after that.
  * Env:    DATABASE_URL, APP_BASE_URL, TRIGGER_SECRET, WHATSAPP_REPORT_SENDER_TENANT_ID,
  *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY,
  *         WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID, EMAIL_API_URL, EMAIL_API_KEY, SOCIAL_EDITORIALS_ENABLED,
- *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR.
+ *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR,
+ *         OPSCTL_ALERT_WEBHOOK, WEBHOOK_SECRET, OPSCTL_WEBHOOK_ENV_FILE.
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
 
-import { defineCommand } from "../framework/command.ts";
+import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
+
+/** The record of a run, also for its end by an exception that nothing caught. */
+const records = new WeakMap<CommandContext, RunRecord>();
 
 /** The command; see the head of this file. */
 export const weekly = defineCommand({
@@ -74,14 +79,17 @@ export const weekly = defineCommand({
       concurrency: Number(args.concurrency),
       showProgress: args.json !== true,
     };
+    const { openRunRecord } = await import("../wiring/weekly-record.ts");
+    const record = await begin(openRunRecord(flags, { ...context, interrupt }));
+    records.set(context, record);
     const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
     const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { dependencies, options, close } = await begin(
-      openWeeklyDependencies(config, flags, { ...context, interrupt }),
+      openWeeklyDependencies(config, flags, { ...context, interrupt, onBegin: record.begin }),
     );
     try {
-      const summary = await runWeekly(dependencies, options);
+      const summary = await record.end(await runWeekly(dependencies, options));
       const { renderSummary } = await import("../../lib/weekly/texts/summary-text.ts");
       return { exitCode: summary.exitCode, result: summary, text: renderSummary(summary) };
     } finally {
@@ -89,10 +97,11 @@ export const weekly = defineCommand({
     }
   },
 
-  async failed({ code, message, hint }, exitCode, args) {
+  async failed({ code, message, hint }, exitCode, args, context) {
     const { emptySummary } = await import("../../lib/weekly/context/summary.ts");
     const facts = { version: VERSION, runId: crypto.randomUUID(), dryRun: args["dry-run"] === true };
     const error = hint === undefined ? { code, message } : { code, message, hint };
-    return { ...emptySummary(facts), status: statusWord(exitCode), exitCode, error };
+    const summary = { ...emptySummary(facts), status: statusWord(exitCode), exitCode, error };
+    return (await records.get(context)?.end(summary)) ?? summary;
   },
 });

@@ -32,15 +32,22 @@ export type CommandParts<T extends ArgsDef> = {
   /** A sentence or two under the description in `--help`. */
   notes?: string;
   example: string;
-  /** The object of `--json` when `run` throws, for a command that does not use the common form. */
-  failed?: (error: OpsError, exitCode: number, args: ParsedArgs<T>) => Promise<object>;
+  /** The object of `--json` when `run` throws, or when nothing catches an exception, for a command with a form of its own. */
+  failed?: (
+    error: OpsError,
+    exitCode: number,
+    args: ParsedArgs<T>,
+    context: CommandContext,
+  ) => Promise<object>;
   run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
 };
 
 /** A command that runs. */
 export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
   citty: CommandDef<ArgsDef>;
-  failed: ((error: OpsError, exitCode: number, args: ParsedArgs) => Promise<object>) | undefined;
+  failed:
+    | ((error: OpsError, exitCode: number, args: ParsedArgs, context: CommandContext) => Promise<object>)
+    | undefined;
 };
 
 /** A command whose file is imported only when it is called. */

@@ -28,18 +28,18 @@ export async function runCommand(
   if (typeof handedOver === "number") return handedOver;
   const stderr = await standardError();
   const log = commandLog(stderr);
+  const context: CommandContext = { env: process.env, log, stderr, interrupted };
 
   const fail = async (error: unknown): Promise<Outcome> => {
     const failure = asOpsError(error, `run opsctl ${name}`);
     const { code, message, hint } = failure;
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
-    return await failedOutcome(failure, { name, command, rawArgs });
+    return await failedOutcome(failure, { name, command, rawArgs, context });
   };
   const print = printOnce(isJson, log);
   onCrash(async (error) => print(await fail(error)));
 
-  const context: CommandContext = { env: process.env, log, stderr, interrupted };
   try {
     if (handedOver !== null) throw handedOver;
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
@@ -60,13 +60,18 @@ async function asServiceAccount(command: Command, rawArgs: string[]): Promise<nu
 /** The outcome of a command that threw: in the command's own form where it has one. */
 async function failedOutcome(
   failure: OpsError,
-  { name, command, rawArgs }: { name: string; command: Command; rawArgs: string[] },
+  {
+    name,
+    command,
+    rawArgs,
+    context,
+  }: { name: string; command: Command; rawArgs: string[]; context: CommandContext },
 ): Promise<Outcome> {
   const { code, message, hint } = failure;
   const exitCode = exitStatusOf(code);
   if (command.failed === undefined)
     return outcomeOf({ command: name, exitCode, fields: {}, error: { code, message, hint }, text: "" });
-  const result = await command.failed(failure, exitCode, parseArgs(rawArgs, command.args));
+  const result = await command.failed(failure, exitCode, parseArgs(rawArgs, command.args), context);
   return { exitCode, result, text: "" };
 }
 

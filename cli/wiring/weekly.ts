@@ -45,7 +45,12 @@ const STATEMENT_LIMIT_MS = 60_000;
 export async function openWeeklyDependencies(
   config: WeeklyConfig,
   flags: WeeklyFlags,
-  { log, stderr, interrupt }: Pick<CommandContext, "log" | "stderr"> & { interrupt: AbortSignal },
+  {
+    log,
+    stderr,
+    interrupt,
+    onBegin,
+  }: Pick<CommandContext, "log" | "stderr"> & Pick<WeeklyDependencies, "interrupt" | "onBegin">,
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
   keepLoopbackOffProxies(process.env);
   const database = await openDatabase(config.databaseUrl, {
@@ -62,6 +67,7 @@ export async function openWeeklyDependencies(
     log,
     progress,
     interrupt,
+    onBegin,
     statementLimitMs: STATEMENT_LIMIT_MS,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),

@@ -1,4 +1,5 @@
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
+import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../host/webhook-env.ts";
 import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,
@@ -15,7 +16,6 @@ import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
 import { Secret } from "../platform/secrets/secret.ts";
-import { readWebhookEnv } from "./webhook-env.ts";
 
 /** The settings of the socket monitor. */
 export type SocketMonitorConfig = {
@@ -26,7 +26,7 @@ export type SocketMonitorConfig = {
 };
 
 const OWN = {
-  OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, "/etc/opsctl/webhook.env"),
+  OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE),
   ...STATE_DIRECTORY_SETTINGS,
   OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
   TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
@@ -49,7 +49,7 @@ const SHARED = [
  */
 export async function loadSocketMonitorConfig(env: Environment): Promise<SocketMonitorConfig> {
   const own = await loadConfig(OWN, env);
-  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE);
+  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE, { reader: "the socket monitor" });
   const shared = SHARED.flatMap((name) => {
     const value = file.get(name) ?? "";
     return value.trim() === "" ? [] : [[name, value] as const];

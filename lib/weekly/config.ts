@@ -36,11 +36,14 @@ export type WeeklyConfig = {
 /** The secret that the editorial route has for itself, found by the secret adapter alone. */
 export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
 
+/** Where the heartbeat and the last-run file are when `OPSCTL_LOG_DIR` is not set. */
+export const DEFAULT_LOG_DIR = "/var/log/opsctl";
+
 const ALWAYS = {
   DATABASE_URL: requiredSecret(postgresUrl),
   APP_BASE_URL: required(httpBaseUrl),
   TRIGGER_SECRET: requiredSecret(),
-  OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+  OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
   SOCIAL_EDITORIALS_ENABLED: optional(exactlyOne, false),
   SOCIAL_EDITORIALS_MAX_LLM_CALLS: optional(positiveMultipleOfThree, 30),
 };

@@ -88,6 +88,7 @@ async function runUntilStopped(
   const run: Run = { ...begun, ...nothingLeftOver(), ...judgesOf(begun) };
   if (dryRun) return finish(await asking("check the owners", checkSetupAndOwners(run)));
 
+  dependencies.onBegin(summary);
   const report = (owner: Owner) => reportOwner(run, owner);
   await reportEveryOwner(run, ownersOf(run)); // 1 to 12
   run.admission.endFirstPass();

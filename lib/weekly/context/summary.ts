@@ -1,4 +1,5 @@
 import type { WeekState } from "../../ledger/week-state.ts";
+import { failureRank } from "./failure-rank.ts";
 
 /** The outcomes of one channel's deliveries; each is counted once. */
 export type DeliveryCounts = {
@@ -73,6 +74,8 @@ export type WeeklySummary = {
   heartbeat: "written" | "kept" | "failed";
   /** What the ledger holds of the week, whoever made it; null when the run did not get as far as its verdict. */
   week: WeekState | null;
+  /** Whether the alert webhook was told how the run ended; `off` where no webhook is set. */
+  announced: "off" | "none" | "firing" | "resolved" | "failed";
   /** Until when a failed delivery of this week may be tried again: the end of the report day. */
   retryableUntil: string | null;
   failures: Failure[];
@@ -115,15 +118,17 @@ export function createTally() {
         tally.failuresTruncated = true;
       }
     },
-    /** Keeps a failure for the summary; one connection's failure, which fails no run, makes room for one that does. */
+    /** Keeps a failure for the summary; of too many, one that tells less makes room for one that tells more. */
     fail(failure: Failure): void {
       const { failures } = tally;
       if (failures.length === FAILURES_SHOWN) {
         tally.failuresTruncated = true;
-        const least =
-          failure.step === "social" ? -1 : failures.findLastIndex(({ step }) => step === "social");
-        if (least < 0) return;
-        failures.splice(least, 1);
+        const lowest = failures.reduce((rank, kept) => Math.min(rank, failureRank(kept)), Infinity);
+        if (lowest >= failureRank(failure)) return;
+        failures.splice(
+          failures.findLastIndex((kept) => failureRank(kept) === lowest),
+          1,
+        );
       }
       failures.push(failure);
     },
@@ -169,6 +174,7 @@ export function emptySummary(facts: { version: string; runId: string; dryRun: bo
     editorials: noEditorials("skipped", null),
     heartbeat: "kept",
     week: null,
+    announced: "off",
     retryableUntil: null,
     failures: [],
     failuresTruncated: false,

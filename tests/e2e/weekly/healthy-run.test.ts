@@ -52,6 +52,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
         social: { connected: 6, failed: 0, owners: 0 },
         noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
       },
+      announced: "off",
       retryableUntil: "2026-11-24T03:00:00Z",
       failures: [],
       failuresTruncated: false,
@@ -80,6 +81,8 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
       whatsapp: { sent: 0, reused: 3 },
       email: { sent: 0, reused: 3 },
       heartbeat: "written",
+      week: null,
+      announced: "off",
     });
     expect(second.exitCode).toBe(0);
     expect([gateway.accepted.length, email.accepted.length, application.analyzed.length]).toEqual([3, 3, 6]);

@@ -129,6 +129,7 @@ export async function weeklyFixture(
             log: silentLog,
             progress: createProgress({ stream: { write() {} }, enabled: false }),
             interrupt: new AbortController().signal,
+            onBegin() {},
             statementLimitMs: 60_000,
             monotonicMs: () => performance.now(),
             sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),

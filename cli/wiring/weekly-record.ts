@@ -1,0 +1,66 @@
+import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { absolutePath, loadConfig, optional } from "../../lib/platform/config/config.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { AlertWebhook } from "../../lib/weekly/announce/announce.ts";
+import { createRunRecord, type RunRecord } from "../../lib/weekly/announce/run-record.ts";
+import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../lib/weekly/announce/settings.ts";
+import { DEFAULT_LOG_DIR } from "../../lib/weekly/config.ts";
+import type { CommandContext } from "../framework/command.ts";
+import type { WeeklyFlags } from "./weekly.ts";
+
+/**
+ * The record of a weekly run with these flags, opened before the run's own settings are known: a run that cannot read
+ * them is recorded and announced as well.
+ *
+ * Errors: CONFIG_INVALID for a dry run whose alert webhook could not be told. A real run goes on without it.
+ */
+export async function openRunRecord(
+  flags: WeeklyFlags,
+  { env, log, interrupt }: Pick<CommandContext, "env" | "log"> & { interrupt: AbortSignal },
+): Promise<RunRecord> {
+  keepLoopbackOffProxies(process.env);
+  const webhook = alertWebhookOf(env);
+  if (flags.dryRun && webhook !== null) await proveSettings(webhook);
+  return createRunRecord({
+    isWhole: isWhole(flags),
+    logDir: await logDirOf(env),
+    webhook,
+    log,
+    host: hostname(),
+    interrupt,
+    nowMs: Date.now,
+    monotonicMs: () => performance.now(),
+    sleep: (ms) => delay(ms),
+    onCall: (record) => log.debug("A peer was called", record),
+  });
+}
+
+/** A run that leaves something out, or writes nothing, proves nothing about the week. */
+function isWhole({ dryRun, tenantId, skipWhatsapp, skipEmail, skipEditorials }: WeeklyFlags): boolean {
+  return !dryRun && tenantId === null && !skipWhatsapp && !skipEmail && !skipEditorials;
+}
+
+function alertWebhookOf(env: Environment): AlertWebhook | null {
+  if ((env[ALERT_WEBHOOK] ?? "").trim() === "") return null;
+  return {
+    url: async () => (await loadAlertWebhook(env)) as URL,
+    findSecret: () => findWebhookSecret(env),
+  };
+}
+
+async function proveSettings(webhook: AlertWebhook): Promise<void> {
+  await webhook.url();
+  await webhook.findSecret();
+}
+
+/** The log directory, also where other settings are wrong; null when this one is. */
+async function logDirOf(env: Environment): Promise<string | null> {
+  try {
+    const settings = { OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR) };
+    return (await loadConfig(settings, env)).OPSCTL_LOG_DIR;
+  } catch {
+    return null;
+  }
+}

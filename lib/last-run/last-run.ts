@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { weekCountsSchema } from "./week-counts.ts";
+
+const instant = v.pipe(v.string(), v.maxLength(40), v.isoTimestamp());
+const week = v.pipe(v.string(), v.isoDate());
+
+/** An alert that was posted and has not been resolved; `week` and `fingerprint` are those of the alert. */
+const announcementSchema = v.object({ week, fingerprint: v.string(), startsAt: instant });
+
+const lastRunSchema = v.looseObject({
+  status: v.picklist(["running", "success", "failed", "not_ready"]),
+  runId: v.string(),
+  /** When the last run that began did so; a run that was refused as not ready keeps what was there. */
+  begunAt: v.nullable(instant),
+  window: v.nullable(v.object({ start: instant, end: instant, week })),
+  retryableUntil: v.nullable(instant),
+  error: v.nullable(v.object({ code: v.string() })),
+  week: v.optional(v.nullable(weekCountsSchema), null),
+  process: v.object({ host: v.string(), pid: v.number(), startTicks: v.nullable(v.number()) }),
+  announcement: v.nullable(announcementSchema),
+});
+
+/** An alert that was posted and has not been resolved. */
+export type Announcement = v.InferOutput<typeof announcementSchema>;
+
+/**
+ * What the last weekly run of this host left: while it goes on `running`, afterwards its summary in ids and codes.
+ *
+ * Shape: the keys of the summary that readers use, `begunAt`, `process` and `announcement`; the others of the summary
+ *        are there too and are kept when the file is brought up to date. Instants are those of the database's clock.
+ */
+export type LastRun = v.InferOutput<typeof lastRunSchema>;
+
+/** The last run in the text of its file; null when the text is something else. */
+export function parseLastRun(text: string): LastRun | null {
+  try {
+    const parsed = v.safeParse(lastRunSchema, JSON.parse(text));
+    return parsed.success ? parsed.output : null;
+  } catch {
+    return null;
+  }
+}

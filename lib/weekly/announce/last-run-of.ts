@@ -1,0 +1,41 @@
+import type { LastRun } from "../../last-run/last-run.ts";
+import type { RunStart } from "../context/run-start.ts";
+import type { WeeklySummary } from "../context/summary.ts";
+
+/** What the last-run file knows beyond the summary. */
+export type RecordFacts = Pick<LastRun, "begunAt" | "process" | "announcement">;
+
+/**
+ * A summary as the last-run file keeps it: ids and codes, without the sentences for people and without what peers
+ * worded.
+ */
+export function lastRunOf(summary: WeeklySummary, facts: RecordFacts): LastRun {
+  const { status, error, editorials, ...rest } = summary;
+  const { reasonStopped: _reason, cursor: _cursor, ...drained } = editorials;
+  return {
+    ...rest,
+    status: status === "success" || status === "not_ready" ? status : "failed",
+    editorials: drained,
+    error: error === null ? null : { code: error.code },
+    ...facts,
+  };
+}
+
+/** What the file holds while a run goes on: what is known at its start, and nothing of its end. */
+export function runningOf(start: RunStart, facts: Omit<RecordFacts, "begunAt">): LastRun {
+  const { version, runId, startedAt, window, retryableUntil } = start;
+  return {
+    command: "weekly",
+    version,
+    runId,
+    startedAt,
+    finishedAt: null,
+    window,
+    status: "running",
+    week: null,
+    retryableUntil,
+    error: null,
+    begunAt: startedAt,
+    ...facts,
+  };
+}

@@ -1,0 +1,142 @@
+import type { Announcement, LastRun } from "../../last-run/last-run.ts";
+import { ownProcessMark } from "../../last-run/process-mark.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { Temporal } from "../../time/temporal.ts";
+import { weekWindow } from "../../time/week-window.ts";
+import type { RunStart } from "../context/run-start.ts";
+import type { WeeklySummary } from "../context/summary.ts";
+import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
+import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
+import { lastRunOf, runningOf } from "./last-run-of.ts";
+import { recordFile } from "./record-file.ts";
+import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts";
+
+/**
+ * What keeping the record of a run needs.
+ *
+ * Shape: `isWhole` is false for a run that leaves something out: it leaves no trace and tells nobody. `logDir` is null
+ *        where the settings name no usable one, `webhook` where nothing is announced.
+ */
+export type RecordDependencies = AnnounceDependencies & {
+  isWhole: boolean;
+  logDir: string | null;
+  webhook: AlertWebhook | null;
+  log: Log;
+  host: string;
+  nowMs(): number;
+};
+
+/** The record of one run: when it began, how it ended, and who was told. */
+export type RunRecord = {
+  /** The run writes from here on. */
+  begin(start: RunStart): void;
+  /** Records and announces the end, once; the summary says in `announced` what became of it. */
+  end(summary: WeeklySummary): Promise<WeeklySummary>;
+};
+
+type Announced = WeeklySummary["announced"];
+
+/**
+ * The record of a run that is about to begin.
+ *
+ * Behaviour: nothing here changes how the run ends: what cannot be written or told is logged. The end is written before
+ *            it is announced and again afterwards, so that a process that is killed meanwhile leaves its verdict and
+ *            never forgets an alert that may have been taken.
+ */
+export function createRunRecord(dependencies: RecordDependencies): RunRecord {
+  const { isWhole, logDir, webhook, log } = dependencies;
+  const process = ownProcessMark();
+  const file = recordFile(logDir, log);
+  let begun: RunStart | null = null;
+  let announced: Promise<Announced> | null = null;
+
+  async function recordEnd(given: WeeklySummary): Promise<Announced> {
+    const summary = withStart(given, begun);
+    const before = file.read();
+    const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
+    const write = (as: Announced, announcement: Announcement | null) => {
+      file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
+      return as;
+    };
+    return await announceEnd(dependencies, summary, { held: heldIn(before), write });
+  }
+
+  return {
+    begin(start) {
+      if (!isWhole) return;
+      begun = start;
+      file.write(runningOf(start, { process, announcement: heldIn(file.read()) }));
+    },
+    async end(summary) {
+      if (!isWhole || summary.status === "refused")
+        return { ...summary, announced: webhook === null ? "off" : "none" };
+      announced ??= recordEnd(summary);
+      return { ...summary, announced: await announced };
+    },
+  };
+}
+
+type Ending = {
+  held: Announcement | null;
+  write: (as: Announced, announcement: Announcement | null) => Announced;
+};
+
+/** Writes and tells the end; an alert that may have been taken stays in the file until it is resolved. */
+async function announceEnd(
+  dependencies: RecordDependencies,
+  summary: WeeklySummary,
+  { held, write }: Ending,
+): Promise<Announced> {
+  const { webhook, nowMs, log, host } = dependencies;
+  if (webhook === null) return write("off", held);
+  const week = summary.window?.week ?? weekOfHost(nowMs());
+  const choice = decideAnnouncement(summary, { held, week });
+  if (choice.status === "none") return write("none", held);
+  const at = summary.finishedAt ?? new Date(nowMs()).toISOString();
+  const announcement = announcementOf(choice, { held, week, at });
+  write("failed", announcement);
+  const alert = renderAlert(choice, { summary, week, host, startsAt: announcement.startsAt, at });
+  const outcome = await announce(webhook, alert, dependencies);
+  if (outcome.status === "accepted")
+    return write(choice.status, choice.status === "firing" ? announcement : null);
+  log.error("The alert webhook could not be told how the run ended", {
+    code: "ANNOUNCE_FAILED",
+    cause: outcome.cause,
+    hint: "opsctl doctor weekly says what is wrong with the webhook, its address or WEBHOOK_SECRET",
+  });
+  return write("failed", outcome.status === "refused" ? held : announcement);
+}
+
+function renderAlert(
+  choice: Exclude<AnnouncementChoice, { status: "none" }>,
+  facts: Omit<Parameters<typeof renderFiring>[0], "severity">,
+) {
+  return choice.status === "firing"
+    ? renderFiring({ ...facts, severity: choice.severity })
+    : renderResolved({ ...facts, severity: "critical" });
+}
+
+/** The announcement that the file holds from now on; a later failure of the same week goes on from the first. */
+function announcementOf(
+  choice: Exclude<AnnouncementChoice, { status: "none" }>,
+  { held, week, at }: { held: Announcement | null; week: string; at: string },
+): Announcement {
+  if (choice.status === "resolved") return choice.announcement;
+  return held?.week === week ? held : { week, fingerprint: weekFingerprint(week), startsAt: at };
+}
+
+function heldIn(run: LastRun | null): Announcement | null {
+  return run?.announcement ?? null;
+}
+
+/** A run that broke down after its beginning has a summary that does not know of it. */
+function withStart(summary: WeeklySummary, begun: RunStart | null): WeeklySummary {
+  if (begun === null || summary.window !== null) return summary;
+  const { startedAt, window, retryableUntil } = begun;
+  return { ...summary, startedAt, window, retryableUntil };
+}
+
+/** The week for the alert alone, when the database could not say which it is. */
+function weekOfHost(nowMs: number): string {
+  return weekWindow(Temporal.Instant.fromEpochMilliseconds(nowMs)).week;
+}

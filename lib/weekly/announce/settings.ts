@@ -1,0 +1,46 @@
+import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../../host/webhook-env.ts";
+import {
+  absolutePath,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  optionalSecret,
+  requiredSecret,
+} from "../../platform/config/config.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+
+/** The variable that turns the announcing on. */
+export const ALERT_WEBHOOK = "OPSCTL_ALERT_WEBHOOK";
+
+/**
+ * Where the end of a run is announced; null when it is announced nowhere.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export async function loadAlertWebhook(env: Environment): Promise<URL | null> {
+  const values = await loadConfig({ [ALERT_WEBHOOK]: optional(httpBaseUrl) }, env);
+  const url = values[ALERT_WEBHOOK];
+  return url === undefined ? null : new URL(url);
+}
+
+/**
+ * The secret that the webhook expects.
+ *
+ * Behaviour: looked for where every secret is; last in the webhook's own environment file, which belongs to the same
+ *            account and is where many hosts have it alone.
+ * Errors:    CONFIG_INVALID; those of the webhook's environment file.
+ */
+export async function findWebhookSecret(env: Environment): Promise<Secret> {
+  const own = await loadConfig(
+    {
+      WEBHOOK_SECRET: optionalSecret(),
+      OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE),
+    },
+    env,
+  );
+  if (own.WEBHOOK_SECRET !== undefined) return own.WEBHOOK_SECRET;
+  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE, { reader: "the weekly run" });
+  const values = { ...env, WEBHOOK_SECRET: file.get("WEBHOOK_SECRET") };
+  return (await loadConfig({ WEBHOOK_SECRET: requiredSecret() }, values)).WEBHOOK_SECRET;
+}
