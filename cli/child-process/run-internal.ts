@@ -2,6 +2,7 @@
  * The work that opsctl does in a child process: with fewer privileges, or so that it can be killed.
  *
  * `internal write-metrics <file>`        replaces the metrics file with the text on standard input.
+ * `internal read-last-run <file>`        prints the text of the weekly run's last-run file.
  * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON.
@@ -19,6 +20,7 @@ const STDIN = 0;
 
 const WORDS = {
   "write-metrics": writeMetrics,
+  "read-last-run": printLastRun,
   "count-outbox": countOutbox,
   doctor: runChecks,
 } as const satisfies Record<InternalWord, (path: string, more: string) => Promise<void>>;
@@ -45,6 +47,16 @@ export async function runInternal([word = "", path = "", more = ""]: readonly st
 async function writeMetrics(path: string): Promise<void> {
   const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
   writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+}
+
+async function printLastRun(path: string): Promise<void> {
+  const { readLastRunText } = await import("../../lib/last-run/read.ts");
+  try {
+    writeOut(readLastRunText(path));
+  } catch (error) {
+    const { code = "unexpected" } = error as NodeJS.ErrnoException;
+    throw new OpsError({ code, message: `Cannot read ${path}: ${code}` });
+  }
 }
 
 async function countOutbox(path: string): Promise<void> {

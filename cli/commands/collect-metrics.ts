@@ -1,7 +1,8 @@
 /**
  * `opsctl collect-metrics`: reads the host's metrics once, for the text-file directory of the monitoring agent.
  *
- * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat.
+ * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat, and, as the owner of the
+ *         log directory, what the last weekly run left there.
  * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider.

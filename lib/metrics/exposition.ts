@@ -24,6 +24,26 @@ const FAMILIES: readonly { name: string; help: string }[] = [
     name: METRIC.weeklyLastSuccess,
     help: "When the weekly report last ended without failure, in Unix seconds.",
   },
+  {
+    name: METRIC.weeklyLastRun,
+    help: "When the last weekly run that could begin did so, in Unix seconds.",
+  },
+  {
+    name: METRIC.weeklyLastRunSuccess,
+    help: "1 when the last weekly run ended without failure, 0 when it did not; absent while it goes on.",
+  },
+  {
+    name: METRIC.weeklyRunning,
+    help: "1 while the last weekly run has left no end, because it goes on or was killed, else 0.",
+  },
+  {
+    name: METRIC.weeklyOpenDeliveries,
+    help: "Deliveries of the last weekly run's week that are not sent or not wholly recorded.",
+  },
+  {
+    name: METRIC.weeklyRetryableUntil,
+    help: "Until when the week of the last weekly run can be repeated, in Unix seconds.",
+  },
   { name: METRIC.collectorUp, help: "1 when the collector could read the source, 0 when it could not." },
   { name: METRIC.collectorDuration, help: "How long the collector took to read the source, in seconds." },
   { name: METRIC.collectorLastRun, help: "When the collector last ran, in Unix seconds." },

@@ -13,7 +13,7 @@ export type RunningProgram = {
 };
 
 /**
- * Starts a program, without a shell; its standard error is dropped.
+ * Starts a program, without a shell, in the directory `cwd` or in this process's; its standard error is dropped.
  *
  * Errors: throws with the code of the system, ENOENT when there is no such program.
  * Source: measured: Bun's own start takes 0.3 ms, its node:child_process 5 ms, too much for a run of every minute.
@@ -22,10 +22,18 @@ export async function startProgram(
   program: string,
   args: readonly string[],
   env: Record<string, string>,
+  cwd?: string,
 ): Promise<RunningProgram> {
   const spawn = nativeSpawn();
-  if (spawn === null) return await startByNode(program, args, env);
-  const child = spawn([program, ...args], { stdin: "ignore", stdout: "pipe", stderr: "ignore", env });
+  const where = cwd === undefined ? {} : { cwd };
+  if (spawn === null) return await startByNode(program, args, { env, ...where });
+  const child = spawn([program, ...args], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+    env,
+    ...where,
+  });
   return {
     output: child.stdout,
     ended: child.exited.then(() => child.exitCode),
@@ -36,10 +44,10 @@ export async function startProgram(
 async function startByNode(
   program: string,
   args: readonly string[],
-  env: Record<string, string>,
+  options: { env: Record<string, string>; cwd?: string },
 ): Promise<RunningProgram> {
   const { spawn } = await import("node:child_process");
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], env });
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], ...options });
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);

@@ -10,9 +10,9 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     await using open = await openPlatform({ isOld });
     const { platform, client } = open;
 
-    expect(tally(await apply(client, true))).toEqual({ created: 11 });
+    expect(tally(await apply(client, true))).toEqual({ created: 13 });
     expect(platform.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(
-      Array(11).fill("POST /api/v1/provisioning/alert-rules"),
+      Array(13).fill("POST /api/v1/provisioning/alert-rules"),
     );
     expect(platform.writes().every(({ status }) => status === 201)).toBe(true);
     expect([...platform.rules.keys()].sort()).toEqual(
@@ -21,8 +21,8 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
         .sort(),
     );
 
-    expect(tally(await apply(client, true))).toEqual({ unchanged: 11 });
-    expect(platform.writes()).toHaveLength(11);
+    expect(tally(await apply(client, true))).toEqual({ unchanged: 13 });
+    expect(platform.writes()).toHaveLength(13);
     expect(platform.unexpected).toEqual([]);
   });
 

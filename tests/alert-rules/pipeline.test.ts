@@ -23,6 +23,8 @@ const TABLE = [
 const EXTRAS = [
   ["Sockets TCP Excessivos", "vps-infra", "$B > 10000", "5m"],
   ["Relatório semanal atrasado", "vps-infra", "$B > 691200", "0s"],
+  ["Relatório semanal não rodou", "vps-infra", "$B >= 1", "0s"],
+  ["Relatório semanal incompleto", "vps-infra", "$B >= 1", "0s"],
   ["Coletor parado", "vps-infra", "$B > 300", "0s"],
   ["Coletor com falha", "vps-infra", "$B < 1", "10m"],
 ];
@@ -34,7 +36,7 @@ const rowOf = (document: LooseRule) => [
   document.for,
 ];
 
-test("the rules are the reference's seven, and with extras four more", () => {
+test("the rules are the reference's seven, and with extras six more", () => {
   expect(documents().map(rowOf)).toEqual(TABLE);
   expect(documents(true).map(rowOf)).toEqual([...TABLE, ...EXTRAS]);
   for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));

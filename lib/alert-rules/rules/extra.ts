@@ -1,4 +1,5 @@
 import { METRIC } from "../../host/metric-names.ts";
+import { mondayWithout } from "./monday.ts";
 import { newestValue } from "./newest-value.ts";
 import type { AlertRule } from "./rule.ts";
 import { THRESHOLDS as LIMIT } from "./thresholds.ts";
@@ -10,9 +11,9 @@ const NOW = newestValue({ decimals: 0 });
 /**
  * The rules beyond the reference's table: the total of sockets, and what watches the watchers.
  *
- * Behaviour: without any time stamp the age counts from 1970 (`or vector(0)`), so that absence fires: these two rules
- *            fire where `noDataState: OK` keeps all others silent. `last_over_time` bridges the gap that a restart of
- *            the agent leaves.
+ * Behaviour: without any time stamp the age counts from 1970 (`or vector(0)`), so that absence fires: the rules on the
+ *            weekly report and on the collector's last run fire where `noDataState: OK` keeps all others silent.
+ *            `last_over_time` bridges the gap that a restart of the agent leaves.
  */
 export const EXTRA_RULES: readonly AlertRule[] = [
   {
@@ -41,6 +42,35 @@ export const EXTRA_RULES: readonly AlertRule[] = [
       `Segundos desde o último sucesso: ${NOW}; acima de um bilhão, nunca houve sucesso ou o coletor não informa. ` +
       "Veja primeiro o fim de /var/log/opsctl/weekly.log e rode `opsctl weekly --dry-run`, que diz o que falta. " +
       "A semana só pode ser enviada na segunda-feira, até a meia-noite de São Paulo.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-weekly-report-not-run",
+    title: "Relatório semanal não rodou",
+    query: mondayWithout(METRIC.weeklyLastRun, { hour: 8, minute: 15 }),
+    condition: { operator: ">=", threshold: LIMIT.weeklyReportDue },
+    forSeconds: 0,
+    severity: "critical",
+    summary: "É segunda-feira, passou das 08:15, e o relatório semanal ainda não começou hoje",
+    description:
+      "O cron deveria ter começado às 08:00 de São Paulo (11:00 UTC); ou a execução foi recusada antes de começar, ou o " +
+      "coletor não informa. Veja primeiro: `tail -n 5 /var/log/opsctl/weekly.log` e `sudo opsctl doctor weekly`. " +
+      "A semana só pode ser enviada hoje, até a meia-noite de São Paulo.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-weekly-report-incomplete",
+    title: "Relatório semanal incompleto",
+    query: mondayWithout(METRIC.weeklyLastSuccess, { hour: 20, minute: 0 }),
+    condition: { operator: ">=", threshold: LIMIT.weeklyReportDue },
+    forSeconds: 0,
+    severity: "critical",
+    summary:
+      "É segunda-feira, passou das 20:00, e nenhuma execução do relatório semanal teve sucesso completo hoje",
+    description:
+      "Depois da meia-noite de São Paulo esta semana não pode mais ser enviada. " +
+      "Veja primeiro o que está aberto: `opsctl reports status`; corrija e rode `opsctl weekly` de novo. " +
+      "Uma execução que deixou algo de fora (`--without-social`, `--skip-…`, `--tenant`) não conta como sucesso completo.",
   },
   {
     ...BASE,

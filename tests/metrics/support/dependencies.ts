@@ -58,7 +58,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
           timeoutMs,
           onUnknownState() {},
         }),
-        heartbeat: heartbeatSource(folder),
+        heartbeat: heartbeatSource(folder, () => Promise.reject(new Error("not as another account"))),
       },
       limitsMs: { sockets: 5_000, proxy_memory: 5_000, hosting: 5_000, heartbeat: 5_000, ...limitsMs },
       nowMs: () => 1_795_275_009_961,
