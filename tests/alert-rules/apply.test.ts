@@ -75,7 +75,7 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     await apply(client);
 
     expect(JSON.stringify([platform.rules.get("by-hand"), platform.rules.get("elsewhere")])).toBe(foreign);
-    expect(platform.rules.size).toBe(13);
+    expect(platform.rules.size).toBe(15);
     expect(new Set(platform.writes().map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
 
