@@ -3,9 +3,10 @@
  *
  * Reads:  `weekly_performance_deliveries`, `weekly_performance_reports`, `weekly_performance_reconciliations`.
  * Writes: `reconcile` alone: the delivery's final state, the record of who decided it and why and, for a WhatsApp
- *         message that was sent, its timeline entry; one transaction in the database's function.
+ *         message that was sent, its timeline entry; one transaction in the database's function. Then what is open in
+ *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
  * Calls:  nothing but the database.
- * Env:    DATABASE_URL.
+ * Env:    DATABASE_URL, OPSCTL_LOG_DIR.
  * Exits:  0 done, 1 no such delivery or not reconcilable, 2 usage and a reason that names a recipient, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
@@ -117,6 +118,8 @@ export const deliveriesReconcile = defineCommand({
         reason: args.reason,
         actor: args.actor ?? loginName(),
       });
+      const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
+      await bringLastRunUpToDate(sql, context);
       const text = renderReconciled(delivery);
       return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });
     }),

@@ -1,12 +1,11 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { absolutePath, loadConfig, optional } from "../../lib/platform/config/config.ts";
+import { logDirectory } from "../../lib/platform/config/log-directory.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { AlertWebhook } from "../../lib/weekly/announce/announce.ts";
 import { createRunRecord, type RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../lib/weekly/announce/settings.ts";
-import { DEFAULT_LOG_DIR } from "../../lib/weekly/config.ts";
 import type { CommandContext } from "../framework/command.ts";
 import type { WeeklyFlags } from "./weekly.ts";
 
@@ -25,7 +24,7 @@ export async function openRunRecord(
   if (flags.dryRun && webhook !== null) await proveSettings(webhook);
   return createRunRecord({
     isWhole: isWhole(flags),
-    logDir: await logDirOf(env),
+    logDir: await logDirectory(env),
     webhook,
     log,
     host: hostname(),
@@ -53,14 +52,4 @@ function alertWebhookOf(env: Environment): AlertWebhook | null {
 async function proveSettings(webhook: AlertWebhook): Promise<void> {
   await webhook.url();
   await webhook.findSecret();
-}
-
-/** The log directory, also where other settings are wrong; null when this one is. */
-async function logDirOf(env: Environment): Promise<string | null> {
-  try {
-    const settings = { OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR) };
-    return (await loadConfig(settings, env)).OPSCTL_LOG_DIR;
-  } catch {
-    return null;
-  }
 }

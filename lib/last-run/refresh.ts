@@ -2,24 +2,28 @@ import { readLastRun } from "./read.ts";
 import type { WeekCounts } from "./week-counts.ts";
 import { writeLastRun } from "./write.ts";
 
-/** What became of the file: `not_ours` where it is missing, tells of another week, or belongs to a run that goes on. */
+/** What became of the file: `not_ours` where there is none, or where a run goes on, which writes it itself. */
 export type Refreshed = { status: "updated" | "not_ours" } | { status: "failed"; code: string };
+
+/** Reads what the ledger holds of a week now. */
+export type ReadWeek = (window: { start: string; end: string }) => Promise<WeekCounts>;
 
 /**
  * Brings the last-run file up to date after a person changed the ledger: what is open in the week that it tells of.
  *
- * Behaviour: for commands that settle, reconcile or repair. How the run itself ended stays as it was: only a run
- *            proves a success. A run that goes on writes the file itself when it ends.
+ * Behaviour: for commands that settle, reconcile or repair, after they did. How the run itself ended stays as it was:
+ *            only a run proves a success.
+ * Errors:    those of `readWeek`.
  */
-export function refreshLastRun(
-  logDir: string,
-  { week, counts }: { week: string; counts: WeekCounts },
-): Refreshed {
-  const reading = readLastRun(logDir);
-  if (reading.status === "unreadable") return { status: "failed", code: reading.code };
-  if (reading.status === "none") return { status: "not_ours" };
-  const { run } = reading;
-  if (run.status === "running" || run.window?.week !== week) return { status: "not_ours" };
-  const problem = writeLastRun(logDir, { ...run, week: counts });
+export async function refreshLastRun(logDir: string, readWeek: ReadWeek): Promise<Refreshed> {
+  const before = readLastRun(logDir);
+  if (before.status === "unreadable") return { status: "failed", code: before.code };
+  if (before.status === "none" || before.run.window === null) return { status: "not_ours" };
+  const week = await readWeek(before.run.window);
+  // A run may have begun meanwhile: what it wrote must not be replaced by what was there before.
+  const now = readLastRun(logDir);
+  if (now.status !== "found" || now.run.status === "running" || now.run.runId !== before.run.runId)
+    return { status: "not_ours" };
+  const problem = writeLastRun(logDir, { ...now.run, week });
   return problem === null ? { status: "updated" } : { status: "failed", code: problem };
 }

@@ -8,6 +8,7 @@ import {
   optional,
   type Rule,
 } from "../platform/config/config.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";
 
@@ -53,7 +54,7 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
   const values = await loadConfig(
     {
       TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
-      OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+      OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
       PROXY_CONTAINER: optional(containerName, "traefik"),
       DOCKER_HOST: optional(dockerHost, { unixSocket: DEFAULT_SOCKET }),
       HOSTING_API_URL: optional(httpBaseUrl, "https://api.vercel.com"),

@@ -11,6 +11,7 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
 import { STATE_DIRECTORY_SETTINGS, stateDirectoryOf } from "../platform/config/state-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -28,7 +29,7 @@ export type SocketMonitorConfig = {
 const OWN = {
   OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE),
   ...STATE_DIRECTORY_SETTINGS,
-  OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
+  OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
   TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
 };
 

@@ -12,6 +12,7 @@ import {
   requiredSecret,
   uuid,
 } from "../platform/config/config.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
@@ -35,9 +36,6 @@ export type WeeklyConfig = {
 
 /** The secret that the editorial route has for itself, found by the secret adapter alone. */
 export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
-
-/** Where the heartbeat and the last-run file are when `OPSCTL_LOG_DIR` is not set. */
-export const DEFAULT_LOG_DIR = "/var/log/opsctl";
 
 const ALWAYS = {
   DATABASE_URL: requiredSecret(postgresUrl),

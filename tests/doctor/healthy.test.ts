@@ -50,7 +50,8 @@ describe("runDoctor() on a healthy host", () => {
     expect(namesOf("weekly")).toEqual([
       ...[...settings, account, "secrets", "database", "database schema", "messaging gateway"],
       ...["whatsapp sender", "e-mail sender", "e-mail provider", "recipients", "application"],
-      ...["log directory", "last success", "cron", "host time zone"],
+      ...["log directory", "last success", "last run", "last week", "alert webhook", "cron"],
+      "host time zone",
     ]);
     expect(namesOf("webhook")).toEqual([
       ...[...settings, account, "secrets", "messaging gateway", "issue tracker", "state directory"],

@@ -19,6 +19,7 @@ import { withoutSettings } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
 import { gatewayFailure, keyVerdict } from "./gateway.ts";
+import { ALERT_WEBHOOK_CHECK, LAST_WEEK_CHECK, lastRunCheck } from "./last-week.ts";
 
 const command = "weekly";
 const DAY_MS = 86_400_000;
@@ -136,6 +137,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), context.dependencies.nowMs())];
     },
   },
+  lastRunCheck(async (context) => (await partOf(context, "base"))?.logDir ?? null),
+  LAST_WEEK_CHECK,
+  ALERT_WEBHOOK_CHECK,
 ];
 
 /** The settings that one part needs, without those of the other channel; null when they are not complete. */

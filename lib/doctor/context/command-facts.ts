@@ -24,7 +24,7 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
   weekly: {
     account: SERVICE_ACCOUNT,
     secrets: [
-      ...secrets("DATABASE_URL", "TRIGGER_SECRET", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY"),
+      ...secrets("DATABASE_URL", "TRIGGER_SECRET", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY", "WEBHOOK_SECRET"),
       { name: EDITORIAL_ALIAS, fromEnvironment: false },
     ],
     cronLine: /^0 11 \* \* 1\s+opsctl\s.*\bopsctl weekly --json\b/,

@@ -42,8 +42,9 @@ export async function readEnvironment(
       if (value !== undefined && value.trim() !== "") registerSecret(value);
     }
   }
-  // The socket monitor reads the webhook's file: here from the folder that doctor was given.
-  if (command !== "socket-monitor" || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "") return { env, file };
+  // Two commands read the webhook's file: here from the folder that doctor was given.
+  if (!READ_WEBHOOKS_FILE.includes(command) || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "")
+    return { env, file };
   return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(dependencies.envDir, "webhook.env") }, file };
 }
 
@@ -93,5 +94,6 @@ function problemOf(error: unknown): string | null {
   return code === "ENOENT" ? null : `the file system answered ${code ?? "an error"}`;
 }
 
+const READ_WEBHOOKS_FILE: readonly CommandName[] = ["socket-monitor", "weekly"];
 const MAX_BYTES = 1_048_576;
 const WRITABLE_BY_OTHERS = 0o022;
