@@ -9,6 +9,9 @@ import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../lib/we
 import type { CommandContext } from "../framework/command.ts";
 import type { WeeklyFlags } from "./weekly.ts";
 
+/** Hosts give a process half a minute after a signal, and the run itself may have used most of it. */
+const LIMITS_MS = { usual: 10_000, interrupted: 4_000 };
+
 /**
  * The record of a weekly run with these flags, opened before the run's own settings are known: a run that cannot read
  * them is recorded and announced as well.
@@ -29,6 +32,7 @@ export async function openRunRecord(
     log,
     host: hostname(),
     interrupt,
+    limitsMs: LIMITS_MS,
     nowMs: Date.now,
     monotonicMs: () => performance.now(),
     sleep: (ms) => delay(ms),

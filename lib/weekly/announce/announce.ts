@@ -7,18 +7,18 @@ import type { RunAlert } from "./render-alert.ts";
 /** The webhook that is told: both functions throw what is wrong with its settings. */
 export type AlertWebhook = { url(): Promise<URL>; findSecret(): Promise<Secret> };
 
-/** What announcing needs. */
+/**
+ * What announcing needs.
+ *
+ * Units: `limitsMs` is how long it may take, the search for the secret included; a shorter one after a signal.
+ */
 export type AnnounceDependencies = {
   interrupt: AbortSignal;
+  limitsMs: { usual: number; interrupted: number };
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
   onCall?: ((record: CallRecord) => void) | undefined;
 };
-
-/** How long announcing may take, the search for the secret included. */
-const LIMIT_MS = 10_000;
-/** After a signal: hosts give a process half a minute, and the run itself may have used most of it. */
-const INTERRUPTED_LIMIT_MS = 4_000;
 
 /**
  * Tells the webhook of one alert.
@@ -30,8 +30,8 @@ export async function announce(
   alert: RunAlert,
   dependencies: AnnounceDependencies,
 ): Promise<PostOutcome> {
-  const { interrupt, monotonicMs } = dependencies;
-  const limitMs = interrupt.aborted ? INTERRUPTED_LIMIT_MS : LIMIT_MS;
+  const { interrupt, limitsMs, monotonicMs } = dependencies;
+  const limitMs = interrupt.aborted ? limitsMs.interrupted : limitsMs.usual;
   const deadlineMs = monotonicMs() + limitMs;
   try {
     const url = await webhook.url();

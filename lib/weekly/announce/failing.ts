@@ -12,14 +12,15 @@ const WEEK_OPEN = "WEEK_OPEN";
 export function isOnlyHeldElsewhere(summary: WeeklySummary): boolean {
   const own = failingOf(summary).filter(({ code }) => code !== WEEK_OPEN);
   if (brokeOff(summary) || own.some((failure) => failureRank(failure) !== RANK.heldElsewhere)) return false;
-  return (own.length > 0 || isInWork(summary)) && !isOpen(summary);
+  return (own.length > 0 || isInWork(summary)) && !isOpen(summary) && !hasFailedDeliveries(summary);
 }
 
 /** Whether all that a failed run left open are recipients without a phone or an address. */
 export function isOnlyRecipients(summary: WeeklySummary): boolean {
   const failing = failingOf(summary);
-  if (brokeOff(summary) || failing.length === 0) return false;
-  return failing.every((failure) => failureRank(failure) <= RANK.recipient);
+  if (brokeOff(summary) || isOpen(summary)) return false;
+  const isRecipients = failing.some((failure) => failureRank(failure) === RANK.recipient);
+  return isRecipients && failing.every((failure) => failureRank(failure) <= RANK.recipient);
 }
 
 /** The failures that fail the run, as far as the summary names them. */
@@ -36,12 +37,17 @@ function isInWork({ week }: WeeklySummary): boolean {
   return week !== null && week.reports.running + week.whatsapp.running + week.email.running > 0;
 }
 
+/** Whether the ledger has something open besides failed deliveries and what another process works on. */
 function isOpen({ week, reports }: WeeklySummary): boolean {
   if (week === null) return false;
   const deliveries = [week.whatsapp, week.email];
   return (
     week.reports.failed + week.reports.missing > 0 ||
-    deliveries.some(({ failed, unknown, partial }) => failed + unknown + partial > 0) ||
+    deliveries.some(({ unknown, partial }) => unknown + partial > 0) ||
     deliveries.some(({ missing }) => missing > reports.busy)
   );
+}
+
+function hasFailedDeliveries({ week }: WeeklySummary): boolean {
+  return week !== null && week.whatsapp.failed + week.email.failed > 0;
 }

@@ -60,7 +60,7 @@ async function callOnce(
 }
 
 function mayBeOverSoon({ status, answer }: CallResult): boolean {
-  return status === "not_sent" || status === "throttled" || (status === "rejected" && answer.status === 503);
+  return status === "not_sent" || (status === "rejected" && (answer.status === 503 || answer.status === 429));
 }
 
 function outcomeOf(result: CallResult, { fingerprint }: { fingerprint: string }): PostOutcome {

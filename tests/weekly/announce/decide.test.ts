@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import type { WeekState } from "../../../lib/ledger/week-state.ts";
+import { type AnnouncementChoice, decideAnnouncement } from "../../../lib/weekly/announce/decide.ts";
+import { failureRank } from "../../../lib/weekly/context/failure-rank.ts";
+import {
+  createTally,
+  FAILURES_SHOWN,
+  type Failure,
+  noEditorials,
+  type WeeklySummary,
+} from "../../../lib/weekly/context/summary.ts";
+import { failedWith, notReady, START, summaryOf, WEEK, weekOf } from "./support.ts";
+
+const HELD = { week: WEEK, fingerprint: "f", startsAt: START.startedAt };
+const NOBODY = { held: null, week: WEEK };
+const PHONE: Failure = { step: "whatsapp", code: "recipient_phone_missing" };
+const EMAIL: Failure = { step: "email", code: "recipient_email_missing" };
+const BUSY: Failure = { step: "report", code: "report_busy" };
+const SENDING: Failure = { step: "email", code: "delivery_busy" };
+const OPEN: Failure = { step: "week", code: "WEEK_OPEN" };
+const GATEWAY: Failure = { step: "whatsapp", code: "gateway_http_500" };
+const ONE_CONNECTION: Failure = { step: "social", code: "APP_HTTP_500" };
+
+const critical: AnnouncementChoice = { status: "firing", severity: "critical" };
+const warning: AnnouncementChoice = { status: "firing", severity: "warning" };
+const none: AnnouncementChoice = { status: "none" };
+
+/** With one report in work elsewhere, and another's e-mail. */
+const inWork = weekOf({ reports: { running: 1, completed: 9 }, email: { running: 1, sent: 8 } });
+const withBusy = (busy: number) => ({ ...summaryOf().reports, busy });
+
+type Row = [name: string, summary: WeeklySummary, choice: AnnouncementChoice];
+const open = (changes: Parameters<typeof weekOf>[0]): { week: WeekState } => ({ week: weekOf(changes) });
+
+const ROWS: Row[] = [
+  ["a success that nobody waits for", summaryOf(), none],
+  ["a failed delivery", failedWith([GATEWAY], open({ whatsapp: { failed: 1, sent: 9 } })), critical],
+  ["recipients alone", failedWith([PHONE, EMAIL], open({ whatsapp: { failed: 1, sent: 9 } })), warning],
+  ["recipients, and one connection's failure", failedWith([ONE_CONNECTION, PHONE]), warning],
+  ["recipients and something else", failedWith([PHONE, GATEWAY]), critical],
+  [
+    "recipients, and the drain failed",
+    failedWith([PHONE], { editorials: noEditorials("failed", "WORKER_TIMEOUT") }),
+    critical,
+  ],
+  ["recipients, and no heartbeat", failedWith([PHONE], { heartbeat: "failed" }), critical],
+  [
+    "recipients, and the run broke off",
+    failedWith([PHONE], { error: { code: "DATABASE_LOST", message: "" } }),
+    critical,
+  ],
+  [
+    "recipients, and what another process has",
+    failedWith([PHONE, BUSY], open({ reports: { running: 1 } })),
+    warning,
+  ],
+  ["what another process has", failedWith([BUSY, SENDING], { week: inWork, reports: withBusy(1) }), none],
+  ["the same, and one connection's failure", failedWith([ONE_CONNECTION, BUSY], { week: inWork }), none],
+  ["only the ledger shows work of another", failedWith([OPEN], { week: inWork }), none],
+  [
+    "the ledger shows work of another, and doubt",
+    failedWith([OPEN], open({ email: { running: 1, unknown: 1 } })),
+    critical,
+  ],
+  [
+    "the ledger shows a report that is missing",
+    failedWith([OPEN], open({ reports: { running: 1, missing: 1 } })),
+    critical,
+  ],
+  [
+    "the ledger shows no work of another",
+    failedWith([OPEN], open({ email: { missing: 1, sent: 9 } })),
+    critical,
+  ],
+  [
+    "another has just completed a report",
+    failedWith([BUSY], { ...open({ whatsapp: { missing: 1 } }), reports: withBusy(1) }),
+    none,
+  ],
+  [
+    "more is missing than another has",
+    failedWith([BUSY], { ...open({ whatsapp: { missing: 2 } }), reports: withBusy(1) }),
+    critical,
+  ],
+  [
+    "busy, and the ledger is unreadable",
+    failedWith([{ step: "week", code: "WEEK_UNREADABLE" }, BUSY], { week: null }),
+    critical,
+  ],
+  [
+    "busy, and too many networks failed",
+    failedWith([{ step: "social", code: "SOCIAL_DEGRADED" }, BUSY], { week: inWork }),
+    critical,
+  ],
+  [
+    "recipients, and doubt that another run left",
+    failedWith([PHONE], open({ email: { unknown: 1 } })),
+    critical,
+  ],
+  ["no failure that has a name", failedWith([]), critical],
+  ["refused as not ready", notReady("DATABASE_UNREACHABLE"), critical],
+];
+
+describe("decideAnnouncement()", () => {
+  test.each(ROWS)("%s", (_name, summary, choice) => {
+    expect(decideAnnouncement(summary, NOBODY)).toEqual(choice);
+  });
+
+  test("resolves with a success of the week that was announced from here, and of no other", () => {
+    expect(decideAnnouncement(summaryOf(), { held: HELD, week: WEEK })).toEqual({
+      status: "resolved",
+      announcement: HELD,
+    });
+    const older = { ...HELD, week: "2026-11-09" };
+    expect(decideAnnouncement(summaryOf(), { held: older, week: WEEK })).toEqual(none);
+  });
+
+  test("tells every failed run, also the second of a week", () => {
+    expect(decideAnnouncement(failedWith([GATEWAY]), { held: HELD, week: WEEK })).toEqual(critical);
+  });
+
+  test("keeps among a hundred failures those that decide, in whatever order they came", () => {
+    const tally = createTally();
+    for (let i = 0; i < 3 * FAILURES_SHOWN; i += 1) tally.fail([ONE_CONNECTION, PHONE, BUSY][i % 3]!);
+    expect(decideAnnouncement(failedWith([...tally.failures]), NOBODY)).toEqual(warning);
+    tally.fail(GATEWAY);
+    expect(tally.failures).toHaveLength(FAILURES_SHOWN);
+    expect(Math.max(...tally.failures.map(failureRank))).toBe(failureRank(GATEWAY));
+    expect(decideAnnouncement(failedWith(tally.failures), NOBODY)).toEqual(critical);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
+import { renderMessage } from "../../../lib/webhook/texts/message-text.ts";
+import { type RunAlert, renderFiring, renderResolved } from "../../../lib/weekly/announce/render-alert.ts";
+import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { FINISHED_AT, failedWith, notReady, START, summaryOf, UNTIL, WEEK, weekOf } from "./support.ts";
+
+const FACTS = { week: WEEK, host: "vps-1", startsAt: START.startedAt, at: FINISHED_AT };
+const firing = (summary: WeeklySummary, severity: "critical" | "warning" = "critical") =>
+  renderFiring({ ...FACTS, summary, severity });
+
+/** The alert as the webhook reads it off the wire. */
+function parsed(alert: RunAlert) {
+  const result = parseAlerts(JSON.parse(JSON.stringify(alert)));
+  if ("invalid" in result) throw new Error(JSON.stringify(result.invalid));
+  return result.alerts[0]!;
+}
+
+const BROKEN = failedWith([{ step: "whatsapp", code: "gateway_http_500" }], {
+  week: weekOf({
+    reports: { completed: 8, failed: 1, missing: 1 },
+    whatsapp: { sent: 5, failed: 2, unknown: 1 },
+    email: { sent: 7, partial: 1 },
+  }),
+});
+
+describe("renderFiring()", () => {
+  test("is taken by the webhook's own parser, with squad, severity and one fingerprint a week", () => {
+    const alert = parsed(firing(BROKEN));
+    expect(alert).toMatchObject({
+      name: "Relatório semanal falhou",
+      status: "firing",
+      firing: true,
+      squad: "infra",
+      severity: "critical",
+      fingerprint: createHash("md5").update("opsctl-weekly\n2026-11-16").digest("hex"),
+      startsAt: START.startedAt,
+      endsAt: null,
+      labels: { week: WEEK, host: "vps-1", ruleGroup: "vps-infra" },
+    });
+    expect(parsed(firing(BROKEN, "warning")).severity).toBe("warning");
+  });
+
+  test("says what is open by the ledger, the code, and until when it can be repeated", () => {
+    const { annotations } = firing(BROKEN);
+    expect(annotations.summary).toBe(
+      "Semana de 16/11 a 22/11: 2 relatórios abertos de 10; WhatsApp: 2 não enviados e 1 em dúvida; " +
+        "e-mail: 1 sem registro completo (gateway_http_500). " +
+        "Pode ser repetida até a meia-noite de 23/11 (São Paulo)",
+    );
+    expect(annotations.description).toContain("opsctl reports status --week 2026-11-16");
+    expect(annotations.description).toContain("opsctl deliveries look-up --all");
+    expect(annotations.description).toContain("exec opsctl weekly");
+  });
+
+  test("keeps its commands whole in the message that people get", () => {
+    const message = renderMessage(parsed(firing(BROKEN)), { issueUrl: null });
+    expect(message.split("\n")[0]).toContain("*Relatório semanal falhou*");
+    for (const line of firing(BROKEN).annotations.description.split("\n")) expect(message).toContain(line);
+  });
+
+  test("names the failure that tells most, not one connection's", () => {
+    const summary = failedWith([
+      { step: "social", code: "APP_HTTP_500" },
+      { step: "whatsapp", code: "recipient_phone_missing" },
+      { step: "email", code: "email_not_answering" },
+    ]);
+    expect(firing(summary).annotations.summary).toContain("(email_not_answering)");
+  });
+
+  test("of a run that was not ready speaks of neither numbers nor a time, and sends to doctor", () => {
+    const { annotations } = firing(notReady("DATABASE_UNREACHABLE"));
+    expect(annotations.summary).toBe(
+      "Semana de 16/11 a 22/11: nada foi enviado por esta execução (DATABASE_UNREACHABLE). " +
+        "Só pode ser enviada na segunda-feira, até a meia-noite de São Paulo",
+    );
+    expect(annotations.description).toContain("sudo opsctl doctor weekly");
+  });
+
+  test("of a run that reached midnight says that it is over", () => {
+    const error = { code: "MONDAY_ENDED", message: "" };
+    const { annotations } = firing(failedWith([], { error, finishedAt: UNTIL }));
+    expect(annotations.summary).toContain("(MONDAY_ENDED). A segunda-feira acabou");
+  });
+
+  test("of a run that broke down in the middle claims nothing", () => {
+    const error = { code: "INTERNAL_ERROR", message: "" };
+    const summary = { ...notReady("INTERNAL_ERROR"), ...START, status: "failed" as const, error };
+    expect(firing(summary).annotations.summary).toContain("não se sabe o que ficou aberto (INTERNAL_ERROR)");
+  });
+
+  test("counts by itself where the ledger could not be read", () => {
+    const { whatsapp, reports } = summaryOf();
+    const summary = failedWith([], {
+      week: null,
+      error: { code: "DATABASE_LOST", message: "" },
+      reports: { ...reports, scopes: 10, completed: 4, failed: 1 },
+      whatsapp: { ...whatsapp, sent: 3, failed: 1 },
+    });
+    expect(firing(summary).annotations.summary).toContain(
+      "6 relatórios abertos de 10; WhatsApp: 1 não enviado (",
+    );
+  });
+
+  test("holds nothing that a person or a peer worded", () => {
+    const error = { code: "APP_HTTP_401", message: "secret-message", hint: "secret-hint" };
+    const summary = failedWith([{ step: "email", code: "x", providerMessageId: "secret-id" }], { error });
+    expect(JSON.stringify(firing(summary))).not.toContain("secret");
+  });
+});
+
+describe("renderResolved()", () => {
+  test("ends the alert of the same fingerprint and start", () => {
+    const alert = parsed(renderResolved({ ...FACTS, summary: summaryOf(), severity: "critical" }));
+    const first = parsed(firing(BROKEN));
+    expect(alert).toMatchObject({ status: "resolved", firing: false, endsAt: FINISHED_AT });
+    expect([alert.fingerprint, alert.startsAt, alert.name]).toEqual([
+      first.fingerprint,
+      first.startsAt,
+      first.name,
+    ]);
+  });
+});
