@@ -230,7 +230,7 @@ const BROKEN: Record<string, Broken> = {
 };
 
 /** Everything that a scenario may have spoilt, as it was. */
-async function mend({ db, gateway, senders }: WeeklyFixture, owner: SeededOwner): Promise<void> {
+async function mend({ db, gateway, application, senders }: WeeklyFixture, owner: SeededOwner): Promise<void> {
   const { sql } = db;
   await sql`update users set phone = ${owner.phone}, email = ${owner.email} where id = ${owner.userId}`;
   await sql`delete from messaging_instances`;
@@ -242,6 +242,7 @@ async function mend({ db, gateway, senders }: WeeklyFixture, owner: SeededOwner)
   gateway.instances.set("ops", "open");
   gateway.isLicensed = true;
   gateway.routes.state.script = null;
+  application.routes.home.script = null;
 }
 
 // The channel in question never gets its message through, so one world serves all of its scenarios.
@@ -341,7 +342,9 @@ const PEER_FAULTS: Record<string, PeerFault> = {
     failures: [ofGateway("gateway_timeout")],
   },
   "the gateway hangs up": {
-    spoil: ({ gateway }) => gateway.routes.state.next("drop"),
+    spoil: ({ gateway }) => {
+      gateway.routes.state.script = () => "drop";
+    },
     failures: [ofGateway("gateway_connection_lost")],
   },
   "the sender has no instance, and nothing listens at the gateway's address": {
@@ -414,7 +417,9 @@ const PEER_FAULTS: Record<string, PeerFault> = {
     failures: [unreachable("APP_TIMEOUT")],
   },
   "something answers for the application that is no HTTP": {
-    spoil: ({ application }) => application.routes.home.next("not_http"),
+    spoil: ({ application }) => {
+      application.routes.home.script = () => "not_http";
+    },
     failures: [unreachable()],
   },
 };
