@@ -2,8 +2,8 @@ import { readLastRun } from "./read.ts";
 import type { WeekCounts } from "./week-counts.ts";
 import { writeLastRun } from "./write.ts";
 
-/** What became of the file: `not_ours` where there is none, or where a run goes on, which writes it itself. */
-export type Refreshed = { status: "updated" | "not_ours" } | { status: "failed"; code: string };
+/** What became of the file: `left` where there is none, or where a run goes on, which writes it itself. */
+export type Refreshed = { status: "updated" | "left" } | { status: "failed"; code: string };
 
 /** Reads what the ledger holds of a week now. */
 export type ReadWeek = (window: { start: string; end: string }) => Promise<WeekCounts>;
@@ -18,12 +18,12 @@ export type ReadWeek = (window: { start: string; end: string }) => Promise<WeekC
 export async function refreshLastRun(logDir: string, readWeek: ReadWeek): Promise<Refreshed> {
   const before = readLastRun(logDir);
   if (before.status === "unreadable") return { status: "failed", code: before.code };
-  if (before.status === "none" || before.run.window === null) return { status: "not_ours" };
+  if (before.status === "none" || before.run.window === null) return { status: "left" };
   const week = await readWeek(before.run.window);
   // A run may have begun meanwhile: what it wrote must not be replaced by what was there before.
   const now = readLastRun(logDir);
   if (now.status !== "found" || now.run.status === "running" || now.run.runId !== before.run.runId)
-    return { status: "not_ours" };
+    return { status: "left" };
   const problem = writeLastRun(logDir, { ...now.run, week });
   return problem === null ? { status: "updated" } : { status: "failed", code: problem };
 }

@@ -46,9 +46,9 @@ describe("refreshLastRun()", () => {
 
   test("makes no file where there is none, and asks nothing", async () => {
     const never = () => Promise.reject(new Error("asked"));
-    expect(await refreshLastRun(folder, never)).toEqual({ status: "not_ours" });
+    expect(await refreshLastRun(folder, never)).toEqual({ status: "left" });
     writeLastRun(folder, { ...RUN, window: null });
-    expect(await refreshLastRun(folder, never)).toEqual({ status: "not_ours" });
+    expect(await refreshLastRun(folder, never)).toEqual({ status: "left" });
     expect(readdirSync(folder)).toEqual([LAST_RUN_FILE]);
   });
 
@@ -61,14 +61,14 @@ describe("refreshLastRun()", () => {
       writeLastRun(folder, { ...RUN, ...changes });
       return weekOf();
     };
-    expect(await refreshLastRun(folder, meanwhile)).toEqual({ status: "not_ours" });
+    expect(await refreshLastRun(folder, meanwhile)).toEqual({ status: "left" });
     expect(read()).toEqual({ ...RUN, ...changes });
   });
 
   test("says why it could not, and leaves what is there", async () => {
     mkdirSync(join(folder, LAST_RUN_FILE));
     expect(await refreshLastRun(folder, settled)).toEqual({ status: "failed", code: "ENOTFILE" });
-    expect(await refreshLastRun(join(folder, "missing"), settled)).toEqual({ status: "not_ours" });
+    expect(await refreshLastRun(join(folder, "missing"), settled)).toEqual({ status: "left" });
   });
 });
 

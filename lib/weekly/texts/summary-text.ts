@@ -57,6 +57,7 @@ function counterLines(summary: WeeklySummary): string[] {
     row("E-mail", counted(summary.email)),
     row("Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText),
     row("Heartbeat", heartbeat),
+    ...announcedLines(summary),
     ...weekLines(summary),
   ];
 }
@@ -69,6 +70,12 @@ function weekLines({ week }: WeeklySummary): string[] {
     .filter(([, counts]) => Object.keys(counts).length > 0)
     .map(([name, counts]) => `${name} ${counted(counts)}`);
   return [row("Week open", parts.join("; "))];
+}
+
+/** Only what is worth a line: that somebody was told, or should have been. */
+function announcedLines({ announced }: WeeklySummary): string[] {
+  if (announced === "off" || announced === "none") return [];
+  return [row("Announced", announced === "failed" ? "FAILED: nobody may have been told" : announced)];
 }
 
 function dryEditorials({ editorials }: WeeklySummary): string {

@@ -1,0 +1,200 @@
+/** What doctor says of the last run and of the last closed week, and whether a failure could be announced. */
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { lastRunVerdict, lastWeekVerdict } from "../../lib/doctor/checks/last-week.ts";
+import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
+import { parseLastRun } from "../../lib/last-run/last-run.ts";
+import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
+import { Temporal } from "../../lib/time/temporal.ts";
+import { startStandIn } from "../standins/standin.ts";
+import { freePort } from "../support/free-port.ts";
+import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
+import { UNTIL, WINDOW, weekOf } from "../weekly/announce/support.ts";
+import { weeklyFixture } from "../weekly/support/weekly-fixture.ts";
+import { CANARIES, type Host, openHost } from "./support/host.ts";
+
+const DURING = Date.parse("2026-11-23T15:00:00Z");
+const AFTER = Date.parse("2026-11-25T15:00:00Z");
+const NEXT_WEEK = Date.parse("2026-11-30T15:00:00Z");
+
+const RUN = {
+  status: "failed",
+  runId: "r",
+  begunAt: MONDAY,
+  window: WINDOW,
+  retryableUntil: UNTIL,
+  error: { code: "APP_HTTP_401" },
+  week: weekOf({ email: { failed: 1 } }),
+  process: ownProcessMark(),
+  announcement: null,
+};
+const found = (changes: object) => ({
+  status: "found" as const,
+  run: parseLastRun(JSON.stringify({ ...RUN, ...changes }))!,
+});
+
+describe("lastRunVerdict()", () => {
+  test.each<[string, object, number, string, RegExp]>([
+    ["a success", { status: "success", error: null }, DURING, "pass", /succeeded, week of 2026-11-16$/],
+    [
+      "a failure, on its Monday",
+      {},
+      DURING,
+      "fail",
+      /APP_HTTP_401; it can be repeated until 2026-11-24T03:00:00Z/,
+    ],
+    ["a failure, the day after", {}, AFTER, "fail", /that week is closed/],
+    ["a failure of an older week", {}, NEXT_WEEK, "warn", /another week has closed since then/],
+    [
+      "a failure that was settled by hand",
+      { week: weekOf() },
+      AFTER,
+      "warn",
+      /nothing of that week is open any more/,
+    ],
+    [
+      "a run that was not ready",
+      { status: "not_ready", window: null, retryableUntil: null, week: null },
+      AFTER,
+      "fail",
+      /on a Monday only/,
+    ],
+    ["a run that goes on", { status: "running", error: null, week: null }, DURING, "pass", /goes on$/],
+    [
+      "a run that was killed",
+      { status: "running", error: null, week: null, process: { ...RUN.process, startTicks: 1 } },
+      DURING,
+      "fail",
+      /was killed: it has left no end/,
+    ],
+    [
+      "a run of another host's process",
+      {
+        status: "running",
+        error: null,
+        week: null,
+        process: { ...RUN.process, host: "other", startTicks: 1 },
+      },
+      DURING,
+      "pass",
+      /goes on$/,
+    ],
+  ])("%s", (_name, changes, nowMs, status, reason) => {
+    const verdict = lastRunVerdict(found(changes), nowMs);
+    expect(verdict.status).toBe(status as never);
+    expect(verdict.reason).toMatch(reason);
+  });
+
+  test("no record is no fault; one that cannot be read is", () => {
+    expect(lastRunVerdict({ status: "none" }, DURING).status).toBe("pass");
+    expect(lastRunVerdict({ status: "unreadable", code: "ELOOP" }, DURING)).toMatchObject({ status: "fail" });
+  });
+});
+
+describe("lastWeekVerdict()", () => {
+  const at = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms);
+  test.each<[string, Parameters<typeof weekOf>[0], "pass" | "fail"]>([
+    ["all is sent", {}, "pass"],
+    ["nobody has a report yet", { reports: { completed: 0, missing: 10 } }, "pass"],
+    ["a report failed", { reports: { failed: 1 } }, "fail"],
+    ...(["failed", "unknown", "partial", "running", "missing"] as const).map(
+      (state): [string, Parameters<typeof weekOf>[0], "fail"] => [
+        `a delivery is ${state}`,
+        { email: { [state]: 1 } },
+        "fail",
+      ],
+    ),
+  ])("%s", (_name, changes, status) => {
+    expect(lastWeekVerdict(weekOf(changes), "2026-11-16", at(DURING)).status).toBe(status);
+  });
+
+  test("says until when it can be sent, and afterwards what is left to do", () => {
+    const week = weekOf({ whatsapp: { failed: 2, unknown: 1 } });
+    expect(lastWeekVerdict(week, "2026-11-16", at(DURING)).reason).toBe(
+      "open in the week of 2026-11-16: WhatsApp: 2 failed, 1 unknown; " +
+        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+    );
+    const late = lastWeekVerdict(week, "2026-11-16", at(AFTER));
+    expect(late.reason).toContain("that week is closed");
+    expect(late.mend).toContain("deliveries look-up");
+  });
+});
+
+const findingsOf = async (host: Host, check: string) =>
+  (await host.examine("weekly"))
+    .filter((one) => one.check === check)
+    .map(({ status, reason }) => `${status} ${reason}`);
+
+describe("opsctl doctor weekly", () => {
+  test("fails on a delivery that a run left open, by the database's clock", async () => {
+    await using weekly = await weeklyFixture();
+    await using host = await openHost();
+    await seedOwner(weekly.db.sql, { phone: null });
+    await weekly.run();
+    host.put("secrets/DATABASE_URL", weekly.db.url);
+    expect(await findingsOf(host, "last week")).toEqual([
+      "fail open in the week of 2026-11-16: WhatsApp: 1 failed; " +
+        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+    ]);
+    await setClock(weekly.db.sql, "2026-11-24T12:00:00Z");
+    expect((await findingsOf(host, "last week"))[0]).toContain("that week is closed");
+    await setClock(weekly.db.sql, "2026-11-30T12:00:00Z");
+    expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
+  });
+
+  test("fails on a last run that failed, and on what it cannot read", async () => {
+    await using host = await openHost();
+    host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
+    expect(await findingsOf(host, "last run")).toEqual([
+      "fail the last run failed, week of 2026-11-16, APP_HTTP_401; " +
+        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+    ]);
+    host.setting("weekly", "OPSCTL_LOG_DIR", host.path("other-log"));
+    mkdirSync(host.path("other-log", LAST_RUN_FILE), { recursive: true });
+    expect(await findingsOf(host, "last run")).toEqual([
+      "fail the record of the last run cannot be read: ENOTFILE",
+    ]);
+  });
+
+  test("tries the alert webhook without telling it anything", async () => {
+    await using host = await openHost();
+    const answers = { status: 415 };
+    const webhook = await startStandIn(
+      {
+        alerts: {
+          method: "POST",
+          pattern: /^\/webhook$/,
+          handle: async ({ headers }) => ({
+            status: headers["x-webhook-secret"] === CANARIES.WEBHOOK_SECRET ? answers.status : 401,
+            json: {},
+          }),
+        },
+      },
+      { notFound: () => ({ status: 404, json: {} }) },
+    );
+    host.peers.push(webhook);
+    host.setting("weekly", "OPSCTL_ALERT_WEBHOOK", `${webhook.url}/webhook`);
+    expect(await findingsOf(host, "alert webhook")).toEqual([
+      "pass the webhook answers and takes the secret",
+    ]);
+    expect(webhook.ledger.map(({ rawBody }) => rawBody)).toEqual([""]);
+
+    answers.status = 200;
+    expect((await findingsOf(host, "alert webhook"))[0]).toContain("fail ANNOUNCE_FAILED");
+    host.put("secrets/WEBHOOK_SECRET", "another");
+    expect((await findingsOf(host, "alert webhook"))[0]).toContain("http_401");
+    host.put("secrets/WEBHOOK_SECRET", "");
+    host.put("etc/webhook.env", `WEBHOOK_SECRET='${CANARIES.WEBHOOK_SECRET}'\n`);
+    answers.status = 415;
+    expect(await findingsOf(host, "alert webhook")).toEqual([
+      "pass the webhook answers and takes the secret",
+    ]);
+    host.put("etc/webhook.env", "MESSAGING_PHONE=\n");
+    expect((await findingsOf(host, "alert webhook"))[0]).toContain("fail CONFIG_INVALID");
+    host.setting("weekly", "OPSCTL_ALERT_WEBHOOK", `http://127.0.0.1:${await freePort()}/webhook`);
+    host.put("secrets/WEBHOOK_SECRET", CANARIES.WEBHOOK_SECRET);
+    expect((await findingsOf(host, "alert webhook"))[0]).toContain("unreachable");
+    host.setting("weekly", "OPSCTL_ALERT_WEBHOOK", "http://alerts.example.com/webhook");
+    expect((await findingsOf(host, "alert webhook"))[0]).toContain("fail CONFIG_INVALID");
+  });
+});
