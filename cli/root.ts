@@ -56,6 +56,22 @@ export const root: Group = {
     reports: {
       meta: { name: "reports", description: "See what became of a week's reports, and what they say" },
       commands: {
+        status: {
+          meta: { description: "Show a week in one screen: what is done, what is open, what comes next" },
+          load: () => import("./commands/reports.ts").then((file) => file.reportsStatus),
+        },
+        list: {
+          meta: { description: "List the owners of a week, with report, deliveries and missing data" },
+          load: () => import("./commands/reports.ts").then((file) => file.reportsList),
+        },
+        show: {
+          meta: { description: "Tell what happened to a report, from its claim to the providers' ids" },
+          load: () => import("./commands/reports.ts").then((file) => file.reportsShow),
+        },
+        preview: {
+          meta: { description: "Show the messages of a tenant's report, as they were or would be sent" },
+          load: () => import("./commands/reports-preview.ts").then((file) => file.reportsPreview),
+        },
         prune: {
           meta: { description: "Remove the content of older weeks' reports for good" },
           load: () => import("./commands/reports-prune.ts").then((file) => file.reportsPrune),

@@ -657,6 +657,76 @@ comment on function public.weekly_performance_week(timestamptz, timestamptz) is
   'What the ledger holds of one week: owners, reports, deliveries by channel, social networks. An expired lease counts '
   'as what it means; partial is sent without its timeline entry.';
 
+-- The owners behind those counts, one row each.
+
+create or replace function public.weekly_performance_week_owners(
+  p_window_start timestamptz, p_window_end timestamptz, p_tenant_id uuid default null)
+returns table (
+  tenant_id uuid, user_id uuid, tenant_name text, eligible boolean, report_id uuid, report_state text,
+  whatsapp_id uuid, whatsapp_state text, email_id uuid, email_state text, changed_at timestamptz)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now constant timestamptz := public.weekly_performance_now();
+begin
+  return query
+  with owner as materialized (
+    select s.tenant_id, s.user_id from public.list_weekly_performance_report_scopes(p_tenant_id) as s
+  ), version as (
+    select r.id, r.tenant_id, r.user_id, r.status, r.schema_version, r.updated_at,
+           public.weekly_performance_report_state(r.status, r.lease_expires_at, v_now) as state,
+           count(*) over (partition by r.tenant_id, r.user_id) as versions
+    from public.weekly_performance_reports as r
+    where r.window_start = p_window_start and r.window_end = p_window_end
+      and (p_tenant_id is null or r.tenant_id = p_tenant_id)
+  ), report as materialized (
+    -- Of several versions the one that has gone farthest.
+    select distinct on (r.tenant_id, r.user_id) r.id, r.tenant_id, r.user_id, r.state, r.updated_at
+    from version as r
+    order by r.tenant_id, r.user_id,
+             case when r.versions > 1 then
+               exists (select from public.weekly_performance_deliveries as d
+                       where d.report_id = r.id and d.status in ('running', 'sent', 'unknown')) end desc,
+             r.status = 'completed' desc, r.schema_version desc
+  ), scope as materialized (
+    select tenant_id, user_id, o.user_id is not null as eligible, r.id as report_id,
+           coalesce(r.state, 'missing') as state, r.updated_at
+    from owner as o full join report as r using (tenant_id, user_id)
+    where r.id is not null or not exists (
+      select from public.users as u
+      where u.id = o.user_id and u.created_at >=
+        ((p_window_end at time zone 'America/Sao_Paulo')::date + 1)::timestamp at time zone 'America/Sao_Paulo')
+  )
+  select s.tenant_id, s.user_id, t.name::text, s.eligible, s.report_id, s.state,
+         d.whatsapp_id, case when s.state = 'completed' then coalesce(d.whatsapp, 'missing') end,
+         d.email_id, case when s.state = 'completed' then coalesce(d.email, 'missing') end,
+         greatest(s.updated_at, d.updated_at)
+  from scope as s
+  left join public.tenants as t on t.id = s.tenant_id
+  -- By the report, one by one: joined, the deliveries of all weeks would be read.
+  cross join lateral (
+    select (array_agg(x.id) filter (where x.channel = 'whatsapp'))[1] as whatsapp_id,
+           max(x.state) filter (where x.channel = 'whatsapp') as whatsapp,
+           (array_agg(x.id) filter (where x.channel = 'email'))[1] as email_id,
+           max(x.state) filter (where x.channel = 'email') as email,
+           max(x.updated_at) as updated_at
+    from (
+      select d.id, d.channel, d.updated_at,
+             case when d.status = 'sent' and d.error_code is not null then 'partial'
+                  when d.status = 'pending' then 'failed'
+                  else public.weekly_performance_delivery_state(
+                         d.status, d.dispatched_at, d.lease_expires_at, v_now) end as state
+      from public.weekly_performance_deliveries as d where d.report_id = s.report_id
+    ) as x
+  ) as d;
+end $$;
+
+comment on function public.weekly_performance_week_owners(timestamptz, timestamptz, uuid) is
+  'Every owner whom weekly_performance_week counts, of one tenant or of all, with the states of report and deliveries.';
+
 revoke all on function
   public.weekly_performance_report_state(text, timestamptz, timestamptz),
   public.weekly_performance_delivery_state(text, timestamptz, timestamptz, timestamptz),
@@ -666,7 +736,8 @@ revoke all on function
   public.claim_weekly_performance_report(uuid, uuid, timestamptz, timestamptz, integer, uuid),
   public.claim_weekly_performance_delivery(uuid, text, uuid),
   public.repair_weekly_performance_delivery(uuid),
-  public.weekly_performance_week(timestamptz, timestamptz)
+  public.weekly_performance_week(timestamptz, timestamptz),
+  public.weekly_performance_week_owners(timestamptz, timestamptz, uuid)
 from public, anon, authenticated, service_role;
 
 grant execute on function
@@ -676,5 +747,6 @@ grant execute on function
   public.claim_weekly_performance_report(uuid, uuid, timestamptz, timestamptz, integer, uuid),
   public.claim_weekly_performance_delivery(uuid, text, uuid),
   public.repair_weekly_performance_delivery(uuid),
-  public.weekly_performance_week(timestamptz, timestamptz)
+  public.weekly_performance_week(timestamptz, timestamptz),
+  public.weekly_performance_week_owners(timestamptz, timestamptz, uuid)
 to service_role;

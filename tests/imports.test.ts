@@ -14,6 +14,7 @@ const SHARED: Record<string, string[]> = {
   schema: ["platform"],
   dedup: ["platform"],
   host: ["platform"],
+  "last-run": ["platform"],
   ledger: ["platform"],
   "last-run": ["platform"],
 };

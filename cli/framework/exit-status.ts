@@ -17,6 +17,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   USAGE_INVALID: EXIT.usage,
   RECONCILE_INVALID: EXIT.usage,
   RECONCILE_REASON_PRIVATE: EXIT.usage,
+  WEEK_NOT_CLOSED: EXIT.usage,
   PRUNE_WEEK_TOO_YOUNG: EXIT.usage,
   ACCOUNT_UNAVAILABLE: EXIT.notReady,
   CONFIG_INVALID: EXIT.notReady,

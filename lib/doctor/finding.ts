@@ -6,6 +6,7 @@ export const DOCTOR_COMMANDS = [
   "socket-monitor",
   "alert-rules",
   "migrate",
+  "reports",
   "deliveries",
 ] as const;
 

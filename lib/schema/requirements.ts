@@ -40,7 +40,8 @@ const LOGIN_READS: Columns = {
   resend_email_events: ["id", "tenant_id", "provider_email_id", "type", "occurred_at"],
 };
 
-// Without `tenants.status`: it is never read, and the application may drop it.
+// Without `tenants.status`: it is never read, and the application may drop it. Without `tenants.name`: only lists for
+// people show it, and no run is refused for it.
 const OWNER_READS: Columns = {
   tenants: ["id", "archived_at"],
   users: ["id", "tenant_id", "role", "created_at"],
@@ -94,6 +95,10 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   { name: "repair_weekly_performance_delivery", args: "uuid" },
   { name: "prune_weekly_performance_reports", args: "timestamp with time zone, integer" },
   { name: "weekly_performance_week", args: "timestamp with time zone, timestamp with time zone" },
+  {
+    name: "weekly_performance_week_owners",
+    args: "timestamp with time zone, timestamp with time zone, uuid",
+  },
   {
     name: "weekly_performance_report_state",
     args: "text, timestamp with time zone, timestamp with time zone",

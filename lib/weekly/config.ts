@@ -112,6 +112,19 @@ export async function loadWeeklyConfig(
   };
 }
 
+/**
+ * What a preview of the messages needs: the database, and the base of their links.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export async function loadPreviewConfig(
+  env: Environment,
+): Promise<Pick<WeeklyConfig, "databaseUrl" | "appBaseUrl">> {
+  const { DATABASE_URL, APP_BASE_URL } = ALWAYS;
+  const values = await loadConfig({ DATABASE_URL, APP_BASE_URL }, env);
+  return { databaseUrl: values.DATABASE_URL, appBaseUrl: values.APP_BASE_URL };
+}
+
 /** The alias comes from the secret adapter alone; one in the environment is not used, and still never printed. */
 function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => void): void {
   const value = env[EDITORIAL_ALIAS];

@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `burst`, `collector`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `burst`, `collector`, `reports`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -10,6 +10,7 @@ import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { collectorFigures } from "./collector.ts";
 import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";
+import { reportsFigures } from "./reports-speed.ts";
 import { startupFigures } from "./startup.ts";
 import { burstFigures } from "./webhook-burst.ts";
 import { webhookFigures, webhookMinuteFigures } from "./webhook-speed.ts";
@@ -31,6 +32,7 @@ const PARTS: Record<string, Part> = {
   minute: webhookMinuteFigures,
   burst: burstFigures,
   collector: collectorFigures,
+  reports: reportsFigures,
 };
 
 const chosen = process.argv[2] ? process.argv[2].split(",") : Object.keys(PARTS);

@@ -60,6 +60,8 @@ const HANGING = [
   "alert-rules: logs data source",
   "migrate: database",
   "migrate: migrations",
+  "reports: database",
+  "reports: database schema",
   "deliveries: database",
   "deliveries: database schema",
 ];

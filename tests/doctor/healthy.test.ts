@@ -70,6 +70,7 @@ describe("runDoctor() on a healthy host", () => {
       ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source"],
     ]);
     expect(namesOf("migrate")).toEqual([...settings, "secrets", "database", "migrations"]);
+    expect(namesOf("reports")).toEqual([...settings, "secrets", "database", "database schema"]);
     expect(namesOf("deliveries")).toEqual([...settings, "secrets", "database", "database schema"]);
   });
 

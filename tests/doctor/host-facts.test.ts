@@ -75,6 +75,7 @@ describe("COMMAND_FACTS", () => {
     ["socket-monitor", () => loadSocketMonitorConfig(nothing)],
     ["alert-rules", () => loadAlertRulesConfig(nothing, {})],
     ["migrate", () => loadDatabaseUrl(nothing)],
+    ["reports", () => loadDatabaseUrl(nothing)],
     ["deliveries", () => loadLookUpConfig(nothing)],
   ] as const)("name every secret that %s cannot do without", async (command, load) => {
     const error = await load().then(

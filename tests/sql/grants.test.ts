@@ -42,6 +42,7 @@ describeLedger("the catalog", (ledger) => {
       "repair_weekly_performance_delivery",
       "settle_weekly_performance_delivery",
       "weekly_performance_week",
+      "weekly_performance_week_owners",
     ]);
   });
 

@@ -29,6 +29,7 @@ const LOAD: Record<CommandName, (env: Environment) => Promise<unknown>> = {
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": (env) => loadAlertRulesConfig(env, {}),
   migrate: loadDatabaseUrl,
+  reports: loadDatabaseUrl,
   deliveries: loadLookUpConfig,
 };
 
@@ -45,6 +46,7 @@ const NEEDS: Record<CommandName, readonly Check[]> = {
   "socket-monitor": [...SOCKET_CHECKS, ...cronChecks("socket-monitor")],
   "alert-rules": RULES_CHECKS,
   migrate: [databaseCheck("migrate"), migrationsCheck("migrate")],
+  reports: [databaseCheck("reports"), readinessCheck("reports")],
   deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
 };
 

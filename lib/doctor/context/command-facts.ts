@@ -46,6 +46,7 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
   },
   "alert-rules": { account: null, secrets: secrets("MONITORING_TOKEN"), cronLine: null },
   migrate: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
+  reports: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
   deliveries: {
     account: null,
     secrets: secrets("DATABASE_URL", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY", "EMAIL_READ_API_KEY"),

@@ -1,0 +1,172 @@
+/**
+ * `opsctl reports status|list|show`: a week's reports as the ledger knows them.
+ *
+ * Reads:  `weekly_performance_reports`, `weekly_performance_deliveries`, `weekly_performance_reconciliations`, names and
+ *         eligibility of tenants (through the database's functions); `status` also
+ *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
+ * Writes: nothing; the database is read in transactions that can change nothing.
+ * Calls:  nothing but the database.
+ * Env:    DATABASE_URL, OPSCTL_LOG_DIR (`status`), COLUMNS.
+ * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, and
+ *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `counts` (as `week` in the summary of a
+ *                 run), `changedAt`, `open` (each `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`,
+ *                 `runId`, `host`, `begunAt`, `finishedAt`, `code`; null when this host knows of none)
+ *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,
+ *                 `report`, `reportCode`, `prunedAt`, `whatsapp` and `email` (`state`, `code`, `deliveryId`; null
+ *                 without a completed report), `withoutData` (`channel`, `reason`)), `more`, `next` (a value for
+ *                 `--after`, or null)
+ *         show:   `reports` (each `week`, `lastDate`, `tenantId`, `tenantName`, `userId`, `eligible`, `details` with
+ *                 `report` and `deliveries`, `timeline` (`at`, `about`, `text`), `next`)
+ *         Instants are UTC; only the words of a timeline show the report's zone.
+ */
+import type postgres from "postgres";
+import type { LastRunFacts } from "../../lib/reports/last-run.ts";
+import { LIST_CHANNELS, LIST_STATES } from "../../lib/reports/list.ts";
+import type { ShowTarget } from "../../lib/reports/show.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { type Outcome, outcomeOf } from "../framework/outcome.ts";
+import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+
+const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
+const week = {
+  type: "string",
+  valueHint: "YYYY-MM-DD",
+  description: "The week that begins on this Monday (default the last closed one)",
+} as const;
+
+/** The command `reports status`; see the head of this file. */
+export const reportsStatus = defineCommand({
+  meta: {
+    name: "status",
+    description: "Show a week in one screen: what is done, what is open, what comes next",
+  },
+  account: "service",
+  notes:
+    "Ends with 0 when the week is clean and with 1 when something is open. Knows of the runs of all hosts.",
+  args: { week, json },
+  checks: { week: aMonday },
+  example: "opsctl reports status",
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { readWeekStatus } = await import("../../lib/reports/status.ts");
+      const { renderStatus } = await import("../../lib/reports/render-status.ts");
+      const status = await readWeekStatus(sql, args.week);
+      const lastRun = await lastRunOf(status.week, context);
+      return outcomeOf({
+        command: "reports status",
+        exitCode: status.clean ? EXIT.ok : EXIT.failed,
+        fields: { ...status, lastRun },
+        text: renderStatus(status, lastRun),
+      });
+    }),
+});
+
+/** The command `reports list`; see the head of this file. */
+export const reportsList = defineCommand({
+  meta: { name: "list", description: "List the owners of a week, with report, deliveries and missing data" },
+  account: "service",
+  notes: "Shows names of tenants, ids, states and codes; never a number or an address.",
+  args: {
+    week,
+    state: {
+      type: "enum",
+      options: [...LIST_STATES],
+      description: "Only owners whose report or a delivery of it is in this state",
+    },
+    channel: {
+      type: "enum",
+      options: [...LIST_CHANNELS],
+      description: "Only owners who lack this channel; with --state, in that state in it",
+    },
+    limit: { type: "string", valueHint: "n", default: "100", description: "At most this many" },
+    after: {
+      type: "string",
+      valueHint: "uuid",
+      description: "Go on behind the owner with this user id, the last one of an earlier list",
+    },
+    json,
+  },
+  checks: { week: aMonday, limit: aPositiveInteger, after: aUuid },
+  checkTogether: (given) =>
+    given.has("state") && ["instagram", "linkedin"].includes(given.get("channel") ?? "")
+      ? "option --state goes with --channel whatsapp or email, or with no channel"
+      : undefined,
+  example: "opsctl reports list --state missing",
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { listOwners } = await import("../../lib/reports/list.ts");
+      const { renderOwnerList } = await import("../../lib/reports/render-list.ts");
+      const { terminalWidth } = await import("../framework/terminal-width.ts");
+      const { state, channel, after } = args;
+      const list = await listOwners(sql, args.week, { state, channel, after }, Number(args.limit));
+      const text = renderOwnerList(list, await terminalWidth(context.env));
+      return outcomeOf({ command: "reports list", fields: list, text });
+    }),
+});
+
+/** The command `reports show`; see the head of this file. */
+export const reportsShow = defineCommand({
+  meta: { name: "show", description: "Tell what happened to a report, from its claim to the providers' ids" },
+  account: "service",
+  args: {
+    "report-id": { type: "positional", required: false, description: "Id of the report, a UUID" },
+    tenant: { type: "string", valueHint: "uuid", description: "The reports of this tenant instead" },
+    week,
+    json,
+  },
+  checks: { "report-id": aUuid, tenant: aUuid, week: aMonday },
+  checkTogether: (given) => {
+    if (given.has("report-id") === given.has("tenant")) return "give either the id of a report or --tenant";
+    return given.has("report-id") && given.has("week") ? "option --week goes with --tenant" : undefined;
+  },
+  example: "opsctl reports show --tenant 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
+
+  run: (args, context) =>
+    withDatabase(context, async (sql) => {
+      const { showReports } = await import("../../lib/reports/show.ts");
+      const { renderShown } = await import("../../lib/reports/render-show.ts");
+      const reports = await showReports(sql, targetOf(args));
+      return outcomeOf({ command: "reports show", fields: { reports }, text: renderShown(reports) });
+    }),
+});
+
+/** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
+async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {
+  const { loadLogDirectory } = await import("../../lib/reports/config.ts");
+  const { findLastRun } = await import("../../lib/reports/last-run.ts");
+  const { logDir } = await loadLogDirectory(env);
+  const found = findLastRun(logDir, week);
+  if (found.status === "unreadable")
+    log.warn("The last-run file cannot be read", { code: found.code, logDir });
+  return found.status === "found" ? found.run : null;
+}
+
+function targetOf(args: {
+  "report-id"?: string | undefined;
+  tenant?: string | undefined;
+  week?: string | undefined;
+}): ShowTarget {
+  const { "report-id": reportId, tenant } = args;
+  if (reportId !== undefined) return { reportId: reportId.toLowerCase() };
+  return { tenantId: tenant!.toLowerCase(), week: args.week };
+}
+
+async function withDatabase(
+  { env }: CommandContext,
+  use: (sql: postgres.Sql) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
+  const url = await loadDatabaseUrl(env);
+  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
+  const database = await openDatabase(url, { max: 1, applicationName: "opsctl reports" });
+  try {
+    return await use(database.sql);
+  } finally {
+    await database.close();
+  }
+}

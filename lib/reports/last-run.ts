@@ -1,0 +1,49 @@
+import type { LastRun } from "../last-run/last-run.ts";
+import { hasEnded } from "../last-run/process-mark.ts";
+import { type LastRunReading, readLastRun } from "../last-run/read.ts";
+
+/** How the last run of this host went. */
+export type LastRunFacts = {
+  /** `ended` is a run that was killed: it said that it began and nothing more. */
+  status: LastRun["status"] | "ended";
+  runId: string;
+  host: string;
+  /** Instants of the database's clock, null where the run did not get so far. */
+  begunAt: string | null;
+  finishedAt: string | null;
+  /** The code of what broke it off, or else of its first failure. */
+  code: string | null;
+};
+
+/** What this host knows of a run about a week; `unreadable` with the reason's code when its file cannot be read. */
+export type LastRunFinding =
+  | { status: "found"; run: LastRunFacts }
+  | { status: "none" }
+  | Extract<LastRunReading, { status: "unreadable" }>;
+
+/** The last run that this host's file tells of, if it was about this week. */
+export function findLastRun(logDir: string, week: string): LastRunFinding {
+  const reading = readLastRun(logDir);
+  if (reading.status !== "found") return reading;
+  return reading.run.window?.week === week
+    ? { status: "found", run: factsOf(reading.run) }
+    : { status: "none" };
+}
+
+function factsOf(run: LastRun): LastRunFacts {
+  const { status, runId, begunAt, error } = run;
+  const isKilled = status === "running" && hasEnded(run.process);
+  return {
+    status: isKilled ? "ended" : status,
+    runId,
+    host: run.process.host,
+    begunAt,
+    finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : null,
+    code: error?.code ?? firstFailure(run.failures),
+  };
+}
+
+function firstFailure(failures: unknown): string | null {
+  const [first] = Array.isArray(failures) ? failures : [];
+  return typeof first?.code === "string" ? first.code : null;
+}

@@ -1,0 +1,91 @@
+import { REPORT_ZONE } from "../time/local-date.ts";
+import { localTime } from "../time/local-time.ts";
+import type { LastRunFacts } from "./last-run.ts";
+import type { OpenItem } from "./open-item.ts";
+import type { WeekStatus } from "./status.ts";
+
+/** A week in one screen, for people. */
+export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): string {
+  const { week, lastDate, clean, counts } = status;
+  const { social, noLongerEligible: gone } = counts;
+  const goneCount = gone.reports + gone.whatsapp + gone.email;
+  const lines: [string, string][] = [
+    ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
+    ["Ledger", status.changedAt === null ? "empty" : `last changed ${localTime(status.changedAt)}`],
+    ["Owners", String(counts.owners)],
+    ["Reports", countsText(counts.reports)],
+    ["Networks", networksText(social)],
+    ["WhatsApp", countsText(counts.whatsapp)],
+    ["E-mail", countsText(counts.email)],
+    ...(goneCount === 0 ? [] : [["Left out", leftOutText(goneCount)] as [string, string]]),
+  ];
+  return [
+    `Week of ${week} to ${lastDate}: ${clean ? "clean" : "OPEN"}\n\n`,
+    ...lines.map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`),
+    openText(status),
+    `\nTimes are those of ${REPORT_ZONE}.\n`,
+  ].join("");
+}
+
+function openText({ open, retryableUntil }: WeekStatus): string {
+  if (open.length === 0) return "";
+  const until =
+    retryableUntil === null
+      ? "Open; this week is closed, nothing more is sent for it:"
+      : `Open; what failed or is missing can be repeated until ${localTime(retryableUntil)}:`;
+  const items = open.map((item) => `  ${itemText(item)}\n    -> ${item.next}\n`).join("");
+  return `\n${until}\n${items}`;
+}
+
+const ITEMS: Record<OpenItem["step"], [string, string]> = {
+  reports: ["report", "reports"],
+  whatsapp: ["WhatsApp message", "WhatsApp messages"],
+  email: ["e-mail", "e-mails"],
+  social: ["network", "networks"],
+};
+
+function itemText({ step, state, code, count }: OpenItem): string {
+  const [one, many] = ITEMS[step];
+  return `${count} ${count === 1 ? one : many} ${STATES[state]}${code === null ? "" : `: ${code}`}`;
+}
+
+const STATES: Record<OpenItem["state"], string> = {
+  failed: "failed",
+  missing: "missing",
+  unknown: "in doubt (unknown)",
+  partial: "sent without a timeline entry",
+  running: "in the hands of a run",
+};
+
+function lastRunText({ status, begunAt, finishedAt, code, host }: LastRunFacts): string {
+  const times = [begunAt, finishedAt].filter((at) => at !== null).map(localTime);
+  const what = { ...RUN_STATES }[status];
+  return [
+    `${what}${code === null ? "" : ` (${code})`}`,
+    ...(times.length === 0 ? [] : [times.join(" to ")]),
+    `on ${host}`,
+  ].join(", ");
+}
+
+const RUN_STATES: Record<LastRunFacts["status"], string> = {
+  running: "still running",
+  ended: "ended without a word",
+  success: "succeeded",
+  failed: "failed",
+  not_ready: "not ready",
+};
+
+function networksText({ connected, failed, owners }: WeekStatus["counts"]["social"]): string {
+  if (connected === 0) return "none asked for";
+  if (failed === 0) return `${connected} asked for`;
+  return `${connected} asked for, ${failed} failed (${owners} ${owners === 1 ? "owner" : "owners"})`;
+}
+
+function countsText(counts: Record<string, number>): string {
+  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  return shown.length === 0 ? "none" : shown.map(([name, count]) => `${count} ${name}`).join(", ");
+}
+
+function leftOutText(count: number): string {
+  return `${count} failed or missing for owners who get no reports any more; nobody can mend ${count === 1 ? "it" : "them"}`;
+}

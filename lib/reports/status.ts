@@ -1,0 +1,38 @@
+import type postgres from "postgres";
+import { readOnly } from "../ledger/read-only.ts";
+import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
+import { readWeekState, type WeekState } from "../ledger/week-state.ts";
+import { isWeekClean, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
+import { type OpenCount, type OpenItem, openItems, readOpenRows } from "./open-item.ts";
+
+/** A week in one screen. */
+export type WeekStatus = ReportWeek & {
+  /** True when the weekly run would call this week a success. */
+  clean: boolean;
+  counts: WeekState;
+  /** When the ledger of this week was last written to; null when it is empty. */
+  changedAt: string | null;
+  open: OpenItem[];
+};
+
+/**
+ * What the ledger says about the week that begins on `week`, or about the last closed one.
+ *
+ * Behaviour: reads only, on one view of the database. Knows of every run, on whatever host.
+ * Errors:    WEEK_NOT_CLOSED.
+ */
+export async function readWeekStatus(sql: postgres.Sql, week: string | undefined): Promise<WeekStatus> {
+  return await readOnly(sql, async (tx) => {
+    const wanted = await readReportWeek(tx, week);
+    const counts = await readWeekState(tx, wanted);
+    const clean = isWeekClean(counts);
+    const rows = await readOpenRows(tx, wanted);
+    const open = openItems([...rows.counts, ...socialItem(counts)], wanted);
+    return { ...wanted, clean, counts, changedAt: rows.changedAt, open };
+  });
+}
+
+function socialItem(counts: WeekState): OpenCount[] {
+  const code: SocialCode | null = socialVerdict(counts);
+  return code === null ? [] : [{ step: "social", state: "failed", code, count: counts.social.failed }];
+}

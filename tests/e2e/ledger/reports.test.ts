@@ -1,0 +1,160 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { seedOwner } from "../../support/seed.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
+import { RUNTIMES } from "../support/opsctl.ts";
+
+setDefaultTimeout(120_000);
+
+/** A Monday after which one owner has everything, one message is in doubt, and one owner has no phone. */
+async function openMixedFixture() {
+  const fixture = await openFixture();
+  const { sql } = fixture.db;
+  const fulana = {
+    phone: "+55 (11) 98765-4321",
+    email: "fulana@client.example",
+    tenantName: "Padaria do Zé",
+  };
+  const sent = await seedOwner(sql, fulana);
+  const noPhone = await seedOwner(sql, { phone: null, tenantName: "Oficina" });
+  await sql`update users set created_at = '2026-11-01'`;
+  return { fixture, sent, noPhone };
+}
+
+async function filesOf(fixture: Fixture, tenantId: string, runtime: (typeof RUNTIMES)[number]) {
+  const out = join(fixture.folder, `preview-${runtime}`);
+  const args = ["reports", "preview", "--tenant", tenantId, "--out", out, "--json"];
+  const { exitCode, json, stderr } = await fixture.opsctl(args, { runtime });
+  expect(exitCode, stderr).toBe(0);
+  const [preview] = json.previews as { source: string; subject: string; files: string[] }[];
+  const [html, text, whatsapp] = preview!.files.map((path) => readFileSync(path, "utf8"));
+  return { source: preview!.source, subject: preview!.subject, html, text, whatsapp };
+}
+
+describe.concurrent.each([...RUNTIMES])("opsctl reports, %s", (runtime) => {
+  test("shows a Monday before the run, after a failed one and after its mend, and changes nothing", async () => {
+    const { fixture, sent, noPhone } = await openMixedFixture();
+    await using _ = fixture;
+    const opsctl = (args: string[]) => fixture.opsctl(["reports", ...args], { runtime });
+    const looking = ["status", "--json"];
+
+    const before = await opsctl(looking);
+    expect(before.json).toMatchObject({
+      ...{ command: "reports status", status: "failed", exitCode: 1, error: null, clean: false },
+      open: [{ step: "reports", state: "missing", count: 2, next: "opsctl weekly" }],
+    });
+    expect(before.exitCode).toBe(1);
+
+    const { summary } = await fixture.weekly(["--json"], { runtime });
+    expect(summary).toMatchObject({ exitCode: 1, whatsapp: { sent: 1, failed: 1 }, email: { sent: 2 } });
+    const calls = fixture.requests();
+    const rows = await databaseSnapshot(fixture.db.sql);
+
+    const failed = await opsctl(looking);
+    expect(failed.json).toMatchObject({
+      ...{ week: "2026-11-16", retryableUntil: "2026-11-24T03:00:00Z" },
+      open: [{ step: "whatsapp", state: "failed", code: "recipient_phone_missing", count: 1 }],
+    });
+    const screen = await opsctl(["status"]);
+    expect({ exitCode: screen.exitCode, stderr: screen.stderr }).toEqual({ exitCode: 1, stderr: "" });
+    expect(screen.stdout).toContain(
+      "can be repeated until 2026-11-24 00:00:00:\n  1 WhatsApp message failed",
+    );
+    expect(screen.stdout).toEndWith("\nTimes are those of America/Sao_Paulo.\n");
+
+    const list = await opsctl(["list", "--state", "failed", "--json"]);
+    expect(list.json).toMatchObject({
+      ...{ exitCode: 0, more: false, next: null },
+      owners: [
+        { tenantId: noPhone.tenantId, tenantName: "Oficina", report: "completed", email: { state: "sent" } },
+      ],
+    });
+    const shown = await opsctl(["show", "--tenant", sent.tenantId.toUpperCase()]);
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    expect(shown.stdout).toContain(
+      `provider id ${fixture.email.accepted.find(({ to }) => [to].flat().includes(sent.email!))!.id}\n`,
+    );
+    const [report] = list.json.owners as { reportId: string }[];
+    const byId = await opsctl(["show", report!.reportId, "--json"]);
+    expect(byId.json).toMatchObject({ reports: [{ tenantId: noPhone.tenantId, next: ["opsctl weekly"] }] });
+
+    const narrow = await fixture.opsctl(["reports", "list"], { runtime, env: { COLUMNS: "60" } });
+    expect(Math.max(...narrow.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(narrow.stdout).toContain(sent.tenantId);
+    for (const { stdout, stderr } of [before, failed, screen, list, shown, byId, narrow])
+      expect(stdout + stderr).not.toMatch(/98765|fulana@/);
+    expect(await databaseSnapshot(fixture.db.sql)).toEqual(rows);
+    expect(fixture.requests()).toEqual(calls);
+
+    await fixture.db.sql`update users set phone = '+55 (11) 91234-0000' where id = ${noPhone.userId}`;
+    await fixture.weekly(["--json"], { runtime });
+    const clean = await opsctl(looking);
+    expect(clean.json).toMatchObject({ exitCode: 0, status: "success", clean: true, open: [] });
+  });
+
+  test("previews byte by byte what is sent, before and after", async () => {
+    const { fixture, sent } = await openMixedFixture();
+    await using _ = fixture;
+    await fixture.weekly(["--json", "--skip-whatsapp", "--skip-email"], { runtime });
+    const before = await filesOf(fixture, sent.tenantId, runtime);
+    await fixture.weekly(["--json"], { runtime });
+    const after = await filesOf(fixture, sent.tenantId, runtime);
+
+    const { html, text, subject } = fixture.email.accepted.find(({ to }) =>
+      [to].flat().includes(sent.email!),
+    )!;
+    const [{ text: whatsapp } = { text: "" }] = fixture.gateway.accepted;
+    expect(before).toEqual({ source: "stored", subject, html, text, whatsapp });
+    expect(after).toEqual(before);
+    const printed = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId], { runtime });
+    expect(printed.stdout).toContain(`--- WhatsApp ---\n${whatsapp}\n`);
+    const line = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId, "--json"], {
+      runtime,
+    });
+    expect(line.json).toMatchObject({ previews: [{ subject, html, text, whatsapp, source: "stored" }] });
+  });
+});
+
+describe.concurrent("opsctl reports", () => {
+  test("of another login than the owner shows names, states and drafts", async () => {
+    const { fixture, sent } = await openMixedFixture();
+    await using _ = fixture;
+    const { json } = await fixture.opsctl(["reports", "list", "--state", "missing", "--json"]);
+    expect((json.owners as { tenantName: string }[]).map(({ tenantName }) => tenantName).toSorted()).toEqual([
+      "Oficina",
+      "Padaria do Zé",
+    ]);
+    const draft = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId]);
+    expect(draft.exitCode, draft.stderr).toBe(0);
+    expect(draft.stdout).toContain("DRAFT: no report is stored");
+    expect(fixture.requests()).toEqual([]);
+  });
+
+  test("ends with 2 for what cannot be meant, with 1 for what is not there, with 3 without migrations", async () => {
+    const { fixture } = await openMixedFixture();
+    await using _ = fixture;
+    const id = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
+    const ends = async (...args: string[]) => {
+      const { exitCode, json } = await fixture.opsctl(["reports", ...args, "--json"]);
+      return [exitCode, (json.error as { code: string }).code];
+    };
+    expect(await ends("status", "--week", "2026-11-23")).toEqual([2, "WEEK_NOT_CLOSED"]);
+    expect(await ends("show", id)).toEqual([1, "REPORT_NOT_FOUND"]);
+    expect(await ends("list", "--after", id)).toEqual([1, "OWNER_NOT_FOUND"]);
+    expect(await ends("preview", "--tenant", id)).toEqual([3, "TENANT_NOT_ELIGIBLE"]);
+    await using empty = await openFixture({ migrated: false });
+    const { exitCode, json } = await empty.opsctl(["reports", "status", "--json"]);
+    expect([exitCode, (json.error as { code: string }).code]).toEqual([3, "DATABASE_OBJECT_MISSING"]);
+  });
+
+  test("tells how the last run of this host went, and goes on without its file", async () => {
+    const { fixture } = await openMixedFixture();
+    await using _ = fixture;
+    const { json } = await fixture.opsctl(["reports", "status", "--json"], {
+      env: { OPSCTL_LOG_DIR: join(fixture.folder, "nothing") },
+    });
+    expect(json).toMatchObject({ lastRun: null, week: "2026-11-16" });
+  });
+});

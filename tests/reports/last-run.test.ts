@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
+import { findLastRun } from "../../lib/reports/last-run.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function logDir(): string {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-last-run-"));
+  folders.push(folder);
+  return folder;
+}
+
+const RUN = {
+  ...{
+    status: "failed",
+    runId: "run-1",
+    begunAt: "2026-11-23T11:00:02Z",
+    finishedAt: "2026-11-23T11:14:40Z",
+  },
+  window: { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" },
+  ...{ retryableUntil: null, error: null, week: null, announcement: null },
+  failures: [{ step: "whatsapp", code: "sem_instancia_gateway" }],
+  process: { host: "vps-1", pid: 1, startTicks: 1 },
+};
+
+function withRun(changes: object): string {
+  const folder = logDir();
+  writeFileSync(join(folder, LAST_RUN_FILE), `${JSON.stringify({ ...RUN, ...changes })}\n`);
+  return folder;
+}
+
+describe("findLastRun()", () => {
+  test("tells how the run of this week ended, with its first code", () => {
+    expect(findLastRun(withRun({}), "2026-11-16")).toEqual({
+      status: "found",
+      run: {
+        ...{ status: "failed", runId: "run-1", host: "vps-1", code: "sem_instancia_gateway" },
+        ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z" },
+      },
+    });
+    const brokenOff = withRun({ error: { code: "DATABASE_LOST" } });
+    expect(findLastRun(brokenOff, "2026-11-16")).toMatchObject({ run: { code: "DATABASE_LOST" } });
+  });
+
+  test("knows a run that goes on from one that was killed", () => {
+    const killed = {
+      status: "running",
+      finishedAt: null,
+      process: { host: hostname(), pid: 1, startTicks: -1 },
+    };
+    expect(findLastRun(withRun(killed), "2026-11-16")).toMatchObject({
+      run: { status: "ended", finishedAt: null },
+    });
+    const elsewhere = { ...killed, process: { ...killed.process, host: "another-host" } };
+    expect(findLastRun(withRun(elsewhere), "2026-11-16")).toMatchObject({ run: { status: "running" } });
+  });
+
+  test("has nothing to tell without a file, and of another week", () => {
+    expect(findLastRun(logDir(), "2026-11-16")).toEqual({ status: "none" });
+    expect(findLastRun(join(logDir(), "none"), "2026-11-16")).toEqual({ status: "none" });
+    expect(findLastRun(withRun({}), "2026-11-09")).toEqual({ status: "none" });
+    expect(findLastRun(withRun({ window: null }), "2026-11-16")).toEqual({ status: "none" });
+  });
+
+  test("says what keeps it from reading the file", () => {
+    const [directory, link, torn] = [logDir(), logDir(), logDir()];
+    mkdirSync(join(directory, LAST_RUN_FILE));
+    symlinkSync("/etc/passwd", join(link, LAST_RUN_FILE));
+    writeFileSync(join(torn, LAST_RUN_FILE), '{"status":');
+    for (const folder of [directory, link, torn])
+      expect(findLastRun(folder, "2026-11-16")).toMatchObject({ status: "unreadable" });
+  });
+});

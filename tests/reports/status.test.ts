@@ -1,0 +1,225 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
+import { renderStatus } from "../../lib/reports/render-status.ts";
+import { readWeekStatus } from "../../lib/reports/status.ts";
+import {
+  DELIVERIES,
+  describeWeek,
+  emptyWeek,
+  makeOwners,
+  type OwnerKind,
+  REPORTS,
+  withoutGuards,
+} from "./support/week.ts";
+
+setDefaultTimeout(120_000);
+
+const DONE: OwnerKind = { report: "completed", whatsapp: "sent", email: "sent" };
+
+describeWeek("readWeekStatus()", (ledger) => {
+  async function statusOf(kinds: OwnerKind[]) {
+    await emptyWeek(ledger);
+    const owners = await makeOwners(ledger, kinds);
+    return { owners, status: await readWeekStatus(ledger.sql, undefined) };
+  }
+
+  test("of a week in which everything is sent is clean", async () => {
+    const { status } = await statusOf([DONE, DONE]);
+    expect(status).toMatchObject({
+      week: "2026-11-16",
+      clean: true,
+      open: [],
+      changedAt: "2026-11-23T11:25:00Z",
+      retryableUntil: "2026-11-24T03:00:00Z",
+      counts: { owners: 2, reports: { completed: 2 }, whatsapp: { sent: 2 }, email: { sent: 2 } },
+    });
+  });
+
+  test("of a week without owners is clean, and its ledger is empty", async () => {
+    const { status } = await statusOf([]);
+    expect(status).toMatchObject({ clean: true, open: [], changedAt: null });
+  });
+
+  test("names each open thing with its code, how often, and the command that comes next", async () => {
+    const { status } = await statusOf([
+      DONE,
+      { report: "missing" },
+      { report: "missing" },
+      { report: "left" },
+      { report: "failed" },
+      { report: "running" },
+      { report: "completed", whatsapp: "failed", email: "unknown" },
+      { report: "completed", whatsapp: "failed", email: "left_after_dispatch" },
+      { report: "completed", whatsapp: "partial", email: "missing" },
+    ]);
+    expect(status.clean).toBe(false);
+    const next = "opsctl weekly";
+    const lookUp = "opsctl deliveries look-up --all";
+    expect(status.open).toEqual([
+      { step: "reports", state: "failed", code: "report_evidence_failed", count: 1, next },
+      { step: "reports", state: "failed", code: null, count: 1, next },
+      { step: "reports", state: "missing", code: null, count: 2, next },
+      { step: "reports", state: "running", code: null, count: 1, next: "opsctl reports status" },
+      { step: "whatsapp", state: "failed", code: "recipient_phone_missing", count: 2, next },
+      {
+        step: "whatsapp",
+        state: "partial",
+        code: "timeline_entry_failed",
+        count: 1,
+        next: "opsctl deliveries repair",
+      },
+      { step: "email", state: "missing", code: null, count: 1, next },
+      { step: "email", state: "unknown", code: "gateway_timeout", count: 1, next: lookUp },
+      { step: "email", state: "unknown", code: "lease_expired_after_dispatch", count: 1, next: lookUp },
+    ]);
+  });
+
+  test("of a closed week names the owners instead of a run that could do nothing", async () => {
+    const { owners } = await statusOf([
+      { report: "missing" },
+      { report: "completed", whatsapp: "failed", email: "unknown" },
+    ]);
+    await ledger.setClock("2026-11-24T03:00:00Z");
+    const status = await readWeekStatus(ledger.sql, "2026-11-16");
+    expect(status.retryableUntil).toBeNull();
+    expect(status.open.map(({ next }) => next)).toEqual([
+      "opsctl reports list --week 2026-11-16 --state missing",
+      "opsctl reports list --week 2026-11-16 --state failed",
+      "opsctl deliveries look-up --all",
+    ]);
+    expect(owners).toHaveLength(2);
+  });
+
+  test("leaves out what failed for an owner who gets no reports any more, and keeps their doubts", async () => {
+    const { status } = await statusOf([
+      { report: "failed", isEligible: false },
+      { report: "completed", whatsapp: "failed", email: "sent", isEligible: false },
+    ]);
+    expect(status).toMatchObject({
+      clean: true,
+      open: [],
+      counts: { noLongerEligible: { reports: 1, whatsapp: 1 } },
+    });
+    expect(renderStatus(status, null)).toContain(
+      "Left out  2 failed or missing for owners who get no reports any more",
+    );
+    const doubt = await statusOf([
+      { report: "completed", whatsapp: "unknown", email: "sent", isEligible: false },
+    ]);
+    expect(doubt.status.open).toMatchObject([{ step: "whatsapp", state: "unknown", count: 1 }]);
+  });
+
+  test("says that too many networks failed, and is not clean then", async () => {
+    const { owners } = await statusOf([DONE, DONE, DONE]);
+    await withoutGuards(ledger, async (tx) => {
+      const source = {
+        channel: "instagram",
+        connectionId: crypto.randomUUID(),
+        status: "failed",
+        code: "APP_TIMEOUT",
+      };
+      for (const { reportId } of owners)
+        await tx`update weekly_performance_reports set payload = payload ||
+          ${JSON.stringify({ provenance: { sources: [source] } })}::text::jsonb where id = ${reportId}`;
+    });
+    const status = await readWeekStatus(ledger.sql, undefined);
+    expect(status).toMatchObject({
+      clean: false,
+      open: [{ step: "social", state: "failed", code: "SOCIAL_ALL_CALLS_FAILED", count: 3 }],
+    });
+  });
+
+  test("names as many open things as the ledger counts, whatever the week looks like", async () => {
+    const kind: fc.Arbitrary<OwnerKind> = fc.record({
+      report: fc.constantFrom(...REPORTS, "completed" as const, "completed" as const),
+      whatsapp: fc.constantFrom(...DELIVERIES),
+      email: fc.constantFrom(...DELIVERIES.filter((one) => one !== "partial")),
+      isEligible: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(kind, { maxLength: 6 }), async (kinds) => {
+        const { status } = await statusOf(kinds);
+        const { counts, open, clean } = status;
+        for (const step of ["reports", "whatsapp", "email"] as const)
+          for (const state of ["failed", "missing", "unknown", "partial", "running"] as const) {
+            const named = open.filter((item) => item.step === step && item.state === state);
+            const counted = (counts[step] as Record<string, number>)[state] ?? 0;
+            expect(named.reduce((sum, { count }) => sum + count, 0)).toBe(counted);
+          }
+        expect(clean).toBe(open.length === 0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("changes nothing, not even where the login could", async () => {
+    const { readOnly } = await import("../../lib/ledger/read-only.ts");
+    const write = readOnly(ledger.sql, async (tx) => await tx`delete from tenants`);
+    await expect(write).rejects.toMatchObject({ code: "25006" });
+  });
+});
+
+describe("renderStatus()", () => {
+  const week = {
+    ...{
+      week: "2026-11-16",
+      lastDate: "2026-11-22",
+      start: "2026-11-16T03:00:00Z",
+      end: "2026-11-23T03:00:00Z",
+    },
+    retryableUntil: "2026-11-24T03:00:00Z" as string | null,
+  };
+  const none = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
+  const counts = {
+    owners: 3,
+    reports: { completed: 2, running: 0, failed: 0, missing: 1 },
+    whatsapp: { ...none, sent: 1, unknown: 1 },
+    email: { ...none, sent: 2 },
+    social: { connected: 4, failed: 1, owners: 1 },
+    noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+  };
+  const run = {
+    ...{ status: "failed" as const, runId: "r", host: "vps-1", code: "sem_instancia_gateway" },
+    ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z" },
+  };
+  const open = [
+    { step: "reports" as const, state: "missing" as const, code: null, count: 1, next: "opsctl weekly" },
+    {
+      ...{ step: "whatsapp" as const, state: "unknown" as const, code: "gateway_timeout", count: 2 },
+      next: "opsctl deliveries look-up --all",
+    },
+  ];
+
+  test("is one screen: who ran, what is done, what is open and until when, in São Paulo's time", () => {
+    const status = { ...week, clean: false, counts, changedAt: "2026-11-23T11:14:39Z", open };
+    expect(renderStatus(status, run).split("\n")).toEqual([
+      "Week of 2026-11-16 to 2026-11-22: OPEN",
+      "",
+      "  Last run  failed (sem_instancia_gateway), 2026-11-23 08:00:02 to 2026-11-23 08:14:40, on vps-1",
+      "  Ledger    last changed 2026-11-23 08:14:39",
+      "  Owners    3",
+      "  Reports   2 completed, 1 missing",
+      "  Networks  4 asked for, 1 failed (1 owner)",
+      "  WhatsApp  1 sent, 1 unknown",
+      "  E-mail    2 sent",
+      "",
+      "Open; what failed or is missing can be repeated until 2026-11-24 00:00:00:",
+      "  1 report missing",
+      "    -> opsctl weekly",
+      "  2 WhatsApp messages in doubt (unknown): gateway_timeout",
+      "    -> opsctl deliveries look-up --all",
+      "",
+      "Times are those of America/Sao_Paulo.",
+      "",
+    ]);
+  });
+
+  test("says that a closed week gets nothing more, and that this host knows of no run", () => {
+    const text = renderStatus(
+      { ...week, retryableUntil: null, clean: false, counts, changedAt: null, open },
+      null,
+    );
+    expect(text).toContain("Open; this week is closed, nothing more is sent for it:\n");
+    expect(text).toContain("  Last run  none of this week on this host\n  Ledger    empty\n");
+  });
+});
