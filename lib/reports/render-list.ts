@@ -8,7 +8,7 @@ const COLUMNS: Column[] = [
   { title: "REPORT" },
   { title: "WHATSAPP" },
   { title: "E-MAIL" },
-  { title: "NOTES", shortest: 24 },
+  { title: "NOTES", shortest: 36 },
 ];
 
 /** The owners of a week for people, in at most `width` columns of the terminal where there is one. */

@@ -29,13 +29,19 @@ export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): 
 
 function openText({ open, retryableUntil }: WeekStatus): string {
   if (open.length === 0) return "";
+  const canBeRepeated = open.some(({ state, step }) => step !== "social" && (state === "failed" || state === "missing"));
   const until =
     retryableUntil === null
       ? "Open; this week is closed, nothing more is sent for it:"
-      : `Open; what failed or is missing can be repeated until ${localTime(retryableUntil)}:`;
+      : canBeRepeated
+        ? `Open; what failed or is missing can be repeated until ${localTime(retryableUntil)}:`
+        : "Open:";
   const items = open.map((item) => `  ${itemText(item)}\n    -> ${item.next}\n`).join("");
-  return `\n${until}\n${items}`;
+  const mend = open.some(({ state, code }) => state === "failed" && code !== null) && retryableUntil !== null;
+  return `\n${until}\n${items}${mend ? MEND_FIRST : ""}`;
 }
+
+const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
 
 const ITEMS: Record<OpenItem["step"], [string, string]> = {
   reports: ["report", "reports"],

@@ -101,7 +101,5 @@ function openDelivery({ channel: about, state }: StoredDelivery, leaseExpiresAt:
 }
 
 function claimText(attempts: number): string {
-  return attempts === 1
-    ? "claimed by a run"
-    : `claimed by a run for the first time; ${attempts} attempts since`;
+  return attempts === 1 ? "claimed by a run" : `claimed for the first time; ${attempts} attempts in all`;
 }

@@ -66,7 +66,7 @@ describeWeek("showReports()", (ledger) => {
     const [report] = await shown({ reportId: owner.reportId! });
     const texts = report!.timeline.filter(({ about }) => about === "whatsapp").map(({ text }) => text);
     expect(texts).toEqual([
-      "claimed by a run for the first time; 2 attempts since",
+      "claimed for the first time; 2 attempts in all",
       expect.stringContaining("reconciled as failed by ana"),
       expect.stringContaining("given to the provider"),
       "sent, provider id second-id",

@@ -220,6 +220,17 @@ describe("renderStatus()", () => {
       null,
     );
     expect(text).toContain("Open; this week is closed, nothing more is sent for it:\n");
+    const doubt = renderStatus({ ...week, clean: false, counts, changedAt: null, open: open.slice(1) }, null);
+    expect(doubt).toContain("\nOpen:\n  2 WhatsApp messages in doubt");
+    const failed = { ...open[0]!, state: "failed" as const, code: "report_persist_failed" };
+    const mend = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
+    const status = { ...week, clean: false, counts, changedAt: null };
+    expect(renderStatus({ ...status, open: [failed] }, null)).toContain(mend);
+    for (const other of [
+      { ...status, open },
+      { ...status, open: [failed], retryableUntil: null },
+    ])
+      expect(renderStatus(other, null)).not.toContain(mend);
     expect(text).toContain("  Last run  none of this week on this host\n  Ledger    empty\n");
   });
 });
