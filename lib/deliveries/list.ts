@@ -45,7 +45,7 @@ export async function listDeliveries(
 }
 
 async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number): Promise<Delivery[]> {
-  const { state = null, week = null, tenantId = null, after = null } = filter;
+  const { state, week = null, tenantId = null, after = null } = filter;
   return await sql<Delivery[]>`
     with after as (
       select r.window_start, d.tenant_id, d.report_id, d.channel
@@ -57,7 +57,7 @@ async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number)
     from public.weekly_performance_deliveries as d
     join public.weekly_performance_reports as r on r.id = d.report_id
     left join after as a on true
-    where (${state}::text is null or ${effectiveState(sql)} = ${state}::text)
+    where ${hasState(sql, state)}
       and (${week}::text is null
            or r.window_start = (${week}::text::date::timestamp at time zone 'America/Sao_Paulo'))
       and (${tenantId}::uuid is null or d.tenant_id = ${tenantId}::uuid)
@@ -66,6 +66,16 @@ async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number)
                and (d.tenant_id, d.report_id, d.channel) > (a.tenant_id, a.report_id, a.channel)))
     order by r.window_start desc, d.tenant_id, d.report_id, d.channel
     limit ${size}`;
+}
+
+/** Written out, so that the index of what was not sent is used: these are few among the many that were. */
+function hasState(
+  sql: postgres.Sql,
+  state: DeliveryFilter["state"],
+): postgres.PendingQuery<postgres.Row[]> {
+  if (state === undefined) return sql`true`;
+  if (state === "sent") return sql`d.status = 'sent'`;
+  return sql`d.status <> 'sent' and ${effectiveState(sql)} = ${state}::text`;
 }
 
 async function requireDelivery(sql: postgres.Sql, id: string): Promise<void> {
