@@ -52,20 +52,26 @@ async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number)
       from public.weekly_performance_deliveries as d
       join public.weekly_performance_reports as r on r.id = d.report_id
       where d.id = ${after}::uuid
+    ), page as materialized (
+      select d.id
+      from public.weekly_performance_deliveries as d
+      join public.weekly_performance_reports as r on r.id = d.report_id
+      left join after as a on true
+      where ${hasState(sql, state)}
+        and (${week}::text is null
+             or r.window_start = (${week}::text::date::timestamp at time zone 'America/Sao_Paulo'))
+        and (${tenantId}::uuid is null or d.tenant_id = ${tenantId}::uuid)
+        and (${after}::uuid is null or r.window_start < a.window_start
+             or (r.window_start = a.window_start
+                 and (d.tenant_id, d.report_id, d.channel) > (a.tenant_id, a.report_id, a.channel)))
+      order by r.window_start desc, d.tenant_id, d.report_id, d.channel
+      limit ${size}
     )
     select ${deliveryColumns(sql)}
-    from public.weekly_performance_deliveries as d
+    from page
+    join public.weekly_performance_deliveries as d on d.id = page.id
     join public.weekly_performance_reports as r on r.id = d.report_id
-    left join after as a on true
-    where ${hasState(sql, state)}
-      and (${week}::text is null
-           or r.window_start = (${week}::text::date::timestamp at time zone 'America/Sao_Paulo'))
-      and (${tenantId}::uuid is null or d.tenant_id = ${tenantId}::uuid)
-      and (${after}::uuid is null or r.window_start < a.window_start
-           or (r.window_start = a.window_start
-               and (d.tenant_id, d.report_id, d.channel) > (a.tenant_id, a.report_id, a.channel)))
-    order by r.window_start desc, d.tenant_id, d.report_id, d.channel
-    limit ${size}`;
+    order by r.window_start desc, d.tenant_id, d.report_id, d.channel`;
 }
 
 /** Written out, so that the index of what was not sent is used: these are few among the many that were. */
