@@ -16,7 +16,6 @@ const SHARED: Record<string, string[]> = {
   host: ["platform"],
   "last-run": ["platform"],
   ledger: ["platform"],
-  "last-run": ["platform"],
 };
 
 /** The folders of lib/platform, and what each may use of the others; the files beside them are `root`. */

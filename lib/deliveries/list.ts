@@ -75,10 +75,7 @@ async function readPage(sql: postgres.Sql, filter: DeliveryFilter, size: number)
 }
 
 /** Written out, so that the index of what was not sent is used: these are few among the many that were. */
-function hasState(
-  sql: postgres.Sql,
-  state: DeliveryFilter["state"],
-): postgres.PendingQuery<postgres.Row[]> {
+function hasState(sql: postgres.Sql, state: DeliveryFilter["state"]): postgres.PendingQuery<postgres.Row[]> {
   if (state === undefined) return sql`true`;
   if (state === "sent") return sql`d.status = 'sent'`;
   return sql`d.status <> 'sent' and ${effectiveState(sql)} = ${state}::text`;

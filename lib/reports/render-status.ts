@@ -29,7 +29,9 @@ export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): 
 
 function openText({ open, retryableUntil }: WeekStatus): string {
   if (open.length === 0) return "";
-  const canBeRepeated = open.some(({ state, step }) => step !== "social" && (state === "failed" || state === "missing"));
+  const canBeRepeated = open.some(
+    ({ state, step }) => step !== "social" && (state === "failed" || state === "missing"),
+  );
   const until =
     retryableUntil === null
       ? "Open; this week is closed, nothing more is sent for it:"
