@@ -443,7 +443,10 @@ describe("a dry run asks the peers themselves, and finds that", () => {
     expect(summary.failures).toEqual(failures as typeof summary.failures);
     const blocked = (step: string) => (failures.some((failure) => failure.step === step) ? 1 : 0);
     expect([summary.whatsapp.failed, summary.email.failed]).toEqual([blocked("whatsapp"), blocked("email")]);
-    expect(renderSummary(summary)).not.toMatch(/pair the sending phone/);
+    const text = renderSummary(summary);
+    expect(text).toContain("NOT READY");
+    expect(text).not.toMatch(/pair the sending phone/);
+    if (away !== undefined) expect(text).toMatch(/-> .*(APP_BASE_URL|GATEWAY_URL|EMAIL_API_URL)/);
   });
 
   test.each([

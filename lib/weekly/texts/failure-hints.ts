@@ -36,6 +36,9 @@ const HINTS: Readonly<Record<string, string>> = {
     "the database has lost the delivery's row: note the provider's id, a rerun would send it again",
   timeline_entry_failed: "it was sent; only its timeline entry is missing: opsctl deliveries repair",
   email_unreachable: "no connection to the e-mail provider: look at EMAIL_API_URL and the network",
+  email_timeout: "the e-mail provider did not answer in time; a message that was on its way is in doubt",
+  email_answer_unreadable:
+    "what answers is not the e-mail provider: look at EMAIL_API_URL; a message that was on its way is in doubt",
   email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
   daily_quota_exceeded: "the e-mail provider's daily quota is used up",
   monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",
