@@ -47,6 +47,7 @@ const HANGING = [
   "weekly: e-mail provider",
   "weekly: recipients",
   "weekly: application",
+  "weekly: last week",
   "webhook: messaging gateway",
   "webhook: issue tracker",
   "webhook: outbox",

@@ -81,7 +81,6 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
       whatsapp: { sent: 0, reused: 3 },
       email: { sent: 0, reused: 3 },
       heartbeat: "written",
-      week: null,
       announced: "off",
     });
     expect(second.exitCode).toBe(0);
