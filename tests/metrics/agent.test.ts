@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
+import { writeLastRun } from "../../lib/last-run/write.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { writeMetricsFile } from "../../lib/metrics/write-metrics-file.ts";
@@ -10,6 +12,7 @@ import { projectOf } from "../standins/hosting.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { freePort } from "../support/free-port.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { UNTIL, WINDOW, weekOf } from "../weekly/announce/support.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 
 let arena: CollectArena;
@@ -17,6 +20,17 @@ let text: string;
 beforeAll(async () => {
   arena = await openCollectArena();
   arena.hosting.projects.push(projectOf('a"b\\c\nd', "ERROR"));
+  writeLastRun(arena.folder, {
+    status: "failed",
+    runId: "r",
+    begunAt: "2026-11-23T11:00:00.5Z",
+    window: WINDOW,
+    retryableUntil: UNTIL,
+    error: null,
+    week: weekOf({ email: { unknown: 3 } }),
+    process: ownProcessMark(),
+    announcement: null,
+  });
   text = renderReport(await collectMetrics(arena.dependencies()));
 });
 afterAll(() => arena[Symbol.asyncDispose]());
@@ -56,6 +70,8 @@ describe("the metrics file", () => {
       expect(shown).toContain("\nproxy_memory_bytes 5.24288e+08\n");
       expect(shown).toContain('\nhosting_deploy_failed{project="a\\"b\\\\c\\nd"} 1\n');
       expect(shown).toContain('\nopsctl_collector_up{source="sockets"} 1\n');
+      expect(shown).toContain('\nweekly_report_open_deliveries{channel="email",state="unknown"} 3\n');
+      expect(shown).toContain("\nweekly_report_last_run_success 0\n");
       const names = (of: string) =>
         new Set([...of.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name));
       expect([...names(text)].filter((name) => !names(shown).has(name))).toEqual([]);

@@ -70,10 +70,17 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     async end(summary) {
       if (!isWhole || summary.status === "refused")
         return { ...summary, announced: webhook === null ? "off" : "none" };
-      announced ??= recordEnd(summary);
+      announced ??= recordEnd(summary).catch((error: unknown) => brokeDown(log, error));
       return { ...summary, announced: await announced };
     },
   };
+}
+
+/** A fault of opsctl itself must not take the run's own result with it. */
+function brokeDown(log: Log, error: unknown): Announced {
+  const cause = error instanceof Error ? error.name : "unknown";
+  log.error("The end of the run could not be recorded", { code: "ANNOUNCE_FAILED", cause });
+  return "failed";
 }
 
 type Ending = {

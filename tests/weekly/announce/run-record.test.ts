@@ -331,6 +331,12 @@ describe("a webhook that", () => {
     expect(posts()).toEqual([]);
   });
 
+  test("cannot even be written to, by a fault of opsctl itself, leaves the run its result", async () => {
+    const summary = { ...GATEWAY, retryableUntil: "no instant" };
+    expect(await runTo(summary)).toEqual({ ...summary, announced: "failed" });
+    expect(codes()).toEqual(["ANNOUNCE_FAILED"]);
+  });
+
   test("hangs holds a run that a signal ended for less long", async () => {
     webhook.routes.alerts.script = () => "hang";
     const interrupt = AbortSignal.abort();
