@@ -21,7 +21,8 @@ export function sharedWeekly(options: Parameters<typeof weeklyFixture>[0] = {}):
   return () => weekly;
 }
 
-async function startOver(weekly: WeeklyFixture, clock: string): Promise<void> {
+/** Makes a fixture as if new: no owners, no rows, no calls, nothing in the log directory. */
+export async function startOver(weekly: WeeklyFixture, clock: string = MONDAY): Promise<void> {
   const { db, application, gateway, email, logDir } = weekly;
   await db.sql.begin(async (tx) => {
     // Without triggers: what the ledger guards from everybody else is emptied as well.
