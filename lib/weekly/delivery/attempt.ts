@@ -4,7 +4,7 @@ import type { ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/run-stop.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
-import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import { databaseCode, isOutsideReportDay, isRowGone, repeatWhileLost } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
 import type { Payload } from "../payload.ts";
 import type { DeliveryChannel, DeliveryOutcome, FailureFacts, Prepared, ReadyDelivery } from "./channel.ts";
@@ -120,8 +120,9 @@ async function dispatch(
       stop.because(MONDAY_ENDED);
       return MONDAY_ENDED.code;
     }
-    const ids = { channel: channel.name, deliveryId: id };
-    log.error("A delivery could not be dispatched", { ...ids, code: databaseCode(error) });
+    const facts = { channel: channel.name, deliveryId: id, code: databaseCode(error) };
+    // Settling finds out why a row is gone, and says so where it is a failure.
+    if (!isRowGone(error)) log.error("A delivery could not be dispatched", facts);
     return "delivery_dispatch_failed";
   }
 }
