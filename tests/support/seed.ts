@@ -7,6 +7,9 @@ export const MONDAY = "2026-11-23T11:00:00Z";
 /** The closed week of `MONDAY`. */
 export const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" };
 
+/** When owners joined, by the clock of the tests: the host's may be past their weeks. */
+export const JOINED = "2026-01-05T12:00:00Z";
+
 /** One owner to be seeded; what is left out is a healthy default, `null` is absence. */
 export type OwnerSpec = {
   tenantId?: string;
@@ -58,8 +61,8 @@ export async function seedOwner(sql: postgres.Sql, spec: OwnerSpec = {}): Promis
     values (${tenantId}, ${spec.tenantName ?? `Tenant ${people}`}, ${spec.archived ? WEEK.start : null})
     on conflict (id) do nothing`;
   await sql`
-    insert into users (id, tenant_id, role, name, phone, email)
-    values (${userId}, ${tenantId}, ${spec.role ?? "owner"}, ${`Owner ${people}`}, ${phone}, ${email})`;
+    insert into users (id, tenant_id, role, name, phone, email, created_at)
+    values (${userId}, ${tenantId}, ${spec.role ?? "owner"}, ${`Owner ${people}`}, ${phone}, ${email}, ${JOINED})`;
   if (spec.wallet !== null) {
     await sql`
       insert into credit_wallets (tenant_id, status, balance)

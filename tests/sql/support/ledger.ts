@@ -115,7 +115,8 @@ export class Ledger {
     const [row] = await this.sql<Owner[]>`
         with t as (insert into tenants (name) values ('Tenant') returning id),
              w as (insert into credit_wallets (tenant_id, status) select id, ${wallet} from t),
-             u as (insert into users (tenant_id, role) select id, 'owner' from t returning id, tenant_id)
+             u as (insert into users (tenant_id, role, created_at)
+                   select id, 'owner', timestamptz '2026-01-05T12:00:00Z' from t returning id, tenant_id)
         select tenant_id as "tenantId", id as "userId" from u`;
     return row!;
   }
