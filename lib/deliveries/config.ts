@@ -1,5 +1,4 @@
 import {
-  absolutePath,
   httpBaseUrl,
   loadConfig,
   optional,
@@ -13,14 +12,12 @@ import type { Secret } from "../platform/secrets/secret.ts";
 /** The settings of a look-up; a channel whose settings are not all there is null. */
 export type LookUpConfig = {
   databaseUrl: Secret;
-  logDir: string;
   whatsapp: { appBaseUrl: string; gatewayUrl: string; adminKey: Secret } | null;
   email: { apiUrl: string; apiKey: Secret } | null;
 };
 
 const VARIABLES = {
   DATABASE_URL: requiredSecret(postgresUrl),
-  OPSCTL_LOG_DIR: optional(absolutePath, "/var/log/opsctl"),
   APP_BASE_URL: optional(httpBaseUrl),
   GATEWAY_URL: optional(httpBaseUrl),
   GATEWAY_ADMIN_KEY: optionalSecret(),
@@ -43,7 +40,6 @@ export async function loadLookUpConfig(env: Environment): Promise<LookUpConfig> 
   const hasGateway = appBaseUrl !== undefined && gatewayUrl !== undefined && adminKey !== undefined;
   return {
     databaseUrl: values.DATABASE_URL,
-    logDir: values.OPSCTL_LOG_DIR,
     whatsapp: hasGateway ? { appBaseUrl, gatewayUrl, adminKey } : null,
     email: apiKey === undefined ? null : { apiUrl: values.EMAIL_API_URL, apiKey },
   };

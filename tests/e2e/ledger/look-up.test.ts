@@ -1,4 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { MONDAY, seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
@@ -23,6 +26,13 @@ async function openDoubtfulFixture(): Promise<Fixture> {
   return fixture;
 }
 
+/** What the last-run file says about the week. */
+const openIn = ({ logDir }: Fixture) =>
+  JSON.parse(readFileSync(join(logDir, LAST_RUN_FILE), "utf8")).week as {
+    whatsapp: Record<string, number>;
+    email: Record<string, number>;
+  };
+
 const sendsOf = ({ gateway, email }: Fixture) =>
   gateway.routes.send.calls.length + email.routes.send.calls.length;
 
@@ -41,11 +51,19 @@ describe.concurrent.each([...RUNTIMES])("opsctl deliveries look-up, %s", (runtim
     });
     expect(await databaseSnapshot(fixture.db.sql)).toEqual(before);
 
+    expect(openIn(fixture)).toMatchObject({
+      whatsapp: { unknown: 1, sent: 0 },
+      email: { unknown: 1, sent: 0 },
+    });
     const ids = (found.json.lookUps as { id: string }[]).map(({ id }) => id);
     const settled = await fixture.opsctl([...LOOK_UP, ...ids, "--settle", "--actor", "ana"], { runtime });
     expect(settled.exitCode, settled.stderr).toBe(0);
     expect(settled.stdout).toContain("2 found (2 settled as sent).");
     for (const id of ids) expect(settled.stdout).toContain(id);
+    expect(openIn(fixture)).toMatchObject({
+      whatsapp: { unknown: 0, sent: 1 },
+      email: { unknown: 0, sent: 1 },
+    });
     const again = await fixture.opsctl([...LOOK_UP, "--all", "--settle", "--json"], { runtime });
     expect(again.json).toMatchObject({ exitCode: 0, lookUps: [] });
 
@@ -124,9 +142,11 @@ describe.concurrent.each([...RUNTIMES])("opsctl deliveries repair, %s", (runtime
       remaining: 0,
       error: null,
     });
+    expect(openIn(fixture)).toMatchObject({ whatsapp: { partial: 1, sent: 0 } });
     await sql`alter table timeline_entries drop constraint no_entries`;
     const repaired = await fixture.opsctl(["deliveries", "repair"], { runtime });
     expect(repaired).toMatchObject({ exitCode: 0, stdout: "1 written, 0 failed.\n" });
+    expect(openIn(fixture)).toMatchObject({ whatsapp: { partial: 0, sent: 1 } });
     const [row] = await sql`select count(*)::int as count from timeline_entries`;
     expect(row!.count).toBe(1);
   });
