@@ -36,6 +36,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     ownerExists: bound(store.ownerExists),
     listNewScopes: bound(store.listNewScopes),
     claimReport: bound(store.claimReport),
+    listAnalysedConnections: bound(store.listAnalysedConnections),
     readEvidence: bound(store.readEvidence),
     persistReport: bound(store.persistReport),
     failReport: bound(store.failReport),

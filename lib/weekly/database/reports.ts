@@ -76,6 +76,34 @@ export async function claimReport(
   };
 }
 
+/** A connection of an owner whose report is complete. */
+export type AnalysedConnection = { scope: Scope; connection: Connection };
+
+/** Connections that were analysed in this week's completed reports and are still active, one per owner. */
+export async function listAnalysedConnections(
+  sql: postgres.Sql,
+  tenantId: string | null,
+  window: WindowBounds,
+  limit: number,
+): Promise<AnalysedConnection[]> {
+  const rows = await sql`
+    select r.tenant_id, r.user_id, c.id, c.network
+    from public.weekly_performance_reports as r
+    cross join lateral (
+      select s.id, s.network from public.social_connections as s
+      where s.tenant_id = r.tenant_id and s.user_id = r.user_id
+        and s.status = 'active' and s.network in ('instagram', 'linkedin')
+        and r.payload #>> array['channels', s.network, 'status'] = 'available'
+      order by s.network, s.created_at, s.id limit 1) as c
+    where r.window_start = ${window.start}::text::timestamptz and r.window_end = ${window.end}::text::timestamptz
+      and r.status = 'completed' and (${tenantId}::uuid is null or r.tenant_id = ${tenantId}::uuid)
+    limit ${limit}`;
+  return rows.map(({ tenant_id, user_id, id, network }) => ({
+    scope: { tenantId: tenant_id, userId: user_id },
+    connection: { id, network },
+  }));
+}
+
 /** Step 6: completes the report and returns the payload as the row keeps it. */
 export async function persistReport(
   sql: postgres.Sql,

@@ -19,7 +19,7 @@ import {
   ownerExists,
   readSenders,
 } from "./recipients.ts";
-import { claimReport, failReport, persistReport } from "./reports.ts";
+import { claimReport, failReport, listAnalysedConnections, persistReport } from "./reports.ts";
 
 /** Every SQL call of the weekly run. */
 export type Store = ReturnType<typeof weeklyStore>;
@@ -45,6 +45,7 @@ export function weeklyStore(sql: postgres.Sql) {
     ownerExists: onPool(ownerExists),
     listNewScopes: onPool(listNewScopes),
     claimReport: onPool(claimReport),
+    listAnalysedConnections: onPool(listAnalysedConnections),
     readEvidence: onPool(readEvidence),
     persistReport: onPool(persistReport),
     failReport: onPool(failReport),

@@ -2,6 +2,7 @@ import { rememberBusyScope } from "../context/look-again.ts";
 import { type Owner, ownerKey } from "../context/owner.ts";
 import type { Run } from "../context/run.ts";
 import { forEachConcurrently } from "../context/scopes.ts";
+import { askReported } from "./ask-reported.ts";
 import type { PutBackOwner } from "./put-back.ts";
 
 /** How one owner's turn ended; `not_taken`: the run stopped before the claim. */
@@ -38,10 +39,12 @@ export function countLeftOwners({ putBack, tally }: Run): void {
   }
 }
 
-function* putBackOwners({ putBack, stop }: Run): Generator<PutBackOwner> {
+async function* putBackOwners(run: Run): AsyncGenerator<PutBackOwner> {
+  const { putBack, stop, admission } = run;
   while (stop.reason() === null) {
     const owner = putBack.take();
     if (owner === undefined) return;
+    if (admission.isAsked(ownerKey(owner.scope))) await askReported(run);
     yield owner;
   }
 }

@@ -103,8 +103,9 @@ function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | nul
   return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null } : null;
 }
 
-async function askFor(
-  { application, onCall, signal }: CollectDependencies,
+/** One call of the application. */
+export async function askFor(
+  { application, onCall, signal }: Pick<CollectDependencies, "application" | "onCall" | "signal">,
   { scope, window, connection }: { scope: Scope; window: WindowBounds; connection: Connection },
 ): Promise<AnalysisAnswer> {
   onCall();

@@ -59,7 +59,7 @@ async function play(weekly: WeeklyFixture, played: (Scripted | "usual")[]) {
 }
 
 describe("one network of one owner, with good calls before and after it", () => {
-  test.each(MAY_HEAL)("%s by %p: asked once more, and nothing is missing", async (_code, scripted) => {
+  test.each(MAY_HEAL)("%s, answer %#: asked once more, and nothing is missing", async (_code, scripted) => {
     const weekly = shared();
     const { summary, calls, time } = await play(weekly, [scripted]);
     expect(summary).toMatchObject({
@@ -74,27 +74,34 @@ describe("one network of one owner, with good calls before and after it", () => 
     expect(await lackingNetworks(weekly)).toEqual({ completed: 3, lacking: [] });
   });
 
-  test.each(MAY_HEAL)("%s by %p twice: unavailable for good, and the run goes on", async (code, scripted) => {
-    const weekly = shared();
-    const { owner, summary, calls } = await play(weekly, [scripted, scripted]);
-    expect(summary).toMatchObject({
-      status: "success",
-      exitCode: 0,
-      social: { calls: 8, failed: 1 },
-      whatsapp: { sent: 3 },
-      failures: [{ step: "social", code, tenantId: owner.tenantId }],
-    });
-    expect(calls()).toBe(2);
-    const { payload } = await storedReport(weekly.db.sql, owner);
-    expect(payload.channels.instagram).toMatchObject({ status: "unavailable", reason: code, metrics: null });
-    expect(payload.channels.linkedin).toMatchObject({ status: "available" });
-    expect(payload.provenance.sources).toContainEqual(
-      expect.objectContaining({ channel: "instagram", status: "failed", code }),
-    );
-    expect(payload.activationActions.map((action: { code: string }) => action.code)).not.toContain(
-      "check_instagram",
-    );
-  });
+  test.each(MAY_HEAL)(
+    "%s, answer %# twice: unavailable for good, and the run goes on",
+    async (code, scripted) => {
+      const weekly = shared();
+      const { owner, summary, calls } = await play(weekly, [scripted, scripted]);
+      expect(summary).toMatchObject({
+        status: "success",
+        exitCode: 0,
+        social: { calls: 8, failed: 1 },
+        whatsapp: { sent: 3 },
+        failures: [{ step: "social", code, tenantId: owner.tenantId }],
+      });
+      expect(calls()).toBe(2);
+      const { payload } = await storedReport(weekly.db.sql, owner);
+      expect(payload.channels.instagram).toMatchObject({
+        status: "unavailable",
+        reason: code,
+        metrics: null,
+      });
+      expect(payload.channels.linkedin).toMatchObject({ status: "available" });
+      expect(payload.provenance.sources).toContainEqual(
+        expect.objectContaining({ channel: "instagram", status: "failed", code }),
+      );
+      expect(payload.activationActions.map((action: { code: string }) => action.code)).not.toContain(
+        "check_instagram",
+      );
+    },
+  );
 
   test.each(LASTING)("%s: not asked again, the report goes on", async (code, scripted) => {
     const weekly = shared();

@@ -132,6 +132,24 @@ describe("runWeekly() while it waits for the application", () => {
     expect(seen).toEqual([{ "failed social_retry": 9 }, { "failed social_retry": 9 }]);
   });
 
+  test("the clock of the database is not asked before every call", async () => {
+    const weekly = shared();
+    await seedOwners(weekly, 30);
+    let reads = 0;
+    const summary = await weekly.run(PATIENT, {
+      ...virtualTime(),
+      wrapStore: (store) => ({
+        async now() {
+          reads += 1;
+          return await store.now();
+        },
+      }),
+    });
+    expect(summary).toMatchObject({ status: "success", social: { calls: 60 } });
+    // At the start, once for all second connections that come within five seconds (eight may ask at once), at the end.
+    expect(reads).toBeLessThanOrEqual(1 + 8 + 1);
+  });
+
   test("a signal ends it at once, and the next run makes the reports", async () => {
     const weekly = shared();
     await seedOwners(weekly, 9);

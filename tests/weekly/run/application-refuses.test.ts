@@ -135,6 +135,41 @@ describe.each([401, 409])("runWeekly() when the application answers %p", (status
     expect((await reportsByOwner(weekly)).get(idle.userId)).toMatchObject({ status: "completed" });
   });
 
+  test("to the last one who is left, all others are done: one of them is asked, and it is one connection's failure", async () => {
+    const { weekly, owners } = await monday(3);
+    const { tenantId, connections } = owners[2]!;
+    await weekly.db.sql`update credit_wallets set status = 'suspended' where tenant_id = ${tenantId}`;
+    expect(await weekly.run()).toMatchObject({ reports: { completed: 2 } });
+    const before = await weekly.db.sql`select * from weekly_performance_reports order by id`;
+    await weekly.db.sql`update credit_wallets set status = 'active' where tenant_id = ${tenantId}`;
+    answering(weekly, { [connections[0]!.id]: refusal });
+    const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, virtualTime());
+    expect(summary).toMatchObject({
+      status: "success",
+      reports: { completed: 1, reused: 2 },
+      social: { calls: 3, failed: 1 },
+    });
+    const after = await weekly.db.sql`
+      select * from weekly_performance_reports where tenant_id <> ${tenantId} order by id`;
+    expect([...after]).toEqual([...before]);
+  });
+
+  test("to everybody, when two are done: both are asked, the run breaks off", async () => {
+    const { weekly, owners } = await monday(3);
+    const { tenantId } = owners[0]!;
+    await weekly.db.sql`update credit_wallets set status = 'suspended' where tenant_id = ${tenantId}`;
+    await weekly.run();
+    await weekly.db.sql`update credit_wallets set status = 'active' where tenant_id = ${tenantId}`;
+    weekly.application.routes.analysis.script = () => refusal;
+    const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, virtualTime());
+    expect(summary).toMatchObject({
+      exitCode: 1,
+      error: { code },
+      reports: { completed: 0, reused: 2, failed: 1 },
+      social: { calls: 3 },
+    });
+  });
+
   test("to the second connection, the first one was good: it is that connection's failure", async () => {
     const { weekly, owners } = await monday(1);
     answering(weekly, { [owners[0]!.connections[1]!.id]: refusal });
