@@ -89,14 +89,7 @@ async function runUntilStopped(
   if (dryRun) return finish(await asking("check the owners", checkSetupAndOwners(run)));
 
   dependencies.onBegin(summary);
-  const report = (owner: Owner) => reportOwner(run, owner);
-  await reportEveryOwner(run, ownersOf(run)); // 1 to 12
-  run.admission.endFirstPass();
-  await takeAgain(run, report);
-  await reportEveryOwner(run, newOwnersOf(run));
-  await lookAgainAtBusy(run, report);
-  await takeAgain(run, report);
-  countLeftOwners(run);
+  await reportEveryOwner(run); // 1 to 12
   const editorials = await editorialStep(run); // 13 and 14
   return await concludeRun(run, editorials, finish); // 15
 }
@@ -133,8 +126,20 @@ function judgesOf(
   return { admission: runAdmission(run), recentClock: recentClock(() => readClock(run), monotonicMs) };
 }
 
+/** Steps 1 to 12: every owner, those with a second chance, who became eligible meanwhile, what others held. */
+async function reportEveryOwner(run: Run): Promise<void> {
+  const report = (owner: Owner) => reportOwner(run, owner);
+  await reportOwners(run, ownersOf(run));
+  run.admission.endFirstPass();
+  await takeAgain(run, report);
+  await reportOwners(run, newOwnersOf(run));
+  await lookAgainAtBusy(run, report);
+  await takeAgain(run, report);
+  countLeftOwners(run);
+}
+
 /** Steps 1 to 12 for these owners, a bounded number at a time. */
-async function reportEveryOwner(run: Run, owners: AsyncIterable<Owner>): Promise<void> {
+async function reportOwners(run: Run, owners: AsyncIterable<Owner>): Promise<void> {
   const { log, progress } = run.dependencies;
   const warnIfMondayIsTooShort = watchMidnight(run);
   try {
