@@ -143,7 +143,7 @@ const CASES: Case[] = [
   },
   {
     name: "one network of one owner that fails",
-    prepare: ({ application }) => application.routes.analysis.next({ status: 500 }),
+    prepare: ({ application }) => application.routes.analysis.next({ status: 404 }),
     exitCode: 0,
     heartbeat: "written",
     editorialStatus: ["disabled"],
