@@ -31,7 +31,7 @@ export async function readReportWeek(sql: postgres.ISql, week: string | undefine
     ), bounded as (
       select d.*, (d.first_date + 7)::timestamp at time zone 'America/Sao_Paulo' as window_end from dated as d
     )
-    select ${instant(sql, "window_start")} as start, ${instant(sql, "window_end")} as end,
+    select ${instant(sql, sql`window_start`)} as start, ${instant(sql, sql`window_end`)} as end,
       to_char(first_date, 'YYYY-MM-DD') as week, to_char(first_date + 6, 'YYYY-MM-DD') as "lastDate",
       window_start <= last_start as "isClosed",
       case when window_start = last_start and public.weekly_performance_is_report_day(now)
@@ -43,8 +43,10 @@ export async function readReportWeek(sql: postgres.ISql, week: string | undefine
   return found;
 }
 
-function instant(sql: postgres.ISql, column: string): postgres.PendingQuery<postgres.Row[]> {
-  return sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+function instant(sql: postgres.ISql, column: Fragment): Fragment {
+  return sql`to_char((${column}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 }
 
 function weekNotClosed(week: string): OpsError {

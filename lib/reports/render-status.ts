@@ -89,9 +89,12 @@ function networksText({ connected, failed, owners }: WeekStatus["counts"]["socia
   return `${connected} asked for, ${failed} failed (${owners} ${owners === 1 ? "owner" : "owners"})`;
 }
 
+/** What is done first; the database hands counts over in an order of its own. */
+const ORDER = ["completed", "sent", "running", "partial", "failed", "unknown", "missing"];
+
 function countsText(counts: Record<string, number>): string {
-  const shown = Object.entries(counts).filter(([, count]) => count > 0);
-  return shown.length === 0 ? "none" : shown.map(([name, count]) => `${count} ${name}`).join(", ");
+  const shown = ORDER.filter((state) => (counts[state] ?? 0) > 0);
+  return shown.length === 0 ? "none" : shown.map((state) => `${counts[state]} ${state}`).join(", ");
 }
 
 function leftOutText(count: number): string {

@@ -172,7 +172,7 @@ describe("renderStatus()", () => {
   const none = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
   const counts = {
     owners: 3,
-    reports: { completed: 2, running: 0, failed: 0, missing: 1 },
+    reports: { missing: 1, running: 0, failed: 0, completed: 2 },
     whatsapp: { ...none, sent: 1, unknown: 1 },
     email: { ...none, sent: 2 },
     social: { connected: 4, failed: 1, owners: 1 },
