@@ -14,8 +14,8 @@ const SHARED: Record<string, string[]> = {
   schema: ["platform"],
   dedup: ["platform"],
   host: ["platform"],
-  "last-run": ["platform"],
   ledger: ["platform"],
+  "last-run": ["platform"],
 };
 
 /** The folders of lib/platform, and what each may use of the others; the files beside them are `root`. */

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
@@ -152,9 +152,18 @@ describe.concurrent("opsctl reports", () => {
   test("tells how the last run of this host went, and goes on without its file", async () => {
     const { fixture } = await openMixedFixture();
     await using _ = fixture;
-    const { json } = await fixture.opsctl(["reports", "status", "--json"], {
-      env: { OPSCTL_LOG_DIR: join(fixture.folder, "nothing") },
+    await fixture.weekly(["--json"]);
+    const known = await fixture.opsctl(["reports", "status", "--json"]);
+    expect(known.json).toMatchObject({
+      lastRun: { status: "failed", code: "recipient_phone_missing", begunAt: "2026-11-23T11:00:00Z" },
     });
-    expect(json).toMatchObject({ lastRun: null, week: "2026-11-16" });
+    const elsewhere = { OPSCTL_LOG_DIR: join(fixture.folder, "nothing") };
+    const unknown = await fixture.opsctl(["reports", "status", "--json"], { env: elsewhere });
+    const { lastRun: _known, ...sameWeek } = known.json;
+    expect(unknown.json).toEqual({ ...sameWeek, lastRun: null });
+    writeFileSync(join(fixture.logDir, "weekly_performance_reports.last.json"), "torn");
+    const torn = await fixture.opsctl(["reports", "status", "--json"]);
+    expect(torn.json).toMatchObject({ ...sameWeek, lastRun: null });
+    expect(torn.stderr).toContain("LAST_RUN_MALFORMED");
   });
 });
