@@ -137,6 +137,31 @@ for (const major of MAJORS) {
         expect([...rows.values()].every(({ tenant_name }) => tenant_name === "Tenant")).toBe(true);
       });
 
+      test("has an owner once who has reports of two versions: the one that has gone farthest", async () => {
+        await emptyWeek(ledger);
+        const [sent, made] = await makeOwners(ledger, [
+          { report: "completed", whatsapp: "sent", email: "missing" },
+          { report: "completed" },
+        ]);
+        const newer = await ledger.sql<{ id: string; user_id: string }[]>`
+          insert into weekly_performance_reports
+            (tenant_id, user_id, window_start, window_end, schema_version, status, claim_token, lease_expires_at,
+             fingerprint, evidence, payload, coverage_status, completed_at)
+          select tenant_id, user_id, window_start, window_end, 2, status, claim_token, lease_expires_at,
+                 fingerprint, evidence, payload, coverage_status, completed_at
+          from weekly_performance_reports returning id, user_id`;
+        const newerOf = (userId: string) => newer.find((row) => row.user_id === userId)!.id;
+        const rows = await ownersOf(ledger);
+        expect(rows.map(({ user_id, report_id }) => [user_id, report_id]).toSorted()).toEqual(
+          [
+            [sent!.userId, sent!.reportId],
+            [made!.userId, newerOf(made!.userId)],
+          ].toSorted(),
+        );
+        const { social: _, ...counts } = await countsOf(ledger);
+        expect(countedAgain(rows)).toEqual(counts);
+      });
+
       test("of one tenant are that tenant's alone", async () => {
         await emptyWeek(ledger);
         const [one] = await makeOwners(ledger, [

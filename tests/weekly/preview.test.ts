@@ -38,6 +38,9 @@ function sentTo({ phone, email }: SeededOwner) {
 describe("previewReports()", () => {
   test("drafts what the next run then sends, and afterwards shows what it sent", async () => {
     const owner = await seedOwner(fixture.db.sql, { sends: [["email.delivered", "email.clicked"], []] });
+    await fixture.db.sql`
+      insert into social_connections (tenant_id, user_id, network, status)
+      values (${owner.tenantId}, ${owner.userId}, 'instagram', 'revoked')`;
     for (const { id: connectionId } of owner.connections)
       await writeAnalysis(
         fixture.db.sql,
