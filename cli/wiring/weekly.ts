@@ -69,6 +69,7 @@ export async function openWeeklyDependencies(
     interrupt,
     onBegin,
     statementLimitMs: STATEMENT_LIMIT_MS,
+    renewConnections: database.renew,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
     version: VERSION,

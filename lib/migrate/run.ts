@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { liftSessionLimits } from "../platform/database/session-limits.ts";
 import { OpsError } from "../platform/errors.ts";
 import { readCatalog } from "../schema/catalog.ts";
 import { MIGRATIONS, type Migration } from "../schema/migrations.ts";
@@ -86,6 +87,7 @@ async function applyOne(
   const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = dependencies;
   try {
     return await sql.begin(async (tx) => {
+      await liftSessionLimits(tx);
       await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
       // A migration that waits for a busy table makes every later statement on it wait: so it gives up instead.
       await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();

@@ -79,7 +79,9 @@ function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wante
       select f.name, f.args, p.oid, p.proowner, p.prosecdef
       from jsonb_to_recordset(${JSON.stringify(functions)}::text::jsonb) as f(name text, args text)
       left join pg_proc as p
-        on p.proname = f.name and p.pronamespace = 'public'::regnamespace and oidvectortypes(p.proargtypes) = f.args
+        on p.proname = f.name and p.pronamespace = 'public'::regnamespace
+        -- A login with quote_all_identifiers sees "uuid".
+        and replace(oidvectortypes(p.proargtypes), '"', '') = f.args
     ), side as materialized (
       select 'login' as side, r.oid, r.rolname, r.rolsuper, r.rolbypassrls
       from pg_roles as r where r.rolname = current_user

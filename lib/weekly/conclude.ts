@@ -11,7 +11,7 @@ import {
   isClean,
   type WeeklySummary,
 } from "./context/summary.ts";
-import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
+import { databaseCode, isConnectionLoss, RUN_PATIENCE_MS } from "./database/refusals.ts";
 import { writeHeartbeat } from "./heartbeat.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function concludeRun(
   finish: (rest: Partial<WeeklySummary>) => WeeklySummary,
 ): Promise<WeeklySummary> {
   const { options, tally, stop } = run;
-  const finishedAt = await readClock(run).catch(() => null);
+  const finishedAt = await readClock(run, RUN_PATIENCE_MS).catch(() => null);
   if (finishedAt === null) stop.because(DATABASE_LOST);
   else if (!isReportDay(finishedAt)) stop.because(MONDAY_ENDED);
   const week = finishedAt === null ? null : await weekAtTheEnd(run);

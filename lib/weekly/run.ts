@@ -16,7 +16,14 @@ import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./conte
 import { forEachConcurrently, ownersOf } from "./context/scopes.ts";
 import { createTally, emptySummary, type WeeklySummary } from "./context/summary.ts";
 import { boundedStore, within } from "./database/bounded-store.ts";
-import { databaseCode, isConnectionLoss } from "./database/refusals.ts";
+import { patientStore } from "./database/patient-store.ts";
+import {
+  databaseCode,
+  isAway,
+  isConnectionLoss,
+  RUN_PATIENCE_MS,
+  repeatWhileLost,
+} from "./database/refusals.ts";
 import { deliveryChannels } from "./delivery/channels.ts";
 import { deliver } from "./delivery/deliver.ts";
 import { checkSetupAndOwners } from "./dry-run.ts";
@@ -39,8 +46,12 @@ export async function runWeekly(
   options: WeeklyOptions,
 ): Promise<WeeklySummary> {
   const stop = createStop();
-  const limit = { limitMs: dependencies.statementLimitMs, signal: stop.expired };
-  const store = boundedStore(dependencies.store, limit);
+  const { statementLimitMs: limitMs, renewConnections: onSilence } = dependencies;
+  const limit = { limitMs, signal: stop.expired, onSilence };
+  const store = patientStore(boundedStore(dependencies.store, limit), {
+    ...dependencies,
+    signal: stop.signal,
+  });
   const checkReadiness = () => within(dependencies.checkReadiness, limit);
   const release = stopOnInterrupt({ dependencies, stop });
   try {
@@ -65,20 +76,21 @@ async function runUntilStopped(
     durationMs: Math.round(dependencies.monotonicMs() - startedMs),
   });
 
-  const problems = await asking("check the database", dependencies.checkReadiness());
+  const asking = <T>(what: string, ask: () => Promise<T>) => askFirst(what, ask, { dependencies, stop });
+  const problems = await asking("check the database", dependencies.checkReadiness);
   if (problems.length > 0) return finish(notReady(problems, log));
 
-  const now = await asking("read the clock", store.now());
+  const now = await asking("read the clock", store.now);
   const startedAt = Temporal.Instant.from(now);
   const start = startOf(startedAt);
-  const theirs = await asking("read the week", store.lastWeek(now));
+  const theirs = await asking("read the week", () => store.lastWeek(now));
   if (theirs.start !== start.window.start || theirs.end !== start.window.end)
     return finish(zoneDataDiffers(start.window, theirs));
   Object.assign(summary, start);
   if (!isReportDay(startedAt) && !dryRun) return finish(outsideMonday(start.startedAt));
 
   const tally = createTally();
-  tally.reports.scopes = await asking("list the tenant owners", store.countScopes(tenantId));
+  tally.reports.scopes = await asking("list the tenant owners", () => store.countScopes(tenantId));
   if (tenantId !== null && tally.reports.scopes === 0) return finish(notEligible(tenantId));
   progress.setTotal(tally.reports.scopes);
 
@@ -86,7 +98,7 @@ async function runUntilStopped(
   const { window } = start;
   const begun = { dependencies, options, window, startedAt, startedMs, tally, stop, channels };
   const run: Run = { ...begun, ...nothingLeftOver(), ...judgesOf(begun) };
-  if (dryRun) return finish(await asking("check the owners", checkSetupAndOwners(run)));
+  if (dryRun) return finish(await checkSetupAndOwners(run).catch(cannot("check the owners")));
 
   dependencies.onBegin(summary);
   await reportEveryOwner(run); // 1 to 12
@@ -94,11 +106,24 @@ async function runUntilStopped(
   return await concludeRun(run, editorials, finish); // 15
 }
 
-/** A question that the run cannot begin without. */
-async function asking<T>(what: string, answer: Promise<T>): Promise<T> {
-  return await answer.catch((error: unknown) => {
-    throw databaseError(error, what);
-  });
+/** A question that the run cannot begin without; it waits for a database in a failover, not for one that is silent. */
+async function askFirst<T>(
+  what: string,
+  ask: () => Promise<T>,
+  { dependencies, stop }: Pick<Run, "dependencies" | "stop">,
+): Promise<T> {
+  return await repeatWhileLost(ask, {
+    ...dependencies,
+    deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
+    signal: stop.signal,
+    isPassing: isAway,
+  }).catch(cannot(what));
+}
+
+function cannot(attempt: string): (error: unknown) => never {
+  return (error) => {
+    throw databaseError(error, attempt);
+  };
 }
 
 /** The summary's part that follows from the clock; only on the report day may a failed delivery be tried again. */

@@ -10,17 +10,20 @@ export type DatabaseErrorCode =
   | "DATABASE_LOST"
   | "DATABASE_BUSY"
   | "DATABASE_TIMEOUT"
+  | "DATABASE_READ_ONLY"
   | "DATABASE_PERMISSION_DENIED"
   | "DATABASE_OBJECT_MISSING"
   | "DATABASE_QUERY_FAILED";
 
-/** A classified failure; `transient` means that the same statement may succeed a moment later. */
+/** A classified failure; `transient` means that the database is away for a moment: the same statement may succeed soon. */
 export type DatabaseFault = { code: DatabaseErrorCode; sqlState: string | undefined; transient: boolean };
 
 /**
- * What an error thrown by the driver means.
+ * What an error thrown by the driver means. This is the one place that says when a database is away for a moment.
  *
  * Behaviour: a statement that ended in DATABASE_LOST may have been committed: send it again only if it may be repeated.
+ * Source:    PostgreSQL documentation, Appendix A, Error Codes. A failover shows itself as 57P01 and 57P02 (the server
+ *            stops), 57P03 (it starts), 25006 (it is a replica still) and as connections that break or are refused.
  */
 export function classifyDatabaseError(error: unknown): DatabaseFault {
   const raw = textOf(error, "code") ?? "";
@@ -57,6 +60,7 @@ const TRANSIENT: ReadonlySet<DatabaseErrorCode> = new Set([
   "DATABASE_LOST",
   "DATABASE_BUSY",
   "DATABASE_TIMEOUT",
+  "DATABASE_READ_ONLY",
 ]);
 
 const AT_OPENING: ReadonlySet<DatabaseErrorCode> = new Set(["DATABASE_AUTH_FAILED", "DATABASE_NOT_FOUND"]);
@@ -70,6 +74,9 @@ const HINTS: Record<DatabaseErrorCode, string | undefined> = {
   DATABASE_BUSY: undefined,
   DATABASE_TIMEOUT:
     "Look for a session that holds a lock (pg_locks), and whether the server still answers; then run again",
+  DATABASE_READ_ONLY:
+    "The server takes no writes: it is a replica, in the middle of a failover, or set read-only. Check that " +
+    "DATABASE_URL leads to the primary, then run again",
   DATABASE_PERMISSION_DENIED: "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
   DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
   DATABASE_QUERY_FAILED: undefined,
@@ -95,7 +102,7 @@ const STATES: Record<string, DatabaseErrorCode> = {
   "25P04": "DATABASE_TIMEOUT",
   "57014": "DATABASE_TIMEOUT",
   "42501": "DATABASE_PERMISSION_DENIED",
-  "25006": "DATABASE_PERMISSION_DENIED",
+  "25006": "DATABASE_READ_ONLY",
   "42P01": "DATABASE_OBJECT_MISSING",
   "42883": "DATABASE_OBJECT_MISSING",
   "42703": "DATABASE_OBJECT_MISSING",

@@ -13,6 +13,8 @@ export type Database = {
   sql: postgres.Sql;
   /** Whether statements are prepared: not behind a pooler. */
   prepares: boolean;
+  /** Lets further statements use new connections; those that are open finish what they have begun. */
+  renew(): void;
   /** Lets running statements finish for at most three seconds, then closes every connection. */
   close(): Promise<void>;
 };
@@ -40,7 +42,7 @@ export async function openDatabase(url: Secret, options: PoolOptions): Promise<D
   try {
     const prepares = await announcesItsBackend(pools.current);
     if (!prepares) await pools.replace({ prepare: false });
-    return { sql: pools.sql, prepares, close: () => pools.close() };
+    return { sql: pools.sql, prepares, renew: () => pools.renew(), close: () => pools.close() };
   } catch (error) {
     await pools.close();
     throw databaseError(error, "connect to the database", { isOpening: true });
@@ -104,6 +106,10 @@ class Pools {
     this.#prepare = prepare;
     this.current = this.#open();
     await this.#end(old);
+  }
+
+  renew(): void {
+    this.#leave(this.current);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
@@ -11,6 +12,14 @@ import type { DatabaseAddress } from "./url.ts";
 const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
 const READY_LENGTH = READY_FOR_QUERY.length + 1;
 
+/**
+ * The refusal of a write by a server that is read-only, in an answer: severity ERROR, SQLSTATE 25006. No row has it,
+ * because no text has a zero byte.
+ *
+ * Source: PostgreSQL documentation, Frontend/Backend Protocol, Error and Notice Message Fields.
+ */
+const READ_ONLY_REFUSAL = Buffer.from("VERROR\0C25006\0", "latin1");
+
 /** PostgreSQL's request to go on with TLS: length 8 and the code 80877103. */
 const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
@@ -20,7 +29,9 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  * Behaviour: always returns a stream; after a failure it breaks at the driver's first write, because the driver forgets
  *            a connection whose maker throws and every later query would wait for ever. `onLoss` is called when a
  *            stream breaks without the driver having closed it, if the server was ready on it once: a connection that
- *            the server refused at the start is no loss. Without TLS the password leaves this host only as the answer
+ *            the server refused at the start is no loss. A stream breaks, too, after the server has refused a write as
+ *            read-only: the connection leads to a replica, or to a server that was the primary before, and a new one
+ *            finds the new primary. Without TLS the password leaves this host only as the answer
  *            to a challenge: a request for it in clear text ends the connection.
  */
 export async function connectDatabase(
@@ -70,6 +81,7 @@ export class DriverStream extends EventEmitter {
     connection.on("data", (bytes: Buffer) => {
       this.#transaction.read(bytes);
       this.emit("data", bytes);
+      if (bytes.includes(READ_ONLY_REFUSAL)) this.#break(isReadOnly());
     });
     connection.on("drain", () => this.emit("drain"));
     connection
@@ -227,6 +239,11 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
 
 function closedByServer(): Error {
   return failure("CONNECTION_CLOSED", "the server closed the connection");
+}
+
+/** With a severity, so that it counts as the server's own word, which it is. */
+function isReadOnly(): Error {
+  return Object.assign(failure("25006", "the server is read-only"), { severity: "ERROR" });
 }
 
 function passwordWithheld(): Error {

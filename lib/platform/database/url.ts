@@ -69,7 +69,9 @@ const NO_TLS_ASKED: ReadonlySet<string | undefined> = new Set([undefined, "false
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress | string {
   if (!/^postgres(ql)?:\/\//.test(text)) return "is not a postgres:// URL";
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // libpq takes a login without a host before `?host=/socket/directory`; a URL by the standard cannot have one.
+  const standard = text.replace(/^([a-z]+:\/\/[^/?#]*@)(?=[:/?#]|$)/, "$1localhost");
+  const url = URL.canParse(standard) ? new URL(standard) : undefined;
   const parts = url && decodedParts(url);
   if (url === undefined || parts === undefined) return "is not a valid postgres:// URL";
   const query = Object.fromEntries([...url.searchParams].filter(([, value]) => value !== ""));

@@ -47,6 +47,8 @@ export type WeeklyDependencies = {
   onBegin(start: RunStart): void;
   /** How long the run waits for one answer of the database. */
   statementLimitMs: number;
+  /** Lets further statements use new connections: those that are open may lead to a server that is gone. */
+  renewConnections?(): void;
   /** Milliseconds that only grow; for durations, never for a decision about the day. */
   monotonicMs(): number;
   /** Rejects when the signal is aborted. */

@@ -3,7 +3,7 @@ import type { Count } from "../delivery/count.ts";
 import { reuseSent } from "../delivery/mend-timeline.ts";
 import { isOwnerErased } from "./erasure.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import type { HeldDelivery, Run } from "./run.ts";
+import { type HeldDelivery, type Run, stopIfDatabaseIsGone } from "./run.ts";
 import { forEachConcurrently } from "./scopes.ts";
 
 /** How many busy reports, and as many deliveries, a run remembers to look at again; further ones stay busy. */
@@ -38,7 +38,7 @@ export async function lookAgainAtBusy(
   });
   const deliveries = run.busyDeliveries.splice(0);
   await forEachConcurrently(deliveries, run.options.concurrency, async (held) => {
-    const found = await run.dependencies.store.readDelivery(held.deliveryId).catch(() => undefined);
+    const found = await readAgain(run, held.deliveryId);
     const counts = run.tally[held.channel.name];
     if (found?.status === "sent") await reuseSent(run.dependencies, found, countHeld(run, held));
     else if (found === null && (await isOwnerErased(run.dependencies.store, held.scope))) counts.skipped += 1;
@@ -54,6 +54,16 @@ function countHeld(run: Run, held: HeldDelivery): Count {
     run.tally[held.channel.name][counter] += 1;
     if (code !== null) failDelivery(run, held, code);
   };
+}
+
+/** The delivery's state, null when it is gone; undefined when the database is away for too long, which stops the run. */
+async function readAgain(run: Run, deliveryId: string) {
+  try {
+    return await run.dependencies.store.readDelivery(deliveryId);
+  } catch {
+    await stopIfDatabaseIsGone(run);
+    return undefined;
+  }
 }
 
 function countBusyDelivery(run: Run, held: HeldDelivery): void {

@@ -1,8 +1,8 @@
 import type { Scope } from "../database/recipients.ts";
-import { repeatWhileLost } from "../database/refusals.ts";
+import { RUN_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import { newOwner, type Owner, ownerKey } from "./owner.ts";
 import type { Run } from "./run.ts";
-import { DATABASE_AWAY_MS, pagesOf } from "./scopes.ts";
+import { pagesOf } from "./scopes.ts";
 
 /** How many owners without a claim a run remembers. */
 const REMEMBERED = 1_000;
@@ -22,7 +22,7 @@ export async function* newOwnersOf(run: Run): AsyncGenerator<Owner> {
   if (stop.reason() !== null || unclaimed.size >= REMEMBERED) return;
   const scopes = pagesOf((after, limit) =>
     repeatWhileLost(() => dependencies.store.listNewScopes(options.tenantId, window, after, limit), {
-      deadlineMs: dependencies.monotonicMs() + DATABASE_AWAY_MS,
+      deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
       ...dependencies,
       signal: stop.signal,
     }),

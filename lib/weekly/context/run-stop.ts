@@ -48,6 +48,13 @@ export const DATABASE_LOST: StopReason = {
   hint: "Look at the database, then run opsctl weekly again on the same Monday",
 };
 
+/** The database answers and takes no writes any more. */
+export const DATABASE_READ_ONLY: StopReason = {
+  code: "DATABASE_LOST",
+  message: "Stopped the run: the database takes no writes any more",
+  hint: "It is a replica, or was set read-only. Look at the database, then run opsctl weekly again on the same Monday",
+};
+
 /** The run cannot read which owners are left. */
 export const SCOPES_UNREADABLE: StopReason = {
   code: "SCOPES_UNREADABLE",

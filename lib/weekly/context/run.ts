@@ -2,13 +2,18 @@ import type { WeekState } from "../../ledger/week-state.ts";
 import { isReportDay } from "../../time/report-day.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
-import { isConnectionLoss, repeatWhileLost } from "../database/refusals.ts";
+import {
+  isConnectionLoss,
+  REPORT_PATIENCE_MS,
+  RUN_PATIENCE_MS,
+  repeatWhileLost,
+} from "../database/refusals.ts";
 import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { Admission } from "../outage/admission.ts";
 import type { PutBackOwners } from "../outage/put-back.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
-import { DATABASE_LOST, MONDAY_ENDED, type Stop } from "./run-stop.ts";
+import { DATABASE_LOST, DATABASE_READ_ONLY, MONDAY_ENDED, type Stop } from "./run-stop.ts";
 import type { Tally } from "./summary.ts";
 
 /** What all steps of one run share. */
@@ -37,10 +42,9 @@ export type Run = {
 /** A delivery that another process was making when this run came to it. */
 export type HeldDelivery = { deliveryId: string; channel: DeliveryChannel; scope: Scope; reportId: string };
 
-/** How long the clock may be out of reach before what needs it is given up. */
-const CLOCK_MS = 20_000;
 /** How much longer the database may be away after a report has already waited for it. */
-const SECOND_LOOK_MS = 5_000;
+const SECOND_LOOK_MS = RUN_PATIENCE_MS - REPORT_PATIENCE_MS;
+const LOOK_EVERY_MS = 2_000;
 
 /**
  * Null while a further call may begin, else the code of why not: the run was stopped, or Monday has ended.
@@ -61,21 +65,20 @@ export async function refusalToCall(run: Pick<Run, "stop" | "recentClock">): Pro
   return run.stop.reason()?.code ?? null;
 }
 
-/** The database's clock; a run that goes on waits a while for a database that is briefly away. */
-export async function readClock({
-  dependencies,
-  stop,
-}: Pick<Run, "dependencies" | "stop">): Promise<Temporal.Instant> {
-  const deadlineMs = dependencies.monotonicMs() + CLOCK_MS;
+/** The database's clock; a run that goes on waits for a database that is away for a moment. */
+export async function readClock(
+  { dependencies, stop }: Pick<Run, "dependencies" | "stop">,
+  patienceMs = REPORT_PATIENCE_MS,
+): Promise<Temporal.Instant> {
   const now = await repeatWhileLost(dependencies.store.now, {
     ...dependencies,
-    deadlineMs,
+    deadlineMs: dependencies.monotonicMs() + patienceMs,
     signal: stop.signal,
   });
   return Temporal.Instant.from(now);
 }
 
-/** What the ledger holds of the run's week; a run that goes on waits a while, as for the clock. */
+/** What the ledger holds of the run's week; a run that has done its work waits for it, as for the clock. */
 export async function readWeek({
   dependencies,
   stop,
@@ -83,12 +86,16 @@ export async function readWeek({
 }: Pick<Run, "dependencies" | "stop" | "window">): Promise<WeekState> {
   return await repeatWhileLost(() => dependencies.store.weekState(window), {
     ...dependencies,
-    deadlineMs: dependencies.monotonicMs() + CLOCK_MS,
+    deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
     signal: stop.signal,
   });
 }
 
-/** Stops the run when the database is gone: a report that failed for it would be followed by all the others. */
+/**
+ * Stops the run when the database is gone: a report that failed for it would be followed by all the others.
+ *
+ * Behaviour: returns as soon as the database takes writes again; one that is read-only still answers everything else.
+ */
 export async function stopIfDatabaseIsGone({
   dependencies,
   stop,
@@ -96,13 +103,11 @@ export async function stopIfDatabaseIsGone({
   const { store, monotonicMs, sleep } = dependencies;
   const deadlineMs = monotonicMs() + SECOND_LOOK_MS;
   while (!stop.reason()) {
-    try {
-      await store.now();
-      return;
-    } catch (error) {
-      if (!isConnectionLoss(error)) return;
-      if (monotonicMs() > deadlineMs) stop.because(DATABASE_LOST);
-      await sleep(500, stop.signal).catch(() => {});
-    }
+    const writable = await store
+      .isWritable()
+      .catch((error: unknown) => (isConnectionLoss(error) ? null : true));
+    if (writable) return;
+    if (monotonicMs() >= deadlineMs) stop.because(writable === null ? DATABASE_LOST : DATABASE_READ_ONLY);
+    else await sleep(LOOK_EVERY_MS, stop.signal).catch(() => {});
   }
 }

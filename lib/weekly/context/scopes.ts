@@ -1,20 +1,18 @@
 import type { Scope } from "../database/recipients.ts";
-import { repeatWhileLost } from "../database/refusals.ts";
+import { RUN_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import { newOwner, type Owner } from "./owner.ts";
 import type { Run } from "./run.ts";
 
 /** How many scopes are read and held at once. */
 export const SCOPE_PAGE = 500;
-/** How long the database may be away before the run gives up. */
-export const DATABASE_AWAY_MS = 20_000;
 
 /** Every owner whom the run reports to, until it is stopped. */
 export async function* ownersOf(run: Run): AsyncGenerator<Owner> {
   const { dependencies, options, stop } = run;
   const scopes = pagesOf((after, limit) =>
     repeatWhileLost(() => dependencies.store.listScopes(options.tenantId, after, limit), {
-      deadlineMs: dependencies.monotonicMs() + DATABASE_AWAY_MS,
       ...dependencies,
+      deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
       signal: stop.signal,
     }),
   );

@@ -1,8 +1,12 @@
 import { unlessLate } from "../../platform/time-limit.ts";
 import type { Store } from "./store.ts";
 
-/** How long to wait for one answer of the database, and the signal that ends every wait at once. */
-export type AnswerLimit = { limitMs: number; signal: AbortSignal };
+/**
+ * How long to wait for one answer of the database, and the signal that ends every wait at once.
+ *
+ * Shape: `onSilence` is told when no answer came in time.
+ */
+export type AnswerLimit = { limitMs: number; signal: AbortSignal; onSilence?: (() => void) | undefined };
 
 /**
  * The database's answer, if it comes within the limit; a call that is given up may still take effect.
@@ -10,7 +14,8 @@ export type AnswerLimit = { limitMs: number; signal: AbortSignal };
  * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
  */
 export async function within<T>(ask: () => Promise<T>, limit: AnswerLimit): Promise<T> {
-  return await unlessLate(limit, ask, () => {
+  return await unlessLate(limit, ask, (cause) => {
+    if (cause === "timeout") limit.onSilence?.();
     throw noAnswer();
   });
 }
@@ -31,6 +36,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
   return {
     now: bound(store.now),
     lastWeek: bound(store.lastWeek),
+    isWritable: bound(store.isWritable),
     countScopes: bound(store.countScopes),
     listScopes: bound(store.listScopes),
     ownerExists: bound(store.ownerExists),

@@ -1,6 +1,16 @@
 import type postgres from "postgres";
 import type { WeekBounds } from "../../ledger/week-state.ts";
 
+/**
+ * Whether the server takes writes; the session stays open to a replica, and to a server that was set read-only.
+ *
+ * Errors: the driver's own, when the database is away altogether.
+ */
+export async function readWritable(sql: postgres.Sql): Promise<boolean> {
+  const [row] = await sql`select current_setting('transaction_read_only') = 'off' as writable`;
+  return row!.writable;
+}
+
 /** The database's clock: canonical UTC text with microseconds. */
 export async function readNow(sql: postgres.Sql): Promise<string> {
   const [row] = await sql`

@@ -31,17 +31,22 @@ export type Settled = { status: "sent" | "failed" | "unknown" | "erased"; errorC
 /** A delivery that exists already; a sent one with a code lacks its timeline entry. */
 export type KnownDelivery = { id: string; status: string; errorCode: string | null };
 
-/** Steps 7 and 8: claims the WhatsApp delivery; recipient and instance are read with it. */
+/**
+ * Steps 7 and 8: claims the WhatsApp delivery; recipient and instance are read with it.
+ *
+ * Behaviour: asked again with the same token, the same claim is returned, until it was dispatched.
+ */
 export async function claimWhatsapp(
   sql: postgres.Sql,
   reportId: string,
   scope: Scope,
   senderTenantId: string,
+  claimToken: string,
 ): Promise<DeliveryClaim> {
   const [row] = await sql`
     with claim as materialized (
       select * from public.claim_weekly_performance_delivery(
-        p_report_id => ${reportId}::uuid, p_channel => 'whatsapp')
+        p_report_id => ${reportId}::uuid, p_channel => 'whatsapp', p_claim_token => ${claimToken}::uuid)
     )
     select c.delivery_id, c.outcome, c.claim_token, u.phone as recipient,
       (select i.instance_name from public.messaging_instances as i
@@ -52,17 +57,18 @@ export async function claimWhatsapp(
   return deliveryClaim(row);
 }
 
-/** Step 10: claims the e-mail delivery; recipient and central sender are read with it. */
+/** Step 10: claims the e-mail delivery as `claimWhatsapp` does; recipient and central sender are read with it. */
 export async function claimEmail(
   sql: postgres.Sql,
   reportId: string,
   scope: Scope,
   senderTenantId: string,
+  claimToken: string,
 ): Promise<DeliveryClaim> {
   const [row] = await sql`
     with claim as materialized (
       select * from public.claim_weekly_performance_delivery(
-        p_report_id => ${reportId}::uuid, p_channel => 'email')
+        p_report_id => ${reportId}::uuid, p_channel => 'email', p_claim_token => ${claimToken}::uuid)
     )
     select c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
       (select t.config -> 'email' from public.tenant_config as t

@@ -1,4 +1,5 @@
 import { classifyDatabaseError } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log/log.ts";
 
 /** SQLSTATE that opsctl's functions raise when it is not Monday in America/Sao_Paulo. */
 const OUTSIDE_REPORT_DAY = "OW001";
@@ -16,9 +17,15 @@ export function isRowGone(error: unknown): boolean {
   return ROW_GONE.has((error as { code?: unknown } | null)?.code);
 }
 
-/** True when the connection broke: what the database did is then not known. */
+/** True when the database is away for a moment: what it did with a call that it did not answer is not known. */
 export function isConnectionLoss(error: unknown): boolean {
   return classifyDatabaseError(error).transient;
+}
+
+/** True when the database says, by an error or a lost connection, that it is away; silence may be a lock. */
+export function isAway(error: unknown): boolean {
+  const { code, transient } = classifyDatabaseError(error);
+  return transient && code !== "DATABASE_TIMEOUT";
 }
 
 /** The code of a database failure for the log: its SQLSTATE where there is one. */
@@ -27,30 +34,54 @@ export function databaseCode(error: unknown): string {
   return sqlState ?? code;
 }
 
-/** Until when, and by which clock, a lost call is repeated. */
+/**
+ * How long one report waits for a database that is away, for each of its steps; always inside its lease. A managed
+ * failover takes 30 to 120 seconds, and for a part of them the database is there and takes no writes.
+ */
+export const REPORT_PATIENCE_MS = 120_000;
+
+/** How long the whole run waits before it breaks off with DATABASE_LOST. */
+export const RUN_PATIENCE_MS = 300_000;
+
+/** Until when, and by which clock, a lost call is repeated; `deadlineMs` is read anew after each failure. */
 export type Repetition = {
   deadlineMs: number;
   monotonicMs(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   signal: AbortSignal;
+  /** Told once when the call has to wait for longer than a moment. */
+  log?: Log;
+  /** Whether the call may succeed when it is repeated; else it fails at once. */
+  isPassing?: (error: unknown) => boolean;
 };
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
+/** From this wait on, somebody who watches the run wants to know why it stands still. */
+const NOTED_WAIT_MS = 1_000;
+
 /**
- * Repeats a call while the database is briefly away. Only for calls that the same token and values may repeat.
+ * Repeats a call while the database is away for a moment. Only for calls that the same token and values may repeat.
  *
- * Errors: the last failure once the deadline has passed or the signal is aborted; a refusal at once.
+ * Behaviour: the last try is made at the deadline and not before it.
+ * Errors:    the last failure once the deadline has passed or the signal is aborted; a refusal at once.
  */
 export async function repeatWhileLost<T>(call: () => Promise<T>, repetition: Repetition): Promise<T> {
-  const { deadlineMs, monotonicMs, sleep, signal } = repetition;
+  const { monotonicMs, sleep, signal, log, isPassing = isConnectionLoss } = repetition;
+  let isNoted = false;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
       return await call();
     } catch (error) {
-      if (!isConnectionLoss(error) || signal.aborted || monotonicMs() + waitMs > deadlineMs) throw error;
-      await sleep(waitMs, signal).catch(() => {});
+      const leftMs = repetition.deadlineMs - monotonicMs();
+      if (!isPassing(error) || signal.aborted || leftMs <= 0) throw error;
+      if (waitMs >= NOTED_WAIT_MS && !isNoted) {
+        isNoted = true;
+        const facts = { code: databaseCode(error), secondsLeft: Math.ceil(leftMs / 1000) };
+        log?.warn("The database is away for a moment: a step of the run waits for it", facts);
+      }
+      await sleep(Math.min(waitMs, leftMs), signal).catch(() => {});
     }
   }
 }

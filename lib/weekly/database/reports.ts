@@ -32,12 +32,18 @@ export type ReportContent = {
   payload: unknown;
 };
 
-/** Steps 1 and 2: claims the report and lists the owner's active connections. */
+/**
+ * Steps 1 and 2: claims the report and lists the owner's active connections.
+ *
+ * Behaviour: the token is the caller's, one for each claim: asked again with it after a lost answer, the database
+ *            returns the same claim.
+ */
 export async function claimReport(
   sql: postgres.Sql,
   scope: Scope,
   window: WindowBounds,
   schemaVersion: number,
+  claimToken: string,
 ): Promise<ReportClaim> {
   const [row] = await sql`
     with claim as materialized (
@@ -45,7 +51,7 @@ export async function claimReport(
         p_tenant_id => ${scope.tenantId}::uuid, p_user_id => ${scope.userId}::uuid,
         p_window_start => ${window.start}::text::timestamptz,
         p_window_end => ${window.end}::text::timestamptz,
-        p_schema_version => ${schemaVersion}::integer)
+        p_schema_version => ${schemaVersion}::integer, p_claim_token => ${claimToken}::uuid)
     )
     select c.report_id, c.outcome, c.claim_token,
       (select r.payload from public.weekly_performance_reports as r

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { readWeekState } from "../../ledger/week-state.ts";
-import { readLastWeek, readNow } from "./clock.ts";
+import { readLastWeek, readNow, readWritable } from "./clock.ts";
 import {
   claimEmail,
   claimWhatsapp,
@@ -40,6 +40,7 @@ export function weeklyStore(sql: postgres.Sql) {
   return {
     now: onPool(readNow),
     lastWeek: onPool(readLastWeek),
+    isWritable: onPool(readWritable),
     countScopes: onPool(countScopes),
     listScopes: onPool(listScopes),
     ownerExists: onPool(ownerExists),

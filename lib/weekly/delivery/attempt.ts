@@ -4,7 +4,13 @@ import type { ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/run-stop.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
-import { databaseCode, isOutsideReportDay, isRowGone, repeatWhileLost } from "../database/refusals.ts";
+import {
+  databaseCode,
+  isOutsideReportDay,
+  isRowGone,
+  REPORT_PATIENCE_MS,
+  repeatWhileLost,
+} from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
 import type { Payload } from "../payload.ts";
 import type { DeliveryChannel, DeliveryOutcome, FailureFacts, Prepared, ReadyDelivery } from "./channel.ts";
@@ -104,14 +110,16 @@ async function sendOnce(
 /** Passes the point of no return. Null, or the code of why it could not: then nothing may be sent. */
 async function dispatch(
   dependencies: AttemptDependencies,
-  { id, token, channel }: DeliveryInProgress,
+  { id, token, channel, leaseLeftMs }: DeliveryInProgress,
   maskedHint: string,
 ): Promise<string | null> {
   const { store, stop, log } = dependencies;
+  // What follows has to fit into the lease, too.
+  const patienceMs = Math.min(REPORT_PATIENCE_MS, leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS);
   try {
     await repeatWhileLost(() => store.dispatchDelivery({ id, token }, channel.senderTenantId!, maskedHint), {
       ...dependencies,
-      deadlineMs: dependencies.monotonicMs() + SETTLE_MS,
+      deadlineMs: dependencies.monotonicMs() + Math.max(patienceMs, SETTLE_MS),
       signal: stop.signal,
     });
     return null;

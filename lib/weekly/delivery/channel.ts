@@ -21,7 +21,8 @@ export type DeliveryChannel = {
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
   pace: Pace;
-  claim(reportId: string, scope: Scope, senderTenantId: string): Promise<DeliveryClaim>;
+  /** Asked again with the same token, it returns the same claim. */
+  claim(reportId: string, scope: Scope, senderTenantId: string, claimToken: string): Promise<DeliveryClaim>;
   prepare(claim: DeliveryClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
 };
 

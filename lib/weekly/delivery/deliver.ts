@@ -2,7 +2,12 @@ import { isErasure } from "../context/erasure.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { Tally } from "../context/summary.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
-import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import {
+  databaseCode,
+  isOutsideReportDay,
+  REPORT_PATIENCE_MS,
+  repeatWhileLost,
+} from "../database/refusals.ts";
 import type { Payload } from "../payload.ts";
 import type { CompletedReport } from "../report/complete.ts";
 import { type AttemptDependencies, attempt } from "./attempt.ts";
@@ -24,8 +29,6 @@ type DeliverableReport = CompletedReport & { payload: Payload };
 export type BusyDelivery = { busy: string };
 
 const LEASE_MS = 5 * 60_000;
-/** How long a claim is repeated while the database is away. */
-const CLAIM_MS = 20_000;
 
 /**
  * Steps 7 to 12 for one channel of one report: claim, address, dispatch, send, settle.
@@ -79,12 +82,13 @@ async function deliverOnce(
   count: Count,
 ): Promise<BusyDelivery | null> {
   const claimedAtMs = dependencies.monotonicMs();
+  const claimToken = crypto.randomUUID();
   let claim: DeliveryClaim;
   try {
-    // Repeated after a lost answer, a claim that did take place is found busy: nothing is sent twice.
-    claim = await repeatWhileLost(() => channel.claim(report.id, report.scope, channel.senderTenantId!), {
-      deadlineMs: claimedAtMs + CLAIM_MS,
+    const claimOnce = () => channel.claim(report.id, report.scope, channel.senderTenantId!, claimToken);
+    claim = await repeatWhileLost(claimOnce, {
       ...dependencies,
+      deadlineMs: claimedAtMs + REPORT_PATIENCE_MS,
       signal: dependencies.stop.signal,
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { ApplicationClient, EditorialAnswer } from "../../providers/application/client.ts";
 import { type EditorialSummary, type Failure, noEditorials } from "../context/summary.ts";
+import { isConnectionLoss } from "../database/refusals.ts";
 
 /** How many tenants one call covers, and the most language-model calls it may use for them. */
 const BATCH_SIZE = 3;
@@ -16,10 +17,23 @@ export type DrainDependencies = {
   fail(failure: Failure): void;
 };
 
+/** How far a drain has come; one whose lock was lost goes on from here. `result` is null until it has ended. */
+export type DrainState = {
+  summary: EditorialSummary;
+  progress: CursorProgress;
+  result: EditorialSummary | null;
+};
+
+/** A drain that has made no call. */
+export function newDrain(): DrainState {
+  return { summary: noEditorials("completed", null), progress: new CursorProgress(), result: null };
+}
+
 /**
  * Steps 13 and 14: calls the editorial route until it has seen every tenant, within the ceiling of model calls.
  *
- * Behaviour: `confirm` proves before each call that this process still holds the drain's lock.
+ * Behaviour: `confirm` proves before each call that this process still holds the drain's lock. When the database is
+ *            away, its error is thrown: called again with the same state and a lock, the drain goes on where it was.
  * Errors:    SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED before a call that the ceiling does not cover,
  *            SOCIAL_EDITORIALS_NO_PROGRESS after three answers in a row that did not advance the cursor, and the codes
  *            of the route; the run repeats none of these calls.
@@ -29,16 +43,15 @@ export async function drainEditorials(
   dependencies: DrainDependencies,
   maxLlmCalls: number,
   confirm: () => Promise<void>,
+  state: DrainState = newDrain(),
 ): Promise<EditorialSummary> {
-  const summary = noEditorials("completed", null);
+  const { summary, progress } = state;
   const end = (code: string | null): EditorialSummary => {
-    const verdict = code ?? (summary.tenantFailures > 0 ? "SOCIAL_EDITORIALS_TENANT_FAILURES" : null);
-    if (verdict === null) return summary;
-    dependencies.fail({ step: "editorials", code: verdict });
-    return { ...summary, status: "failed", code: verdict };
+    state.result = resultOf(dependencies, summary, code);
+    return state.result;
   };
 
-  const progress = new CursorProgress();
+  if (state.result !== null) return state.result;
   for (;;) {
     if (maxLlmCalls - summary.llmCalls < BATCH_SIZE) return end("SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED");
     const refusal = await refusalToCall(dependencies, confirm);
@@ -63,6 +76,18 @@ export async function drainEditorials(
   }
 }
 
+/** The summary of a drain that ends with this code, or without one; a failure is told. */
+function resultOf(
+  { fail }: DrainDependencies,
+  summary: EditorialSummary,
+  code: string | null,
+): EditorialSummary {
+  const verdict = code ?? (summary.tenantFailures > 0 ? "SOCIAL_EDITORIALS_TENANT_FAILURES" : null);
+  if (verdict === null) return summary;
+  fail({ step: "editorials", code: verdict });
+  return { ...summary, status: "failed", code: verdict };
+}
+
 /** Null when the next call may begin, else the code of why not. */
 async function refusalToCall(
   { refusal }: DrainDependencies,
@@ -72,7 +97,8 @@ async function refusalToCall(
     const code = await refusal();
     if (code === null) await confirm();
     return code;
-  } catch {
+  } catch (error) {
+    if (isConnectionLoss(error)) throw error;
     return "SOCIAL_EDITORIALS_LOCK_LOST";
   }
 }

@@ -1,7 +1,7 @@
 import { type Run, refusalToBegin } from "../context/run.ts";
 import { type EditorialSummary, noEditorials } from "../context/summary.ts";
-import { databaseCode } from "../database/refusals.ts";
-import { drainEditorials } from "./drain.ts";
+import { databaseCode, isConnectionLoss, RUN_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
+import { drainEditorials, newDrain } from "./drain.ts";
 
 /**
  * Steps 13 and 14: the editorial drain, unless this run leaves it out; at most one at a time over all hosts.
@@ -34,20 +34,60 @@ export async function editorialStep(run: Run): Promise<EditorialSummary> {
     signal: run.stop.abandon,
     fail: tally.fail,
   };
-  // Kept here as well: when the lock breaks at the very end, the summary still has what the drain did.
-  let drained = noEditorials("failed", null);
+  // Kept here: when the lock is lost, the drain goes on from it, and in the end the summary has what the drain did.
+  const drain = newDrain();
   try {
-    const result = await dependencies.store.withDrainLock(async (confirm) => {
-      drained = await drainEditorials(drainDependencies, maxLlmCalls, confirm);
-      return drained;
-    });
+    const result = await drainUnderLock(run, (confirm) =>
+      drainEditorials(drainDependencies, maxLlmCalls, confirm, drain),
+    );
     if (result !== "busy") return result;
     dependencies.log.info("Another run drains the editorials", { code: "SOCIAL_EDITORIALS_BUSY" });
     return noEditorials("skipped", "SOCIAL_EDITORIALS_BUSY");
   } catch (error) {
     const code = "SOCIAL_EDITORIALS_LOCK_LOST";
     dependencies.log.error("The editorial drain broke off", { code, cause: databaseCode(error) });
+    const drained = drain.result ?? drain.summary;
     if (drained.code === null) tally.fail({ step: "editorials", code });
     return { ...drained, status: "failed", code: drained.code ?? code };
   }
+}
+
+/** How long the session that had the lock may still hold it after this process has lost it. */
+const GHOST_MS = 2_000;
+
+const LOCK_TAKEN = new Error("another session has the drain's lock, which this run had before");
+
+/**
+ * Drains under the lock, and takes the lock again when the database was away in between.
+ *
+ * Errors: the database's own once it has been away for too long; LOCK_TAKEN when another process has the lock by then.
+ */
+async function drainUnderLock(
+  { dependencies, stop }: Run,
+  drain: (confirm: () => Promise<void>) => Promise<EditorialSummary>,
+): Promise<EditorialSummary | "busy"> {
+  const { store, monotonicMs } = dependencies;
+  let drained: Promise<EditorialSummary> | null = null;
+  let lockedMs = monotonicMs();
+  const lockAndDrain = async () => {
+    // A call that was in flight when the lock was lost goes on until its peer has answered.
+    await drained?.catch(() => {});
+    const result = await store.withDrainLock((confirm) => {
+      drained = drain(confirm).finally(() => {
+        lockedMs = monotonicMs();
+      });
+      return drained;
+    });
+    if (result === "busy" && drained !== null) throw LOCK_TAKEN;
+    return result;
+  };
+  return await repeatWhileLost(lockAndDrain, {
+    ...dependencies,
+    signal: stop.signal,
+    get deadlineMs() {
+      return lockedMs + RUN_PATIENCE_MS;
+    },
+    isPassing: (error) =>
+      error === LOCK_TAKEN ? monotonicMs() < lockedMs + GHOST_MS : isConnectionLoss(error),
+  });
 }

@@ -1,6 +1,6 @@
 import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
-import { repeatWhileLost } from "../database/refusals.ts";
+import { REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
 import { SOCIAL_RETRY } from "../outage/put-back.ts";
@@ -13,7 +13,7 @@ import {
   LEASE_EXHAUSTED,
   LEFT_OUT,
 } from "./collect.ts";
-import { DATABASE_AWAY_MS, type ReportInProgress } from "./in-progress.ts";
+import type { ReportInProgress } from "./in-progress.ts";
 import { PutBack, ReportFailure } from "./report-failure.ts";
 
 /** One owner's connections with their answers, and the week's rows. */
@@ -141,8 +141,8 @@ async function readRows(
   const { dependencies, stop } = run;
   const analysed = connections.filter(({ code }) => code === null).map(({ id }) => id);
   return await repeatWhileLost(() => dependencies.store.readEvidence(report.scope, report.window, analysed), {
-    deadlineMs: dependencies.monotonicMs() + Math.min(DATABASE_AWAY_MS, leaseLeftMs()),
     ...dependencies,
+    deadlineMs: dependencies.monotonicMs() + Math.min(REPORT_PATIENCE_MS, leaseLeftMs()),
     signal: stop.signal,
   }).catch((error: unknown) => {
     throw new ReportFailure("report_evidence_failed", error);

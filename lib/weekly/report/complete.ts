@@ -6,7 +6,13 @@ import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
 import type { DeliveryChannelName, KnownDelivery } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
-import { databaseCode, isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import {
+  databaseCode,
+  isConnectionLoss,
+  isOutsideReportDay,
+  REPORT_PATIENCE_MS,
+  repeatWhileLost,
+} from "../database/refusals.ts";
 import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { Turn } from "../outage/admission.ts";
@@ -34,9 +40,7 @@ export type ReportResult =
   | { status: "busy" | "ineligible" | "failed" | "put_back" | "stopped" };
 
 const REPORT_LEASE_MS = 20 * 60_000;
-/** How long a claim is repeated while the database is away. */
-const CLAIM_MS = 20_000;
-/** The same for marking a report as failed; its lease ends in any case. */
+/** How long a report is marked as failed for a database that it has waited for already; its lease ends in any case. */
 const FAIL_MS = 5_000;
 
 /**
@@ -75,11 +79,13 @@ export async function completeReport(run: Run, owner: Owner, turn: Turn): Promis
   }); // 3 to 6
 }
 
-/** Repeated after a lost answer, a claim that did take place is found busy: nothing is done twice. */
+/** Repeated with its token after a lost answer, a claim that did take place is returned again. */
 async function claimReport(run: Run, scope: Scope, claimedAtMs: number): Promise<ReportClaim> {
-  return await repeatWhileLost(() => run.dependencies.store.claimReport(scope, run.window, SCHEMA_VERSION), {
-    deadlineMs: claimedAtMs + CLAIM_MS,
+  const token = crypto.randomUUID();
+  const claimOnce = () => run.dependencies.store.claimReport(scope, run.window, SCHEMA_VERSION, token);
+  return await repeatWhileLost(claimOnce, {
     ...run.dependencies,
+    deadlineMs: claimedAtMs + REPORT_PATIENCE_MS,
     signal: run.stop.signal,
   });
 }
@@ -97,7 +103,7 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
     if (error instanceof PutBack) return await putBack(run, work.report, error);
     const { code, cause } =
       error instanceof ReportFailure ? error : { code: "report_persist_failed", cause: error };
-    await failRow(run, work.report, code);
+    await failRow(run, work.report, { code, cause });
     return failed(run, { scope, code, cause, reportId: id });
   }
 }
@@ -105,7 +111,7 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
 /** The row is free for anyone at once: nothing waits under a lease. */
 async function putBack(run: Run, report: ClaimedReport, { code, answers }: PutBack): Promise<ReportResult> {
   const { id: reportId, scope } = report;
-  await failRow(run, report, code);
+  await failRow(run, report, { code });
   run.putBack.add({ scope, reportId, code, answers });
   run.dependencies.log.debug("A report waits for the application", {
     code,
@@ -115,10 +121,15 @@ async function putBack(run: Run, report: ClaimedReport, { code, answers }: PutBa
   return { status: "put_back" };
 }
 
-async function failRow(run: Run, report: ClaimedReport, code: string): Promise<void> {
+async function failRow(
+  run: Run,
+  report: ClaimedReport,
+  { code, cause }: { code: string; cause?: unknown },
+): Promise<void> {
+  const patienceMs = isConnectionLoss(cause) ? FAIL_MS : REPORT_PATIENCE_MS;
   await repeatWhileLost(() => run.dependencies.store.failReport(report, code), {
-    deadlineMs: run.dependencies.monotonicMs() + FAIL_MS,
     ...run.dependencies,
+    deadlineMs: run.dependencies.monotonicMs() + patienceMs,
     signal: run.stop.signal,
   }).catch(() => {
     // No longer ours, or out of reach: the lease ends by itself.

@@ -13,6 +13,3 @@ export type ReportInProgress = {
   /** Answers that stand from the first time. */
   answers: RememberedAnswers | null;
 };
-
-/** How long reading and persisting may each wait for a database that is briefly away; well inside the lease. */
-export const DATABASE_AWAY_MS = 60_000;

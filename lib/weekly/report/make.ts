@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
-import { isOutsideReportDay, repeatWhileLost } from "../database/refusals.ts";
+import { isOutsideReportDay, REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import type { ReportContent } from "../database/reports.ts";
 import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import { buildPayload } from "./build-payload.ts";
@@ -10,7 +10,7 @@ import { LEFT_OUT } from "./collect.ts";
 import { type CollectedOwner, collectOwner } from "./collect-owner.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { DATABASE_AWAY_MS, type ReportInProgress } from "./in-progress.ts";
+import type { ReportInProgress } from "./in-progress.ts";
 import { ReportFailure } from "./report-failure.ts";
 
 /**
@@ -59,6 +59,7 @@ function countNetworks(
     tally.fail({ step: "social", code, tenantId: report.scope.tenantId, reportId: report.id });
   }
 }
+
 /** The payload says nothing of a score that was refused, so the log does. */
 function warnOfRefusedScore(
   run: Run,
@@ -81,8 +82,8 @@ async function persist(
 ): Promise<unknown> {
   const { dependencies, stop } = run;
   return await repeatWhileLost(() => dependencies.store.persistReport(report, content), {
-    deadlineMs: dependencies.monotonicMs() + Math.min(DATABASE_AWAY_MS, leaseLeftMs()),
     ...dependencies,
+    deadlineMs: dependencies.monotonicMs() + Math.min(REPORT_PATIENCE_MS, leaseLeftMs()),
     signal: stop.signal,
   }).catch((error: unknown) => {
     if (!isOutsideReportDay(error)) throw error;
