@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import postgres from "postgres";
 import { type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { opsctlBinary } from "../support/binary.ts";
-import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
-import { type SeededOwner, seedOwner, seedSenders, setClock, writeAnalysis } from "../support/seed.ts";
+import { type PostgresServer, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { type SeededOwner, seedOwner, seedSenders, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
 import { buildGates } from "./gates.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
@@ -36,16 +37,29 @@ export type Arena = {
 };
 
 /** Settings of an arena. */
-export type ArenaOptions = { owners: number; latencyMs?: number; editorials?: boolean };
+export type ArenaOptions = {
+  owners: number;
+  latencyMs?: number;
+  editorials?: boolean;
+  /** The database's server, when it is not the shared one, and the port of a relay that leads to it. */
+  server?: PostgresServer;
+  through?: number;
+  /** Whether the analyses are there before the run: the application then needs no database. */
+  analyzed?: boolean;
+};
 
 /** Opens an arena; its owners are in key order and everything about them is in order. */
 export async function openArena({
   owners: count,
   latencyMs,
   editorials = false,
+  server,
+  through,
+  analyzed = false,
 }: ArenaOptions): Promise<Arena> {
   const binary = await opsctlBinary();
-  const db = await (await sharedPostgres()).createDatabase();
+  const direct = await (server ?? (await sharedPostgres())).createDatabase();
+  const db = through === undefined ? direct : led(direct, through);
   await buildGates(db.sql);
   let minutes = 0;
   const showTime = () => {
@@ -57,14 +71,16 @@ export async function openArena({
   const owners: SeededOwner[] = [];
   for (let i = 0; i < count; i += 1) {
     const tenantId = `10000000-0000-4000-8000-${String(i).padStart(12, "0")}`;
-    owners.push(await seedOwner(db.sql, { tenantId }));
+    const owner = await seedOwner(db.sql, { tenantId });
+    owners.push(owner);
+    if (analyzed) await analyze(db, owner);
   }
 
   const application = await startApplication({
     latencyMs,
     triggerSecret: TRIGGER_SECRET,
     cronSecret: CRON_SECRET,
-    onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
+    onAnalyze: async (body) => (analyzed ? undefined : await writeAnalysis(db.sql, body, { score: 73 })),
   });
   const gateway = await startGateway({ latencyMs, adminKey: ADMIN_KEY });
   const email = await startEmailProvider({ latencyMs, apiKey: API_KEY });
@@ -115,4 +131,27 @@ export async function openArena({
       rmSync(logDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The same database through a relay, so that it is found again where the relay leads. */
+function led(direct: TestDatabase, port: number): TestDatabase {
+  const url = new URL(direct.url);
+  url.port = String(port);
+  const sql = postgres(url.href, { max: 5, onnotice: () => {} });
+  return {
+    ...direct,
+    url: url.href,
+    sql,
+    // Its server is the test's own, which stops it.
+    drop: async () => {
+      await Promise.all([sql.end({ timeout: 1 }), direct.sql.end({ timeout: 1 })]);
+    },
+  };
+}
+
+async function analyze({ sql }: TestDatabase, { tenantId, userId, connections }: SeededOwner): Promise<void> {
+  for (const { id } of connections) {
+    const body = { tenantId, userId, connectionId: id, windowStart: WEEK.start, windowEnd: WEEK.end };
+    await writeAnalysis(sql, body, { score: 73 });
+  }
 }

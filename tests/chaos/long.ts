@@ -4,6 +4,7 @@
  * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (20).
  */
 import { describe, test } from "bun:test";
+import { pauseWrites, promoteReplica, restartAndCut } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
 import { interruptBusyRun, interruptHangingSend } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
@@ -33,6 +34,14 @@ describe("kills at every point of the run flow", () => {
   test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
     killAt(point, { thorough: true }),
   );
+});
+
+describe("a database that moves while 1,500 owners get their reports", () => {
+  test("read-only for 2 seconds", () => pauseWrites({ owners: 1_500, awayMs: 2_000 }));
+  test("read-only for 90 seconds", () => pauseWrites({ owners: 1_500, awayMs: 90_000 }));
+  test("its server starts again, its connections break, it crashes", () =>
+    restartAndCut({ owners: 1_500, awayMs: 30_000 }));
+  test("a replica takes over after a minute", () => promoteReplica({ owners: 1_500, awayMs: 30_000 }));
 });
 
 describe("processes at once, and signals", () => {

@@ -1,5 +1,6 @@
 /** The disturbances that every `make test` goes through; `make chaos` runs them longer and at random. */
 import { describe, setDefaultTimeout, test } from "bun:test";
+import { promoteReplica } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
 import { interruptBusyRun } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
@@ -20,6 +21,8 @@ describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses noth
   test("killed at random, with a fixed seed", async () => {
     await killAtRandom(20261123, 12);
   });
+
+  test("a replica takes over in the middle of a run", () => promoteReplica({ owners: 60, awayMs: 500 }));
 
   test("SIGTERM in the middle of a run", () => interruptBusyRun("SIGTERM"));
 });

@@ -12,6 +12,10 @@ export type TcpProxy = {
   /** Cuts every connection and refuses new ones, until `open`. */
   close(): void;
   open(): void;
+  /** Lets every open connection fall silent for good: nothing arrives any more, and nothing breaks. */
+  silence(): void;
+  /** Leads new connections to another port. */
+  lead(port: number): void;
   /**
    * The next statement that names `text` is carried out, and its answer never arrives: the connection breaks in its
    * place. Works on a statement's first use of a connection, while its text is sent.
@@ -27,12 +31,15 @@ const COMMITTED = Buffer.from("SELECT 1\0Z\0\0\0\x05I", "latin1");
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let closed = false;
+  let target = targetPort;
+  let silenced = 0;
   let wanted: string | null = null;
 
   const server = createServer((client) => {
     if (closed) return void client.destroy();
-    const upstream = connect(targetPort, "127.0.0.1");
+    const upstream = connect(target, "127.0.0.1");
     let losing = false;
+    const generation = silenced;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => {});
@@ -43,6 +50,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       });
     }
     client.on("data", (bytes: Buffer) => {
+      if (generation < silenced) return;
       if (wanted !== null && bytes.includes(wanted)) {
         losing = true;
         wanted = null;
@@ -50,6 +58,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
+      if (generation < silenced) return;
       if (losing && bytes.includes(COMMITTED)) {
         proxy.lost += 1;
         client.destroy();
@@ -72,6 +81,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     open() {
       closed = false;
+    },
+    silence() {
+      silenced += 1;
+    },
+    lead(port) {
+      target = port;
     },
     loseAnswerTo(text) {
       wanted = text;

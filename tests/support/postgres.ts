@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
@@ -25,6 +25,12 @@ export type PostgresServer = {
   url(database: string, user?: string): string;
   /** A new database with the application's tables and, unless `migrated` is false, opsctl's. */
   createDatabase(options?: { migrated?: boolean; appSchema?: boolean }): Promise<TestDatabase>;
+  /** Where its data are. */
+  dataDir: string;
+  /** Stops the server and keeps its data; `immediate` is a crash. */
+  halt(mode: "fast" | "immediate"): Promise<void>;
+  /** Starts the server that was halted, on the same port. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -48,18 +54,26 @@ export const HOSTED_DEFAULT_PRIVILEGES = `
 
 /**
  * Stops the server and removes its folders once the process that started it closes the pipe, or is gone, killed or not.
- * It is there before the folders have anything in them, and gets the server's id later; the copying of a process that
- * was killed may go on for a moment.
+ * It is there before the folders have anything in them, and gets the server's id later: the last line that it has read,
+ * empty while the server is halted. The copying of a process that was killed may go on for a moment.
  */
-const GUARDIAN = `read -r server
-cat
+const GUARDIAN = `while read -r line; do server="$line"; done
 left=200
 [ -z "$server" ] || kill -INT "$server"
 while [ -n "$server" ] && kill -0 "$server" && [ $((left -= 1)) -gt 0 ]; do sleep 0.05; done
 until rm -rf "$@" || [ $((left -= 1)) -lt 0 ]; do sleep 0.05; done`;
 
-/** What a server is started with; `inMemory` is for data that need not last, and of which there is not too much. */
-export type PostgresOptions = { major?: number; settings?: Record<string, string>; inMemory?: boolean };
+/**
+ * What a server is started with; `inMemory` is for data that need not last, and of which there is not too much.
+ *
+ * Shape: with `standbyOf` it is a hot standby of that server, which is halted for a moment to be copied.
+ */
+export type PostgresOptions = {
+  major?: number;
+  settings?: Record<string, string>;
+  inMemory?: boolean;
+  standbyOf?: PostgresServer;
+};
 
 /** Starts a server on a free loopback port; `settings` are added to its command line. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -69,10 +83,21 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const prepared = options.inMemory ? preparedFolder(options.major) : undefined;
   const native = programs(prepared ?? home, options.major);
   const data = join(parent, "data");
-  if (prepared === undefined) initialise(data, native, home, PASSWORD);
+  if (options.standbyOf !== undefined) await follow(options.standbyOf, data);
+  else if (prepared === undefined) initialise(data, native, home, PASSWORD);
   else copyData(join(prepared, "data"), data);
   const settings = { ...(options.inMemory ? { max_wal_size: "128MB" } : {}), ...options.settings };
   return serverOn(await launch({ home, native, data, guardian }, settings), prepared !== undefined);
+}
+
+/** Makes the data of a hot standby. */
+async function follow(primary: PostgresServer, data: string): Promise<void> {
+  await primary.halt("fast");
+  copyData(primary.dataDir, data);
+  writeFileSync(join(data, "standby.signal"), "");
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres password=${PASSWORD}`;
+  writeFileSync(join(data, "postgresql.auto.conf"), `primary_conninfo = '${from}'\n`);
+  await primary.resume();
 }
 
 /** Makes what the servers of one run of the tests begin with: programs, and data with the template database. */
@@ -115,7 +140,7 @@ function startGuardian(folders: string[]): Guardian {
 
 type Guardian = ChildProcessByStdio<Writable, null, null>;
 /** A server that listens, and the process that stops it. */
-type Launched = { port: number; guardian: Guardian };
+type Launched = { port: number; guardian: Guardian } & Pick<PostgresServer, "dataDir" | "halt" | "resume">;
 /** Where a server finds its files, and the process that removes them. */
 type Files = { home: string; native: string; data: string; guardian: Guardian };
 
@@ -134,31 +159,42 @@ async function launch(
     log_min_messages: "panic",
     ...more,
   };
-  const child = spawn(
-    join(native, "bin/postgres"),
-    ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
-    { ...AS_SERVER, cwd: home, stdio: "ignore", detached: true },
-  );
-  guardian.stdin.write(`${child.pid}\n`);
-  try {
+  let child: ChildProcess;
+  const resume = async () => {
+    child = spawn(
+      join(native, "bin/postgres"),
+      ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      // Apart from our process group: an interrupt at the terminal must let the caller finish with its database.
+      { ...AS_SERVER, cwd: home, stdio: "ignore", detached: true },
+    );
+    guardian.stdin.write(`${child.pid}\n`);
     await reachable(urlAt(port, "postgres"), child);
+  };
+  const halt = async (mode: "fast" | "immediate") => {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
+    await ended;
+    guardian.stdin.write("\n");
+  };
+  try {
+    await resume();
   } catch (error) {
     guardian.stdin.end();
     throw error;
   }
-  return { port, guardian };
+  return { port, guardian, dataDir: data, halt, resume };
 }
 
 function urlAt(port: number, database: string, user = "postgres"): string {
   return `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;
 }
 
-function serverOn({ port, guardian }: Launched, hasTemplate: boolean): PostgresServer {
+function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean): PostgresServer {
   const url = (database: string, user?: string) => urlAt(port, database, user);
   const admin = postgres(url("postgres"), { max: 2, onnotice: () => {} });
   let template = hasTemplate ? Promise.resolve() : undefined;
   return {
+    ...control,
     port,
     url,
     async createDatabase({ migrated = true, appSchema = true } = {}) {

@@ -79,7 +79,34 @@ describe.concurrent("what never answers", () => {
     expect(fixture.gateway.routes.send.calls).toHaveLength(1);
   });
 
-  test("a database that goes away for good ends the run", async () => {
+  test("a database that stops and starts again costs time, and no report", async () => {
+    const server = await startPostgres();
+    await using _ = { [Symbol.asyncDispose]: () => server.stop() };
+    await using fixture = await openFixture({ server });
+    for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
+    const barrier = closedBarrier();
+    const { onAnalyze } = fixture;
+    fixture.onAnalyze = async (body) => {
+      await barrier.pass();
+      await onAnalyze(body);
+    };
+
+    const running = await fixture.start(["weekly", "--json"]);
+    await barrier.reachedBy(running);
+    await server.halt("fast");
+    await server.resume();
+    barrier.open();
+    const ended = await running.ended;
+
+    expect(ended.exitCode, ended.stdout).toBe(0);
+    expect(ended.summary).toMatchObject({
+      reports: { completed: 3, failed: 0 },
+      whatsapp: { sent: 3 },
+      email: { sent: 3 },
+    });
+  });
+
+  test("a database that goes away for good leaves the run's end to a signal", async () => {
     const server = await startPostgres();
     let isStopped = false;
     await using fixture = await openFixture({ server });
@@ -94,13 +121,18 @@ describe.concurrent("what never answers", () => {
     await server.stop();
     isStopped = true;
     barrier.open();
+    // It would wait for five minutes, and says so.
+    await new Promise<void>((resolve) => {
+      running.child.stderr!.on("data", (text: string) => void (text.includes("is away") && resolve()));
+    });
+    running.kill("SIGTERM");
     const ended = await running.ended;
 
     expect(ended.exitCode).toBe(1);
     expect(ended.summary).toMatchObject({
       status: "failed",
       exitCode: 1,
-      error: { code: "DATABASE_LOST" },
+      error: { code: "RUN_INTERRUPTED" },
       reports: { scopes: 3, completed: 0, failed: 3 },
       whatsapp: { sent: 0 },
       heartbeat: "kept",

@@ -193,6 +193,44 @@ describe("openDatabase() fails", () => {
   });
 });
 
+describe("a server that refuses a write as read-only", () => {
+  const readOnly = (sql: Database["sql"]) =>
+    sql.unsafe("begin read only; create table never (n int)").then(undefined, classifyDatabaseError);
+  const pid = async (sql: Database["sql"]) => (await sql`select pg_backend_pid() as pid`)[0]?.pid;
+
+  test("gets no further statement on that connection: the next one leads to the new primary", async () => {
+    await using proxy = await proxyTo(server.port);
+    const db = await open(at(proxy.port), { max: 1 });
+    const before = await pid(db.sql);
+    expect(await pid(db.sql)).toBe(before);
+    expect(await readOnly(db.sql)).toMatchObject({ code: "DATABASE_READ_ONLY", transient: true });
+    expect(await pid(db.sql)).not.toBe(before);
+    expect(proxy.connections()).toBe(2);
+    await db.close();
+  });
+
+  test("in a transaction: it fails as read-only, and the process goes on", async () => {
+    const db = await open(at(server.port), { max: 1 });
+    const before = await pid(db.sql);
+    const refused = db.sql.begin("read only", async (tx) => await tx`create table never (n int)`);
+    expect(await refused.then(undefined, classifyDatabaseError)).toMatchObject({
+      code: "DATABASE_READ_ONLY",
+    });
+    expect(await pid(db.sql)).not.toBe(before);
+    await db.close();
+  });
+
+  test("keeps the connection after any other refusal, also one that tells of such a code", async () => {
+    const db = await open(at(server.port), { max: 1 });
+    const before = await pid(db.sql);
+    await db.sql`select 1 / 0`.catch(() => {});
+    await db.sql.unsafe("do $$ begin raise 'VERROR C25006 VERROR'; end $$").catch(() => {});
+    await db.sql`select 'VERROR', 'C25006'`;
+    expect(await pid(db.sql)).toBe(before);
+    await db.close();
+  });
+});
+
 describe("a lost connection", () => {
   test("ends the statement in flight, and the next one goes through", async () => {
     await using proxy = await proxyTo(server.port);

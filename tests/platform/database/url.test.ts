@@ -39,6 +39,18 @@ describe("parseDatabaseUrl()", () => {
     expect(parsed("postgres://u@[::1]:5433/db")).toMatchObject({ host: "::1", port: 5433 });
   });
 
+  test("takes a login without a host before the query, as libpq does", () => {
+    const expected = { socketPath: "/run/pg/.s.PGSQL.5433", user: "u", password: "p@/w", database: "db" };
+    for (const url of [
+      "postgres://u:p%40%2Fw@/db?host=/run/pg&port=5433",
+      "postgres://u:p%40%2Fw@:5433/db?host=/run/pg",
+      "postgresql://u:p%40%2Fw@?host=%2Frun%2Fpg&port=5433&dbname=db",
+    ])
+      expect(parsed(url)).toMatchObject(expected);
+    expect(parsed("postgres://u@/db")).toMatchObject({ host: "localhost", database: "db" });
+    expect(parseDatabaseUrl("postgres://u@ /db")).toBe("is not a valid postgres:// URL");
+  });
+
   test("takes port and database from the query, too, and keeps them from the server's settings", () => {
     const address = parsed("postgres:///?host=/tmp&port=5433&dbname=my%20db&user=u&client_encoding=LATIN1");
     expect(address).toMatchObject({ socketPath: "/tmp/.s.PGSQL.5433", database: "my db", startup: {} });

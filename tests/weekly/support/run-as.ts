@@ -6,18 +6,20 @@ import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts"
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
-import type { WeeklyFixture } from "./weekly-fixture.ts";
+import type { FixtureChanges, WeeklyFixture } from "./weekly-fixture.ts";
 
 /** Runs as `login`, with everything else of the fixture as it is. */
 export async function runAs(
   weekly: WeeklyFixture,
   login: string,
   options: Partial<WeeklyOptions> = {},
+  changes: Omit<FixtureChanges, "store"> = {},
 ): Promise<WeeklySummary> {
   const url = (await sharedPostgres()).url(weekly.db.name, login);
   const database = await openDatabase(new Secret(url), { max: 10, applicationName: "opsctl-test" });
   try {
     return await weekly.run(options, {
+      ...changes,
       store: weeklyStore(database.sql),
       checkReadiness: () => checkReadiness(database.sql),
     });

@@ -25,7 +25,7 @@ import {
   startEmailProvider,
 } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
-import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
@@ -66,9 +66,9 @@ export type WeeklyFixture = {
 
 /** Starts a database of its own with the clock on a Monday, and the three peers. */
 export async function weeklyFixture(
-  options: { clock?: string; email?: Partial<EmailProviderOptions> } = {},
+  options: { clock?: string; email?: Partial<EmailProviderOptions>; server?: PostgresServer } = {},
 ): Promise<WeeklyFixture> {
-  const db = await (await sharedPostgres()).createDatabase();
+  const db = await (options.server ?? (await sharedPostgres())).createDatabase();
   await setClock(db.sql, options.clock ?? MONDAY);
   const senders = await seedSenders(db.sql);
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-log-"));
@@ -131,6 +131,7 @@ export async function weeklyFixture(
             interrupt: new AbortController().signal,
             onBegin() {},
             statementLimitMs: 60_000,
+            renewConnections: database.renew,
             monotonicMs: () => performance.now(),
             sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
             version: "0.0.0-test",

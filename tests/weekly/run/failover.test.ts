@@ -1,0 +1,354 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import postgres from "postgres";
+import type { Store } from "../../../lib/weekly/database/store.ts";
+import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
+import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
+import { newLogin } from "../../support/roles.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { type Fault, faultsOf, setReadOnly } from "../support/faults.ts";
+import { deliveryStates } from "../support/ledger.ts";
+import { type FixtureChanges, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
+
+setDefaultTimeout(60_000);
+
+let server: PostgresServer;
+let weekly: WeeklyFixture;
+let proxy: TcpProxy;
+let login: string;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  // The application and the test write at any time.
+  const admin = postgres(server.url("postgres"), { max: 1 });
+  await admin`alter role postgres set default_transaction_read_only = off`;
+  await admin.end();
+  weekly = await weeklyFixture({ server });
+  proxy = await startTcpProxy(server.port);
+  login = await newLogin(weekly.db.sql, "grant service_role to");
+  databaseUrl = server.url(weekly.db.name, login).replace(`:${server.port}/`, `:${proxy.port}/`);
+});
+afterEach(async () => {
+  const { sql } = weekly.db;
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (const table of ["weekly_performance_deliveries", "weekly_performance_reports", "timeline_entries"])
+      await tx.unsafe(`delete from ${table}`);
+    await tx`delete from tenants where id in (select tenant_id from users where role = 'owner')`;
+    await tx`delete from users where role = 'owner'`;
+  });
+  weekly.gateway.accepted.length = 0;
+  weekly.email.accepted.length = 0;
+});
+afterAll(async () => {
+  await proxy.stop();
+  await weekly[Symbol.asyncDispose]();
+  await server.stop();
+});
+
+const FAULTS = faultsOf(() => ({ server, sql: weekly.db.sql, login, proxy }));
+type FaultName = keyof typeof FAULTS;
+const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+type Step = Exclude<
+  keyof Store,
+  "withDrainLock" | "readDelivery" | "readSenders" | "listRecipients" | "failReport"
+>;
+
+/**
+ * A clock and a sleep in which waiting takes no time, and a fault that begins when it is told to and ends once so much
+ * of that time has passed.
+ */
+function faultFor(fault: Fault, durationMs: number) {
+  let skippedMs = 0;
+  let endsAtMs: number | null = null;
+  let isOver = false;
+  const monotonicMs = () => performance.now() + skippedMs;
+  return {
+    async begin() {
+      if (endsAtMs !== null) return;
+      endsAtMs = monotonicMs() + durationMs;
+      await fault.begin();
+    },
+    isOver: () => isOver,
+    async end() {
+      if (endsAtMs === null || isOver) return;
+      isOver = true;
+      await fault.end();
+    },
+    time: {
+      monotonicMs,
+      async sleep(this: unknown, ms: number, signal?: AbortSignal) {
+        signal?.throwIfAborted();
+        skippedMs += ms;
+        if (endsAtMs !== null && monotonicMs() >= endsAtMs && !isOver) {
+          isOver = true;
+          await fault.end();
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    },
+  };
+}
+
+/** Begins the fault before the first use of one step, or the n-th. */
+function before(step: Step, begin: () => Promise<void>, nth = 1): NonNullable<FixtureChanges["wrapStore"]> {
+  let uses = 0;
+  return (store) => ({
+    [step]: async (...args: never[]) => {
+      uses += 1;
+      if (uses === nth) await begin();
+      return await (store[step] as (...given: never[]) => Promise<unknown>)(...args);
+    },
+  });
+}
+
+/** As many as the fixture's pool has. */
+const CONNECTIONS = 10;
+
+const STEPS: Step[] = [
+  "countScopes",
+  "listScopes",
+  "claimReport",
+  "readEvidence",
+  "persistReport",
+  "claimWhatsapp",
+  "dispatchDelivery",
+  "settleDelivery",
+  "claimEmail",
+];
+
+const CASES = FAULT_NAMES.flatMap((name) =>
+  STEPS.flatMap((step) =>
+    (name === "read-only" ? [2, 30, 90] : [90]).map((seconds) => [name, step, seconds] as const),
+  ),
+);
+
+describe("runWeekly() on a database that is away for a while costs time, and no report", () => {
+  test.each(CASES)("%s, from %s on, for %d s", async (name, step, seconds) => {
+    await seedOwner(weekly.db.sql);
+    await seedOwner(weekly.db.sql);
+    const fault = faultFor(FAULTS[name], seconds * 1000);
+    try {
+      const summary = await weekly.run(
+        { concurrency: 1 },
+        { databaseUrl, ...fault.time, wrapStore: before(step, fault.begin) },
+      );
+      expect(summary).toMatchObject({ status: "success", heartbeat: "written", failures: [] });
+    } finally {
+      await fault.end();
+    }
+    expect(await deliveryStates(weekly)).toEqual(["email sent x2", "whatsapp sent x2"]);
+    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([2, 2]);
+    const attempts = await weekly.db.sql`
+      select attempts from weekly_performance_reports union select attempts from weekly_performance_deliveries`;
+    expect(attempts.map((row) => row.attempts)).toEqual([1]);
+  });
+
+  test.each(FAULT_NAMES)("%s, at the verdict", async (name) => {
+    await seedOwner(weekly.db.sql, { networks: [] });
+    const fault = faultFor(FAULTS[name], 240_000);
+    try {
+      const wrapStore = before("now", fault.begin, 2);
+      const summary = await weekly.run({}, { databaseUrl, ...fault.time, wrapStore });
+      expect(summary).toMatchObject({
+        status: "success",
+        heartbeat: "written",
+        finishedAt: expect.any(String),
+      });
+    } finally {
+      await fault.end();
+    }
+  });
+
+  test("read-only for two seconds among 200 owners: nobody fails, and nothing is sent twice", async () => {
+    for (let i = 0; i < 200; i += 1) await seedOwner(weekly.db.sql, { sends: [] });
+    let isReadOnly: Promise<void> | undefined;
+    const summary = await weekly.run(
+      { concurrency: 8 },
+      {
+        databaseUrl,
+        wrapStore: before(
+          "claimEmail",
+          async () => {
+            isReadOnly ??= setReadOnly({ server, sql: weekly.db.sql, login }, true).then(async () => {
+              await new Promise((resolve) => setTimeout(resolve, 2_000));
+              await setReadOnly({ server, sql: weekly.db.sql, login }, false);
+            });
+          },
+          50,
+        ),
+      },
+    );
+    await isReadOnly;
+    expect(summary).toMatchObject({
+      status: "success",
+      reports: { completed: 200, failed: 0 },
+      failures: [],
+    });
+    expect(await deliveryStates(weekly)).toEqual(["email sent x200", "whatsapp sent x200"]);
+    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([200, 200]);
+  });
+});
+
+describe("runWeekly() on a database that is away for longer", () => {
+  test("than a report waits: that one fails, the others are made", async () => {
+    for (let i = 0; i < 3; i += 1) await seedOwner(weekly.db.sql);
+    const fault = faultFor(FAULTS["read-only"], 150_000);
+    const wrapStore = before("claimReport", fault.begin);
+    const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, wrapStore });
+    expect(summary).toMatchObject({
+      status: "failed",
+      error: null,
+      reports: { completed: 2, failed: 1 },
+      failures: [{ step: "report", code: "report_claim_failed" }],
+    });
+    expect(await weekly.run({}, { databaseUrl })).toMatchObject({
+      status: "success",
+      reports: { completed: 1 },
+    });
+    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([3, 3]);
+  });
+
+  test.each([
+    ["read-only", "Stopped the run: the database takes no writes any more"],
+    ["refused", "Stopped the run: the database does not answer any more"],
+  ] as const)("%s for longer than the run waits: DATABASE_LOST after five minutes", async (name, message) => {
+    for (let i = 0; i < 20; i += 1) await seedOwner(weekly.db.sql);
+    const fault = faultFor(FAULTS[name], 3_600_000);
+    const startedMs = fault.time.monotonicMs();
+    try {
+      const wrapStore = before("claimReport", fault.begin, 4);
+      const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, wrapStore });
+      expect(summary).toMatchObject({
+        status: "failed",
+        exitCode: 1,
+        heartbeat: "kept",
+        error: { code: "DATABASE_LOST", message },
+        reports: { completed: 3, failed: 1 },
+      });
+      const minutes = (fault.time.monotonicMs() - startedMs) / 60_000;
+      expect(minutes).toBeGreaterThanOrEqual(5);
+      expect(minutes).toBeLessThan(name === "refused" ? 11 : 6);
+    } finally {
+      await fault.end();
+    }
+    expect(await weekly.run({}, { databaseUrl })).toMatchObject({
+      status: "success",
+      reports: { completed: 17 },
+    });
+    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([20, 20]);
+  });
+});
+
+describe("runWeekly() whose open connections lead to a server that is gone", () => {
+  test("goes on with new ones after one silent statement, also when all of them are in use", async () => {
+    for (let i = 0; i < 12; i += 1) await seedOwner(weekly.db.sql);
+    const allInUse = Promise.withResolvers<void>();
+    let persisting = 0;
+    const statementLimitMs = 500;
+    const summary = await weekly.run(
+      { concurrency: CONNECTIONS },
+      {
+        databaseUrl,
+        statementLimitMs,
+        wrapStore: (store) => ({
+          async persistReport(...args) {
+            persisting += 1;
+            if (persisting === CONNECTIONS) {
+              proxy.silence();
+              allInUse.resolve();
+            }
+            await allInUse.promise;
+            return await store.persistReport(...args);
+          },
+        }),
+      },
+    );
+    expect(summary).toMatchObject({ status: "success", reports: { completed: 12 }, failures: [] });
+    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([12, 12]);
+  });
+});
+
+describe("the editorial drain on a database that is away for a while", () => {
+  const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
+  const answer = (truncated: boolean) => ({
+    truncated,
+    nextCursor: truncated ? "c1" : null,
+    llmCalls: 3,
+    failures: [],
+  });
+
+  test.each(FAULT_NAMES)("%s, before the lock is taken: it drains", async (name) => {
+    weekly.application.editorials.push(answer(false));
+    const fault = faultFor(FAULTS[name], 90_000);
+    let calledInFault = false;
+    weekly.application.routes.editorial.script = () => {
+      calledInFault = !fault.isOver();
+      return undefined;
+    };
+    try {
+      const summary = await weekly.run(
+        { editorials: EDITORIALS },
+        {
+          databaseUrl,
+          ...fault.time,
+          wrapStore: (store) => ({
+            async withDrainLock(drain) {
+              await fault.begin();
+              return await store.withDrainLock(drain);
+            },
+          }),
+        },
+      );
+      expect(summary).toMatchObject({ status: "success", editorials: { status: "completed", calls: 1 } });
+      // A lock on a server that takes no writes would be one of many.
+      expect(calledInFault).toBe(name === "cut");
+    } finally {
+      weekly.application.routes.editorial.script = null;
+      await fault.end();
+    }
+  });
+
+  test.each(FAULT_NAMES.flatMap((name) => [1, 2].map((call) => [name, call] as const)))(
+    "%s, during call %d: it takes the lock again and goes on where it was",
+    async (name, call) => {
+      const { routes, editorials } = weekly.application;
+      editorials.push(answer(true), answer(false));
+      routes.editorial.calls.length = 0;
+      const fault = faultFor(FAULTS[name], 90_000);
+      let begun: Promise<void> | undefined;
+      routes.editorial.script = () => {
+        if (routes.editorial.calls.length === call) begun = fault.begin();
+        return undefined;
+      };
+      try {
+        const summary = await weekly.run(
+          { editorials: EDITORIALS },
+          {
+            databaseUrl,
+            ...fault.time,
+            wrapStore: (store) => ({
+              withDrainLock: (drain) =>
+                store.withDrainLock(async (confirm) => {
+                  const result = await drain(async () => {
+                    await begun;
+                    await confirm();
+                  });
+                  await begun;
+                  return result;
+                }),
+            }),
+          },
+        );
+        expect(summary).toMatchObject({
+          status: "success",
+          editorials: { status: "completed", calls: 2, llmCalls: 6 },
+        });
+        expect(routes.editorial.calls).toHaveLength(2);
+      } finally {
+        routes.editorial.script = null;
+        await fault.end();
+      }
+    },
+  );
+});
