@@ -10,6 +10,7 @@ import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
+import { RUN_PATIENCE_MS } from "../../lib/weekly/database/refusals.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
 import { setupPeers } from "../../lib/weekly/setup/peers.ts";
 import type { CommandContext } from "../framework/command.ts";
@@ -56,6 +57,12 @@ export async function openWeeklyDependencies(
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",
+    patience: {
+      limitMs: RUN_PATIENCE_MS,
+      signal: interrupt,
+      onWait: (sqlState) =>
+        log.warn("The database is away for a moment: the run waits for it", { code: sqlState }),
+    },
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
   const onCall = (record: CallRecord) => log.debug("A peer was called", record);

@@ -60,8 +60,8 @@ async function disturb(
   { owners, withStandby }: { owners: number; withStandby: boolean },
   disturbance: (cluster: Cluster) => Promise<void>,
 ): Promise<void> {
-  const primary = await startPostgres();
-  const standby = withStandby ? await startPostgres({ standbyOf: primary }) : null;
+  const primary = await startPostgres({ inMemory: true });
+  const standby = withStandby ? await startPostgres({ inMemory: true, standbyOf: primary }) : null;
   const relay = await startTcpProxy(primary.port);
   try {
     await using arena = await openArena({

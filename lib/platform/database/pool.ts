@@ -1,7 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type postgres from "postgres";
 import { OpsError } from "../errors.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { databaseError } from "./error.ts";
+import { classifyDatabaseError, databaseError } from "./error.ts";
 import { connectDatabase, type DriverStream } from "./socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
@@ -35,12 +36,13 @@ const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER",
  *            connection): pass and return lists as `jsonb`.
  * Errors:    CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
  *            accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
- *            DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network.
+ *            DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network, and what `patience`
+ *            adds.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
   const pools = await Pools.open({ ...options, address: addressOf(url) });
   try {
-    const prepares = await announcesItsBackend(pools.current);
+    const prepares = await patiently(() => announcesItsBackend(pools.current), options.patience);
     if (!prepares) await pools.replace({ prepare: false });
     return { sql: pools.sql, prepares, renew: () => pools.renew(), close: () => pools.close() };
   } catch (error) {
@@ -49,9 +51,38 @@ export async function openDatabase(url: Secret, options: PoolOptions): Promise<D
   }
 }
 
+const LOOK_EVERY_MS = 1_000;
+
+async function patiently<T>(ask: () => Promise<T>, patience: OpeningPatience | undefined): Promise<T> {
+  const deadlineMs = performance.now() + (patience?.limitMs ?? 0);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const { sqlState, transient } = classifyDatabaseError(error);
+      const isPassing = transient && sqlState !== undefined && performance.now() < deadlineMs;
+      if (patience === undefined || !isPassing || patience.signal.aborted) throw error;
+      if (tries === 1) patience.onWait(sqlState);
+      await delay(LOOK_EVERY_MS, undefined, { signal: patience.signal }).catch(() => {});
+    }
+  }
+}
+
 type Driver = typeof postgres;
 
-type PoolOptions = { max: number; applicationName: string; connectLimitMs?: number; closeLimitMs?: number };
+/**
+ * How long to wait, while opening, for a server that is there and says that it is away for a moment: it starts, or has
+ * no connection left. `onWait` is told once.
+ */
+export type OpeningPatience = { limitMs: number; signal: AbortSignal; onWait(sqlState: string): void };
+
+type PoolOptions = {
+  max: number;
+  applicationName: string;
+  connectLimitMs?: number;
+  closeLimitMs?: number;
+  patience?: OpeningPatience;
+};
 
 /**
  * The driver's pool, replaced by a new one after each lost connection.

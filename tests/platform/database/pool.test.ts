@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { classifyDatabaseError } from "../../../lib/platform/database/error.ts";
-import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
+import { type Database, type OpeningPatience, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { announceOtherProcess, listen, proxyTo } from "../support/wire.ts";
 
 let server: PostgresServer;
@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function open(url: string, options: { max?: number; connectLimitMs?: number } = {}): Promise<Database> {
+function open(
+  url: string,
+  options: { max?: number; connectLimitMs?: number; patience?: OpeningPatience } = {},
+): Promise<Database> {
   return openDatabase(new Secret(url), { max: 2, applicationName: "opsctl test", ...options });
 }
 
@@ -190,6 +193,49 @@ describe("openDatabase() fails", () => {
     await using ruder = await listen((socket) => socket.once("data", () => socket.end()));
     expect((await failure(open(at(ruder.port)))).code).toBe("DATABASE_UNREACHABLE");
     expect(ruder.connections()).toBe(1);
+  });
+});
+
+describe("openDatabase() with patience", () => {
+  const patience = (onWait: (sqlState: string) => void, signal = new AbortController().signal) => ({
+    limitMs: 60_000,
+    signal,
+    onWait,
+  });
+
+  test("waits for a server that has no connection left, says so once, and opens", async () => {
+    await database.sql.unsafe(`create role crowded login password '${PASSWORD}' connection limit 0`);
+    try {
+      const url = server.url(database.name, "crowded");
+      expect((await failure(open(url))).message).toContain("SQLSTATE 53300");
+      const told: string[] = [];
+      const mended = Promise.withResolvers<unknown>();
+      const waiting = patience((sqlState) => {
+        told.push(sqlState);
+        mended.resolve(database.sql.unsafe("alter role crowded connection limit -1"));
+      });
+      const db = await open(url, { patience: waiting });
+      await mended.promise;
+      expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
+      expect(told).toEqual(["53300"]);
+      await db.close();
+
+      await database.sql.unsafe("alter role crowded connection limit 0");
+      const signal = new AbortController();
+      const interrupted = open(url, { patience: patience(() => signal.abort(), signal.signal) });
+      expect((await failure(interrupted)).code).toBe("DATABASE_UNREACHABLE");
+    } finally {
+      await database.sql.unsafe("drop role crowded");
+    }
+  });
+
+  test("waits for nothing that it does not know to be there, and for no wrong password", async () => {
+    const never = patience(() => {
+      throw new Error("waited");
+    });
+    expect((await failure(open(at(1), { patience: never }))).code).toBe("DATABASE_UNREACHABLE");
+    const wrong = at(server.port, (url) => (url.password = "canary-wrong"));
+    expect((await failure(open(wrong, { patience: never }))).code).toBe("DATABASE_AUTH_FAILED");
   });
 });
 

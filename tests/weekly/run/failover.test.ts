@@ -18,7 +18,7 @@ let login: string;
 let databaseUrl: string;
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPostgres({ inMemory: true });
   // The application and the test write at any time.
   const admin = postgres(server.url("postgres"), { max: 1 });
   await admin`alter role postgres set default_transaction_read_only = off`;
