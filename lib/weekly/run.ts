@@ -25,7 +25,7 @@ import {
   repeatWhileLost,
 } from "./database/refusals.ts";
 import { deliveryChannels } from "./delivery/channels.ts";
-import { deliver } from "./delivery/deliver.ts";
+import { deliverAll } from "./delivery/deliver-all.ts";
 import { checkSetupAndOwners } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
 import { createPutBackOwners } from "./outage/put-back.ts";
@@ -193,9 +193,8 @@ async function reportOwner(run: Run, owner: Owner): Promise<OwnerStatus> {
   if (result.status !== "completed") return "done";
   const { report } = result;
   const dependencies = { ...run.dependencies, tally: run.tally, stop: run.stop };
-  for (const channel of run.channels) {
-    const held = await deliver(dependencies, channel, report);
-    if (held) rememberBusyDelivery(run, { deliveryId: held.busy, channel, scope, reportId: report.id });
-  }
+  await deliverAll(dependencies, run.channels, report, (channel, deliveryId) =>
+    rememberBusyDelivery(run, { deliveryId, channel, scope, reportId: report.id }),
+  );
   return "done";
 }

@@ -4,7 +4,8 @@ import { fixedRate, PaceSchedule, publishedRate, type Rate } from "./pace-schedu
  * Says when the next call to a peer may start, so that many calls keep to one rate.
  *
  * Behaviour: `turn` waits for its turn (first come, first served) and returns a release; call it in a `finally`, when
- *            the call has its answer or was not made; calling it twice does nothing. `limit` sets the published rate,
+ *            the call has its answer or was not made; calling it twice does nothing. `tryTurn` returns null instead of
+ *            waiting. `limit` sets the published rate,
  *            `free` says that the peer publishes none, `hold` stops all starts for a while (429), `spent` reports that
  *            the peer's window is used up, `perSecond` is the resulting rate or null. Without a known rate a pace gives
  *            one turn and keeps the others waiting until `limit`, `free` or that turn's release.
@@ -13,6 +14,7 @@ import { fixedRate, PaceSchedule, publishedRate, type Rate } from "./pace-schedu
  */
 export type Pace = {
   turn(signal?: AbortSignal): Promise<() => void>;
+  tryTurn(): (() => void) | null;
   limit(count: number, windowMs: number): void;
   free(): void;
   hold(ms: number): void;
@@ -33,6 +35,7 @@ export const noPace: Pace = {
     signal?.throwIfAborted();
     return () => {};
   },
+  tryTurn: () => () => {},
   limit() {},
   free() {},
   hold() {},
@@ -65,19 +68,20 @@ export function createPace(options: PaceOptions = {}): Pace {
     queue.look();
   }
 
+  function begin(): () => void {
+    const turn = {};
+    schedule.started(nowMs());
+    if (!learned) probe = turn;
+    return () => {
+      if (probe !== turn) return;
+      probe = null;
+      queue.look();
+    };
+  }
+
   return {
-    turn(signal) {
-      const turn = {};
-      return queue.join(signal, () => {
-        schedule.started(nowMs());
-        if (!learned) probe = turn;
-        return () => {
-          if (probe !== turn) return;
-          probe = null;
-          queue.look();
-        };
-      });
-    },
+    turn: (signal) => queue.join(signal, begin),
+    tryTurn: () => (queue.isFree() ? begin() : null),
     limit(count, windowMs) {
       const known = schedule.rate;
       if (learned && known?.count === count && known.windowMs === windowMs) return;
@@ -101,6 +105,8 @@ export function createPace(options: PaceOptions = {}): Pace {
 type WaitingLine = {
   join<T>(signal: AbortSignal | undefined, go: () => T): Promise<T>;
   look(): void;
+  /** Whether nobody waits, and who came now would not wait either. */
+  isFree(): boolean;
 };
 
 const LONGEST_NAP_MS = 60_000;
@@ -135,6 +141,7 @@ function waitingLine(
 
   return {
     look,
+    isFree: () => line.length === 0 && waitMs() === 0,
     join(signal, go) {
       if (signal?.aborted) return Promise.reject(signal.reason);
       return new Promise((resolve, reject) => {

@@ -50,6 +50,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     claimEmail: bound(store.claimEmail),
     dispatchDelivery: bound(store.dispatchDelivery),
     settleDelivery: bound(store.settleDelivery),
+    settleAndClaimEmail: bound(store.settleAndClaimEmail),
     readDelivery: bound(store.readDelivery),
     repairDelivery: bound(store.repairDelivery),
     weekState: bound(store.weekState),

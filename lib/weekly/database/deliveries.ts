@@ -78,6 +78,40 @@ export async function claimEmail(
   return deliveryClaim(row);
 }
 
+/**
+ * `settleDelivery` and `claimEmail` for one report in one statement: both take place, or neither.
+ *
+ * Errors: those of both; then nothing was settled either.
+ */
+export async function settleAndClaimEmail(
+  sql: postgres.Sql,
+  { delivery, result }: { delivery: ClaimedDelivery; result: DeliveryResult },
+  reportId: string,
+  scope: Scope,
+  senderTenantId: string,
+  claimToken: string,
+): Promise<{ settled: Settled; claim: DeliveryClaim }> {
+  const [row] = await sql`
+    with settled as materialized (
+      select s.status, s.error_code from public.settle_weekly_performance_delivery(
+        p_delivery_id => ${delivery.id}::uuid, p_claim_token => ${delivery.token}::uuid,
+        p_status => ${result.status}::text, p_provider_message_id => ${result.providerMessageId}::text,
+        p_error_code => ${result.errorCode}::text) as s
+    ), claim as materialized (
+      -- The condition makes the claim wait for the settling.
+      select c.* from settled as s, lateral public.claim_weekly_performance_delivery(
+        p_report_id => case when s.status is not null then ${reportId}::uuid end,
+        p_channel => 'email', p_claim_token => ${claimToken}::uuid) as c
+    )
+    select s.status, s.error_code, c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
+      (select t.config -> 'email' from public.tenant_config as t
+       where t.tenant_id = ${senderTenantId}::uuid) as sender
+    from settled as s
+    cross join claim as c
+    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+  return { settled: { status: row!.status, errorCode: row!.error_code }, claim: deliveryClaim(row) };
+}
+
 /** The point of no return before a send; repeated before each further try under the same claim. */
 export async function dispatchDelivery(
   sql: postgres.Sql,

@@ -7,6 +7,7 @@ import {
   dispatchDelivery,
   readDelivery,
   repairDelivery,
+  settleAndClaimEmail,
   settleDelivery,
 } from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
@@ -54,6 +55,7 @@ export function weeklyStore(sql: postgres.Sql) {
     claimEmail: onPool(claimEmail),
     dispatchDelivery: onPool(dispatchDelivery),
     settleDelivery: onPool(settleDelivery),
+    settleAndClaimEmail: onPool(settleAndClaimEmail),
     readDelivery: onPool(readDelivery),
     repairDelivery: onPool(repairDelivery),
     weekState: onPool(readWeekState),

@@ -1,7 +1,13 @@
 import type { Pace } from "../../platform/rate/pace.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStop } from "../context/channel-stop.ts";
-import type { DeliveryChannelName, DeliveryClaim } from "../database/deliveries.ts";
+import type {
+  ClaimedDelivery,
+  DeliveryChannelName,
+  DeliveryClaim,
+  DeliveryResult,
+  Settled,
+} from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import type { Payload } from "../payload.ts";
 
@@ -23,6 +29,14 @@ export type DeliveryChannel = {
   pace: Pace;
   /** Asked again with the same token, it returns the same claim. */
   claim(reportId: string, scope: Scope, senderTenantId: string, claimToken: string): Promise<DeliveryClaim>;
+  /** The same claim, in one round trip with the confirmation of the report's delivery before it. */
+  settleAndClaim?(
+    settling: { delivery: ClaimedDelivery; result: DeliveryResult },
+    reportId: string,
+    scope: Scope,
+    senderTenantId: string,
+    claimToken: string,
+  ): Promise<{ settled: Settled; claim: DeliveryClaim }>;
   prepare(claim: DeliveryClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
 };
 

@@ -13,6 +13,7 @@ import type { CompletedReport } from "../report/complete.ts";
 import { type AttemptDependencies, attempt } from "./attempt.ts";
 import type { DeliveryChannel } from "./channel.ts";
 import { type Count, countInto } from "./count.ts";
+import { type HandOver, settlerOf } from "./hand-over.ts";
 import { type MendDependencies, reuseSent } from "./mend-timeline.ts";
 import { type SettleDependencies, settle } from "./settle.ts";
 import { stopChannelIfNoUse } from "./stop-channel.ts";
@@ -22,11 +23,16 @@ export type DeliverDependencies = AttemptDependencies &
   SettleDependencies &
   MendDependencies & { tally: Tally };
 
+/** What this delivery gets of the one before it, and what it has for the one after it. */
+export type HandOvers = { before: HandOver; after: HandOver };
+
 /** A report whose messages can be made. */
 type DeliverableReport = CompletedReport & { payload: Payload };
 
 /** The id of a delivery that another process holds, so that the run can look again. */
 export type BusyDelivery = { busy: string };
+
+type Counting = HandOvers & { count: Count };
 
 const LEASE_MS = 5 * 60_000;
 
@@ -41,6 +47,7 @@ export async function deliver(
   dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: CompletedReport,
+  handOvers: HandOvers,
 ): Promise<BusyDelivery | null> {
   const count = countInto(dependencies.tally, channel, report);
   const known = report.known[channel.name];
@@ -50,7 +57,7 @@ export async function deliver(
   else if (known?.status === "unknown") count("unknown", "delivery_unknown", { deliveryId: known.id });
   else if (channel.senderTenantId === null) count("failed", channel.senderMissingCode);
   else if (payload === null) count("failed", "report_payload_unreadable");
-  else return await deliverInTurn(dependencies, channel, { ...report, payload }, count);
+  else return await deliverInTurn(dependencies, channel, { ...report, payload }, { count, ...handOvers });
   return null;
 }
 
@@ -59,18 +66,35 @@ async function deliverInTurn(
   dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: DeliverableReport,
-  count: Count,
+  counting: Counting,
 ): Promise<BusyDelivery | null> {
+  const { count, before } = counting;
+  if (before.claimed !== null) return await deliverClaimed(dependencies, channel, report, counting);
   const release = await channel.pace.turn(channel.stop.signal).catch(() => null);
   try {
     const stopped = dependencies.stop.reason();
     const channelStopped = channel.stop.reason();
     if (stopped) count("skipped", stopped.code);
     else if (channelStopped) count("skipped", channelStopped.code, { cause: channelStopped.cause });
-    else return await deliverOnce(dependencies, channel, report, count);
+    else return await deliverOnce(dependencies, channel, report, counting);
     return null;
   } finally {
     release?.();
+  }
+}
+
+/** A delivery that was claimed with the confirmation of the one before it. */
+async function deliverClaimed(
+  dependencies: DeliverDependencies,
+  channel: DeliveryChannel,
+  report: DeliverableReport,
+  counting: Counting,
+): Promise<BusyDelivery | null> {
+  const { claim, release } = counting.before.claimed!;
+  try {
+    return await useClaim(dependencies, channel, report, { ...counting, claim });
+  } finally {
+    release();
   }
 }
 
@@ -79,16 +103,18 @@ async function deliverOnce(
   dependencies: DeliverDependencies,
   channel: DeliveryChannel,
   report: DeliverableReport,
-  count: Count,
+  counting: Counting,
 ): Promise<BusyDelivery | null> {
-  const claimedAtMs = dependencies.monotonicMs();
-  const claimToken = crypto.randomUUID();
+  const { count, before } = counting;
+  const askedAtMs = dependencies.monotonicMs();
+  before.askedAtMs ??= askedAtMs;
   let claim: DeliveryClaim;
   try {
-    const claimOnce = () => channel.claim(report.id, report.scope, channel.senderTenantId!, claimToken);
+    const claimOnce = () =>
+      channel.claim(report.id, report.scope, channel.senderTenantId!, before.claimToken);
     claim = await repeatWhileLost(claimOnce, {
       ...dependencies,
-      deadlineMs: claimedAtMs + REPORT_PATIENCE_MS,
+      deadlineMs: askedAtMs + REPORT_PATIENCE_MS,
       signal: dependencies.stop.signal,
     });
   } catch (error) {
@@ -96,17 +122,27 @@ async function deliverOnce(
     else countUnclaimed(dependencies, error, { channel: channel.name, reportId: report.id }, count);
     return null;
   }
+  return await useClaim(dependencies, channel, report, { ...counting, claim });
+}
+
+/** What the claim permits is attempted once and settled; its lease counts from when it was first asked for. */
+async function useClaim(
+  dependencies: DeliverDependencies,
+  channel: DeliveryChannel,
+  report: DeliverableReport,
+  { claim, count, before, after }: Counting & { claim: DeliveryClaim },
+): Promise<BusyDelivery | null> {
   const { deliveryId, token } = claim;
   if (claim.outcome === "sent") count("reused", null);
   else if (claim.outcome === "unknown") count("unknown", "delivery_unknown", { deliveryId });
   else if (claim.outcome === "busy" || token === null) return { busy: deliveryId };
   else {
-    const leaseLeftMs = () => claimedAtMs + LEASE_MS - dependencies.monotonicMs();
+    const leaseLeftMs = () => before.askedAtMs! + LEASE_MS - dependencies.monotonicMs();
     const { scope, payload } = report;
     const delivery = { id: deliveryId, token, channel, claim, scope, payload, leaseLeftMs };
     const outcome = await attempt(dependencies, delivery);
     stopChannelIfNoUse(dependencies, channel, outcome);
-    await settle(dependencies, delivery, outcome, count);
+    await settle(dependencies, delivery, outcome, count, settlerOf(dependencies, after, report));
   }
   return null;
 }

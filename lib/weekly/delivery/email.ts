@@ -31,7 +31,7 @@ export type EmailSender =
  */
 export function emailDeliveryChannel(
   settings: EmailSettings,
-  store: Pick<Store, "claimEmail">,
+  store: Pick<Store, "claimEmail" | "settleAndClaimEmail">,
 ): DeliveryChannel {
   const { appBaseUrl, provider } = settings;
   return {
@@ -45,6 +45,7 @@ export function emailDeliveryChannel(
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimEmail,
+    settleAndClaim: store.settleAndClaimEmail,
     async prepare(claim, payload) {
       const sender = emailSenderOf(claim.sender);
       if (sender.status !== "ready") return { status: "failed", code: sender.code };

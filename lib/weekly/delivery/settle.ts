@@ -31,6 +31,7 @@ export async function settle(
   delivery: DeliveryInProgress,
   outcome: DeliveryOutcome,
   count: Count,
+  settleOnce: Store["settleDelivery"] = dependencies.store.settleDelivery,
 ): Promise<void> {
   const { id, token, channel, leaseLeftMs } = delivery;
   const providerMessageId = outcome.status === "sent" ? outcome.providerMessageId : null;
@@ -43,7 +44,7 @@ export async function settle(
   const result = { status: outcome.status, providerMessageId, errorCode };
   let settled: Settled;
   try {
-    settled = await repeatWhileLost(() => dependencies.store.settleDelivery({ id, token }, result), {
+    settled = await repeatWhileLost(() => settleOnce({ id, token }, result), {
       ...dependencies,
       deadlineMs: dependencies.monotonicMs() + Math.max(leaseLeftMs(), SETTLE_MS),
       signal: dependencies.stop.expired,

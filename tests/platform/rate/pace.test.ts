@@ -57,6 +57,28 @@ describe("createPace()", () => {
     expect(pace.perSecond()).toBe(0.5);
   });
 
+  test("gives a turn at once where nobody would wait, and none in a queue", async () => {
+    const clock = fakeClock();
+    const pace = createPace({ perMinute: 30, ...clock });
+    expect(pace.tryTurn()).toBeFunction();
+    // It counts like any other turn.
+    expect(pace.tryTurn()).toBeNull();
+    const { starts } = take(pace, clock, 1);
+    await clock.runUntil(2_000);
+    expect(starts).toEqual([2000]);
+    expect(pace.tryTurn()).toBeNull();
+    await clock.runUntil(4_000);
+    expect(pace.tryTurn()).toBeFunction();
+  });
+
+  test("gives one turn at a time while the rate is not known", () => {
+    const pace = createPace(fakeClock());
+    const release = pace.tryTurn()!;
+    expect(pace.tryTurn()).toBeNull();
+    release();
+    expect(pace.tryTurn()).toBeFunction();
+  });
+
   test("keeps to a fixed rate whatever the peer publishes", async () => {
     const clock = fakeClock();
     const pace = createPace({ perMinute: 60, ...clock });

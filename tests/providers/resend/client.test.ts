@@ -230,6 +230,7 @@ describe("resendClient() and its pace", () => {
     free: () => void told.push("free"),
     hold: (ms: number) => void told.push(`hold ${ms}`),
     spent: (ms: number) => void told.push(`spent ${ms}`),
+    tryTurn: () => null,
     perSecond: () => null,
   };
 

@@ -114,6 +114,7 @@ const STEPS: Step[] = [
   "claimWhatsapp",
   "dispatchDelivery",
   "settleDelivery",
+  "settleAndClaimEmail",
   "claimEmail",
 ];
 
