@@ -154,7 +154,7 @@ function commands({ status, week, whatsapp, email }: WeeklySummary, name: string
     week === null ? whatsapp.unknown + email.unknown : week.whatsapp.unknown + week.email.unknown;
   return [
     `O que está aberto: opsctl reports status --week ${name}`,
-    `Quem ficou sem: opsctl reports list --week ${name} --state failed`,
+    `Quem ficou sem: opsctl reports list --week ${name} --state open`,
     ...(doubts > 0 ? ["Em dúvida, nunca reenviado sozinho: opsctl deliveries look-up --all"] : []),
     `Repetir: ${REPEAT}`,
   ];

@@ -6,13 +6,15 @@ import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { Temporal } from "../../../lib/time/temporal.ts";
 import { weekWindow } from "../../../lib/time/week-window.ts";
+import { renderFiring } from "../../../lib/weekly/announce/render-alert.ts";
 import { until } from "../../chaos/until.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { freePort } from "../../support/free-port.ts";
-import { seedOwner, setClock } from "../../support/seed.ts";
+import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
+import { failedWith, notReady, weekOf } from "../../weekly/announce/support.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { RUNTIMES, startProgram } from "../support/opsctl.ts";
+import { opsctl, RUNTIMES, startProgram } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
 
 setDefaultTimeout(120_000);
@@ -301,6 +303,26 @@ describe.concurrent("a run that is", () => {
     expect(arena.gateway.accepted).toEqual([]);
     rmSync(join(fixture.folder, LAST_RUN_FILE));
   });
+});
+
+test("the commands that the alert shows are opsctl's, and take what it gives them", async () => {
+  const week = weekOf({ email: { unknown: 1 } });
+  const summaries = [failedWith([], { week }), notReady("DATABASE_UNREACHABLE")];
+  const facts = { severity: "critical", week: WEEK, host: "vps-1", startsAt: MONDAY, at: MONDAY } as const;
+  const lines = summaries.flatMap((summary) =>
+    renderFiring({ ...facts, summary }).annotations.description.split("\n"),
+  );
+  const commands = lines.map(
+    (line) => /\bopsctl ((?:reports|deliveries|doctor|weekly)\b[^']*)/.exec(line)![1]!,
+  );
+  expect(new Set(commands.map((command) => command.split(" ")[0]))).toEqual(
+    new Set(["reports", "deliveries", "weekly", "doctor"]),
+  );
+  for (const command of new Set(commands)) {
+    const nowhere = { OPSCTL_SECRETS_DIR: "/nowhere", OPSCTL_LOG_DIR: "/nowhere" };
+    // Without settings each of them is not ready, and none is misused.
+    expect([command, (await opsctl(command.split(" "), { env: nowhere })).exitCode]).toEqual([command, 3]);
+  }
 });
 
 test("deliveries reconcile brings what is open up to date, and not how the run ended", async () => {
