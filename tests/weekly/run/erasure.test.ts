@@ -220,29 +220,29 @@ describe("a row that the database has lost although its owner is there", () => {
     expect(await weekly.run()).toMatchObject({ exitCode: 0, whatsapp: { sent: 1 } });
   });
 
-  test("a report that cannot be stored has failed, and the next run makes it", async () => {
+  test("a report that cannot be stored has failed, and is made anew: its owner has none", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql);
     const wrapStore = around("persistReport", "before", () => lose(weekly, owner, ["reports"]));
     expect(await weekly.run({}, { wrapStore })).toMatchObject({
       exitCode: 1,
-      reports: { failed: 1, ineligible: 0 },
+      reports: { failed: 1, completed: 1, ineligible: 0 },
       failures: [{ code: "report_persist_failed" }],
     });
-    expect(await weekly.run()).toMatchObject({ exitCode: 0, reports: { completed: 1 } });
+    expect(await weekly.run()).toMatchObject({ exitCode: 0, reports: { reused: 1 } });
     expect(await deliveryStates(weekly)).toEqual(["email sent x1", "whatsapp sent x1"]);
   });
 
-  test("a report that is gone before its messages fails both channels", async () => {
+  test("a report that is gone before its messages fails both channels, and is made anew", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql);
     const wrapStore = around("persistReport", "after", () => lose(weekly, owner, ["reports"]));
     expect(await weekly.run({}, { wrapStore })).toMatchObject({
       exitCode: 1,
-      whatsapp: { failed: 1, skipped: 0 },
-      email: { failed: 1, skipped: 0 },
-      week: { reports: { missing: 1 } },
+      reports: { completed: 2 },
+      whatsapp: { failed: 1, skipped: 0, sent: 1 },
+      email: { failed: 1, skipped: 0, sent: 1 },
     });
-    expect(weekly.gateway.accepted).toHaveLength(0);
+    expect(weekly.gateway.accepted).toHaveLength(1);
   });
 });
