@@ -105,6 +105,18 @@ const MOMENTS: [string, keyof Store, "before" | "after", Expected][] = [
     { reports: MADE, whatsapp: { sent: 1, skipped: 0 }, email: { skipped: 1 }, sends: [1, 0] },
   ],
   [
+    "before the message is recorded and the e-mail claimed at once",
+    "settleAndClaimEmail",
+    "before",
+    { reports: MADE, whatsapp: { sent: 1, skipped: 0 }, email: { skipped: 1 }, sends: [1, 0] },
+  ],
+  [
+    "after the message is recorded and the e-mail claimed at once",
+    "settleAndClaimEmail",
+    "after",
+    { reports: MADE, whatsapp: { sent: 1 }, email: { sent: 0, skipped: 1 }, sends: [1, 0] },
+  ],
+  [
     "after the claim of the e-mail",
     "claimEmail",
     "after",
