@@ -89,7 +89,7 @@ describe("runWeekly() confirms the WhatsApp message and claims the e-mail", () =
 
   test("an owner who is deleted during the send is no failure", async () => {
     const weekly = shared();
-    const owner = await seedOwner(weekly.db.sql);
+    const owner = await seedOwner(weekly.db.sql, { networks: [], sends: [] });
     const summary = await weekly.run(
       {},
       {

@@ -10,13 +10,11 @@ test("deliver() gives a throttled message its turn in the pace again before each
   weekly.email.routes.send.next(throttled, throttled);
   const events: string[] = [];
   weekly.email.routes.send.script = () => void events.push("send");
-  const emailPace = {
-    ...noPace,
-    turn: async () => {
-      events.push("turn");
-      return () => void events.push("release");
-    },
+  const tryTurn = () => {
+    events.push("turn");
+    return () => void events.push("release");
   };
+  const emailPace = { ...noPace, tryTurn, turn: async () => tryTurn() };
 
   const summary = await weekly.run({}, { emailPace });
 
