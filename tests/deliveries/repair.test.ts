@@ -47,6 +47,24 @@ describeDeliveries("repairDeliveries()", (ledger) => {
     for (const id of some) expect(await entriesOf(id)).toBe(1);
   });
 
+  test("misses nothing of a delivery that goes with its user meanwhile", async () => {
+    const [erased, good] = [await withoutEntry(ledger), await withoutEntry(ledger)];
+    const held = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const erasure = ledger.sql.begin(async (tx) => {
+      await tx`delete from users where tenant_id = ${erased.tenantId}`;
+      held.resolve();
+      await release.promise;
+    });
+    await held.promise;
+    const repairing = repairOn(ledger);
+    await ledger.untilWaiting();
+    release.resolve();
+    await erasure;
+    expect(await repairing).toMatchObject({ failed: 0, remaining: 0 });
+    expect([await ledger.delivery(erased.id), await entriesOf(good.id)]).toEqual([undefined!, 1]);
+  });
+
   test("goes on in batches, and gives up after a thousand refusals in a row", async () => {
     await manyWithoutEntry(ledger, 1_250);
     await refuseEntries(ledger);

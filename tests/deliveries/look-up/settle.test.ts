@@ -141,6 +141,25 @@ describe("look-up --settle", () => {
     expect(await reconciliations()).toHaveLength(1);
   });
 
+  test("finds the e-mail settled that another operator settled while the list was read", async () => {
+    const { doubt, lookUp, weekly } = fixture();
+    const [one] = await doubt(["email"]);
+    const [id] = one!.ids;
+    const [email] = weekly.email.accepted;
+    let decided: Promise<unknown> | undefined;
+    weekly.email.latencyMs = 50;
+    weekly.email.routes.list.script = () => {
+      decided ??= weekly.db.sql`
+        select public.reconcile_weekly_performance_delivery(
+          ${id!}::uuid, 'sent', ${email!.id}, 'seen in the log', 'rui')`.execute();
+      return undefined;
+    };
+    const [seen] = await lookUp({ settleAs: "ana" });
+    await decided;
+    expect(seen).toMatchObject({ status: "found", settled: false, state: "sent" });
+    expect(await reconciliations()).toMatchObject([{ actor: "rui" }]);
+  });
+
   test("remarks a missing timeline entry", async () => {
     const { doubt, lookUp, weekly } = fixture();
     await doubt(["whatsapp"]);
