@@ -23,6 +23,7 @@ import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
+import { terminalWidth } from "../framework/terminal-width.ts";
 import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
@@ -62,7 +63,8 @@ export const deliveriesList = defineCommand({
       const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
       const { state, week, tenant: tenantId, after } = args;
       const list = await listDeliveries(sql, { state, week, tenantId, after }, Number(args.limit));
-      return outcomeOf({ command: "deliveries list", fields: list, text: renderDeliveryList(list) });
+      const text = renderDeliveryList(list, await terminalWidth(context.env));
+      return outcomeOf({ command: "deliveries list", fields: list, text });
     }),
 });
 

@@ -1,16 +1,25 @@
+import { renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
-import { renderTable } from "../text/table.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
 
-/** The list for people, the most important columns first; `deliveries show` and `--json` have the others. */
-export function renderDeliveryList({ deliveries, more, next }: DeliveryList): string {
+const TITLES = ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL", "TENANT"];
+
+/**
+ * The list for people, the most important columns first; `deliveries show` and `--json` have the others.
+ *
+ * Units: `width` is the terminal's columns; null for a file or a pipe.
+ */
+export function renderDeliveryList(
+  { deliveries, more, next }: DeliveryList,
+  width: number | null = null,
+): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
-  const table = renderTable(
-    ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL", "TENANT"],
+  const table = renderFittedTable(
+    TITLES.map((title) => ({ title })),
     deliveries.map((delivery) => [
       delivery.id,
       delivery.state,
@@ -21,6 +30,7 @@ export function renderDeliveryList({ deliveries, more, next }: DeliveryList): st
       retry(delivery),
       delivery.tenantId,
     ]),
+    width,
   );
   return more
     ? `${table}There are more: raise --limit, narrow the list, or go on with --after ${next}\n`

@@ -158,6 +158,20 @@ describeDeliveries("listDeliveries()", (ledger) => {
     });
   });
 
+  test("fits a narrow terminal with a paragraph for each delivery, its ids whole", async () => {
+    const { id, tenantId } = await failedDelivery(ledger);
+    const text = renderDeliveryList(await listDeliveries(ledger.sql, { tenantId }, 1), 80);
+    expect(text).toBe(
+      [
+        id,
+        "    state failed  channel whatsapp  code recipient_phone_missing",
+        "    week 2026-11-16  retry until 2026-11-24T03:00:00Z",
+        `    tenant ${tenantId}`,
+        "",
+      ].join("\n"),
+    );
+  });
+
   test("says so when there is nothing, and when there is more", async () => {
     const none = await listDeliveries(ledger.sql, { tenantId: crypto.randomUUID() }, 10);
     expect(renderDeliveryList(none)).toBe("No deliveries match.\n");

@@ -96,11 +96,16 @@ async function hasTwin(
   render: (rival: Rival) => Promise<RenderedText>,
 ): Promise<boolean> {
   for (const rival of rivals) {
-    const other = normalizePhone(rival.recipient);
-    const isOther = other !== null && maskPhone(other) === maskPhone(number) && other !== number;
-    if (isOther) continue;
+    if (isAnother(normalizePhone(rival.recipient), number)) continue;
     const rendered = await render(rival);
     if (rendered.status === "failed" || rendered.text === text) return true;
   }
   return false;
+}
+
+/** Whether a rival's number is certainly another one: two ways of writing a Brazilian mobile number are one. */
+function isAnother(other: string | null, number: string): boolean {
+  if (other === null || maskPhone(other) !== maskPhone(number)) return false;
+  const names = new Set(recipientJids(number));
+  return !recipientJids(other).some((name) => names.has(name));
 }

@@ -178,6 +178,15 @@ describe("look-up of two deliveries to one number", () => {
     ]);
   });
 
+  test("knows one number in both of its forms", async () => {
+    const { doubt, lookUp, weekly } = fixture();
+    await doubt(["whatsapp"], [{ phone: "+55 (11) 98511-2222" }, { phone: "+55 (11) 8511-2222" }]);
+    const codes = async () => (await lookUp({ settleAs: "ana" })).map(({ code }) => code);
+    expect(await codes()).toEqual(["evidence_several", "evidence_several"]);
+    weekly.gateway.kept.pop();
+    expect(await codes()).toEqual(["evidence_shared", "evidence_shared"]);
+  });
+
   test("takes the message that the other delivery does not hold, and never the one that it holds", async () => {
     const { doubt, lookUp, weekly } = fixture();
     const [one, other] = await doubt(["whatsapp"], [{ phone }, { phone }]);
