@@ -10,6 +10,7 @@ import { interruptBusyRun, interruptHangingSend } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
 import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
+import { beAwayAtRandom } from "./random-outages.ts";
 import { killWebhookAtRandom } from "./webhook-kills.ts";
 
 const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
@@ -20,6 +21,15 @@ describe("random kills", () => {
   test.each(seeds)("seed %d", async (seed) => {
     const { kills, unknown } = await killAtRandom(seed, 30);
     console.log(`CHAOS_SEED=${seed}: ${kills} processes killed, ${unknown} deliveries in doubt, none twice`);
+  });
+});
+
+describe("an application that is away now and then", () => {
+  test.each(seeds)("seed %d", async (seed) => {
+    const { outages, brokenOff } = await beAwayAtRandom(seed, 60);
+    console.log(
+      `CHAOS_SEED=${seed}: away ${outages} times, ${brokenOff} runs broke off, nothing lost, none twice`,
+    );
   });
 });
 

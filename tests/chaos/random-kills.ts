@@ -55,7 +55,7 @@ function isDone({ summary }: Ended): boolean {
 }
 
 /** Kills a process some calls from now, or some milliseconds after it has had its last one. */
-async function killSoon(arena: Arena, worker: Worker, random: Random): Promise<Ended> {
+export async function killSoon(arena: Arena, worker: Worker, random: Random): Promise<Ended> {
   const seen = () =>
     arena.application.ledger.length + arena.gateway.ledger.length + arena.email.ledger.length;
   const target = seen() + random.below(40);

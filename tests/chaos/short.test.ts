@@ -6,6 +6,7 @@ import { interruptBusyRun } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
 import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
+import { beAwayAtRandom } from "./random-outages.ts";
 
 setDefaultTimeout(120_000);
 
@@ -23,6 +24,10 @@ describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses noth
   });
 
   test("a replica takes over in the middle of a run", () => promoteReplica({ owners: 60, awayMs: 500 }));
+
+  test("an application that is away now and then, with a fixed seed", async () => {
+    await beAwayAtRandom(20261123, 20);
+  });
 
   test("SIGTERM in the middle of a run", () => interruptBusyRun("SIGTERM"));
 });
