@@ -39,7 +39,8 @@ export function roundTripFigure(roundTrips: number): Figure {
     measure: "database round trips per report",
     value: roundTrips.toFixed(2),
     ratio: roundTrips,
-    goal: { atMost: 12 },
+    // The pages of owners and the clock, which belong to the run, come on top.
+    goal: { atMost: 8.1 },
   };
 }
 
