@@ -59,7 +59,8 @@ export const KILL_POINTS: KillPoint[] = [
   },
   ...write("9 the timeline entry", "timeline_entry", { before: { whatsapp: IN_DOUBT } }),
   ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: IN_DOUBT } }),
-  ...write("10 the e-mail claim", "email_claimed"),
+  // One statement with the WhatsApp confirmation: neither has taken place.
+  ...write("10 the e-mail claim", "email_claimed", { before: { whatsapp: IN_DOUBT } }),
   ...write("10 the e-mail dispatch", "email_dispatched", { after: { email: NEVER_TAKEN } }),
   { name: "11 the provider has not read the e-mail", arm: hangs(mailRoute, 2), email: NEVER_TAKEN },
   {
