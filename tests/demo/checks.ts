@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
+import type { Alarm } from "./alarm.ts";
 import type { Peers } from "./peers.ts";
 import type { SeededTenant } from "./seed-tenants.ts";
 
@@ -22,14 +23,20 @@ export function claimsHeld(): number {
 }
 
 /** What the claims are about. */
-export type Facts = { sql: postgres.Sql; tenants: SeededTenant[]; peers: Peers; logDir: string };
+export type Facts = {
+  sql: postgres.Sql;
+  tenants: SeededTenant[];
+  peers: Peers;
+  alarm: Alarm;
+  logDir: string;
+};
 
 /** Whether the success heartbeat exists. */
 export function hasHeartbeat({ logDir }: Pick<Facts, "logDir">): boolean {
   return existsSync(join(logDir, "weekly_performance_reports.success"));
 }
 
-/** After the first run: each delivery has the state that the story says, and the peers have seen just that. */
+/** After the run that reached everybody: each delivery has the state that the story says, and the peers have seen just that. */
 export async function claimFirstRun(facts: Facts): Promise<void> {
   const { sql, tenants, peers } = facts;
   const rows = await sql`
@@ -55,6 +62,28 @@ export async function claimFirstRun(facts: Facts): Promise<void> {
   claim("nobody asked about archived or suspended tenants", !excluded.some((id) => calls.includes(id)));
   claim("the drain made four calls", peers.application.routes.editorial.calls.length === 4);
   claim("a run with failures writes no heartbeat", !hasHeartbeat(facts));
+}
+
+/** No report that was made lacks a network that the application could have read, and each tried one is named. */
+export async function claimNoNetworkLacks({ sql, tenants }: Facts): Promise<void> {
+  const lacking = await sql`
+    select s.source ->> 'connectionId' as "connectionId", s.source ->> 'code' as code
+    from weekly_performance_reports as r
+    cross join jsonb_array_elements(r.payload -> 'provenance' -> 'sources') as s (source)
+    where s.source ->> 'connectionId' is not null and s.source ->> 'status' <> 'ok'`;
+  const made = await sql`select user_id from weekly_performance_reports where status = 'completed'`;
+  const refused = tenants
+    .filter(({ owner }) => made.some(({ user_id }) => user_id === owner.userId))
+    .flatMap(({ findings }) => [...findings])
+    .flatMap(([id, { fails }]) => (fails ? [`${id} APP_HTTP_422`] : []));
+  const lackingNames = lacking.map(({ connectionId, code }) => `${connectionId} ${code}`);
+  claim("no report lacks a network that was only away", lackingNames.join() === refused.join());
+}
+
+/** So many messages have reached the operator's phone, and so many issues were made. */
+export function claimHeard({ alarm }: Pick<Facts, "alarm">, heard: { messages: number; issues: number }) {
+  claim(`the operator has got ${heard.messages} messages`, alarm.gateway.accepted.length === heard.messages);
+  claim(`the tracker has ${heard.issues} issue`, alarm.tracker.issues.length === heard.issues);
 }
 
 /** Whatever has happened so far, no peer has taken the same message twice, and none was called in an unknown way. */

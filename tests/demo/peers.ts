@@ -1,6 +1,6 @@
 /** The three systems on the other side of the wire, with a little latency, as local stand-ins. */
 import type postgres from "postgres";
-import { type Application, startApplication } from "../standins/application.ts";
+import { type AnalysisBody, type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { writeAnalysis } from "../support/seed.ts";
@@ -23,17 +23,21 @@ export const LOST_ANSWER = 4;
 /** The three peers, running. */
 export type Peers = { application: Application; gateway: Gateway; email: EmailProvider };
 
-/** Starts them for these customers. */
-export async function startPeers(sql: postgres.Sql, tenants: SeededTenant[]): Promise<Peers> {
+/** Starts them for these customers; `now` is the gateway's clock. */
+export async function startPeers(
+  sql: postgres.Sql,
+  tenants: SeededTenant[],
+  now: () => Date,
+): Promise<Peers> {
+  const findingOf = (connectionId: string) =>
+    tenants.map(({ findings }) => findings.get(connectionId)).find((finding) => finding !== undefined)!;
   const application = await startApplication({
     latencyMs: LATENCY_MS,
     triggerSecret: SECRETS.TRIGGER_SECRET,
     cronSecret: SECRETS.SOCIAL_EDITORIALS_CRON_SECRET,
     async onAnalyze(body) {
       const tenant = tenants.find(({ findings }) => findings.has(body.connectionId))!;
-      const { fails, metrics = {}, insights = [] } = tenant.findings.get(body.connectionId)!;
-      // The stand-in closes the connection on an error, like an application that falls over.
-      if (fails) throw new Error("the network refuses its token");
+      const { metrics = {}, insights = [] } = tenant.findings.get(body.connectionId)!;
       await writeAnalysis(sql, body, {
         ...(tenant.score === undefined ? {} : { score: tenant.score }),
         metrics,
@@ -47,7 +51,12 @@ export async function startPeers(sql: postgres.Sql, tenants: SeededTenant[]): Pr
       { truncated: false, nextCursor: null, llmCalls: 3, processed: 3, skipped: 0, failures: [] },
     ],
   });
+  application.routes.analysis.scriptByBody = ({ body }) =>
+    findingOf((body as AnalysisBody).connectionId).fails
+      ? { status: 422, json: { error: "token_expired" } }
+      : undefined;
   const gateway = await startGateway({ latencyMs: LATENCY_MS, adminKey: SECRETS.GATEWAY_ADMIN_KEY });
+  gateway.now = now;
   const { send } = gateway.routes;
   send.script = () => (send.calls.length === LOST_ANSWER ? { accept: "drop" } : undefined);
   const email = await startEmailProvider({ latencyMs: LATENCY_MS, apiKey: SECRETS.EMAIL_API_KEY });

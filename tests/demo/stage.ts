@@ -16,6 +16,7 @@ export type Ended = { exitCode: number | null; stdout: string };
 
 /** Everything that has to end when the demo does. */
 export type Stage = {
+  folder: string;
   logDir: string;
   secretsDir: string;
   /** Adds something to be stopped; the last added is stopped first. */
@@ -24,6 +25,8 @@ export type Stage = {
   secret(name: string, value: string): void;
   /** Runs the real binary on the caller's terminal, or captures what it prints. */
   opsctl(args: string[], env: Record<string, string>, options?: { capture?: boolean }): Promise<Ended>;
+  /** Runs it as a service, without a terminal, until the demo ends; resolves once its log has the word. */
+  serve(args: string[], env: Record<string, string>, word: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -45,6 +48,7 @@ export function openStage(): Stage {
   }
 
   return {
+    folder,
     logDir,
     secretsDir,
     onClose: (stop) => void stops.push(stop),
@@ -69,11 +73,30 @@ export function openStage(): Stage {
         running.delete(child);
       }
     },
+    async serve(args, env, word) {
+      const child = spawn(join(ROOT, "dist/opsctl"), args, { env, stdio: ["ignore", "ignore", "pipe"] });
+      running.add(child);
+      child.once("close", () => running.delete(child));
+      await saysWord(child, word);
+    },
     close() {
       closing ??= closeAll();
       return closing;
     },
   };
+}
+
+/** Resolves when the process has written the word to its log, rejects with the log when it ends before that. */
+async function saysWord(child: ChildProcess, word: string): Promise<void> {
+  let log = "";
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(`The service ended: ${log}`)));
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      if (log.includes(word)) resolve();
+    });
+  });
 }
 
 /** Gives a process a moment to end by itself, then ends it. */

@@ -1,7 +1,7 @@
 /** The customers of the demo: invented businesses, one for each case that a weekly run can meet. */
 import type { OwnerSpec } from "../support/seed.ts";
 
-/** What the application's analysis of one connection finds; `fails` makes the call break off. */
+/** What the application's analysis of one connection finds; with `fails` the network refuses its token. */
 export type Analysis = {
   network: "instagram" | "linkedin";
   metrics?: Record<string, number | null>;
@@ -47,7 +47,11 @@ const CLINIC: Analysis = {
   insights: ["O artigo sobre prevenção respondeu por 61% dos cliques da semana"],
 };
 
-const SHARED_TENANT = "5a7e0c1d-2b3c-4d5e-8f60-718293a4b5c6";
+const SHOP: Analysis = {
+  network: "linkedin",
+  metrics: { followers: 860, impressions: 2_950, engagementRate: 0.0284, clicks: 71 },
+  insights: ["A página da empresa foi vista por 190 pessoas"],
+};
 
 /** All customers, in the order in which the demo lists them. */
 export const TENANTS: DemoTenant[] = [
@@ -85,7 +89,10 @@ export const TENANTS: DemoTenant[] = [
     seed: { phone: "+55 48 95432-1098", email: "marina@aurorayoga.example" },
     score: 0,
     previousScore: 12,
-    analyses: [{ network: "instagram", metrics: { followers: 410, reach: 0, posts: 0 }, insights: [] }],
+    analyses: [
+      { network: "instagram", metrics: { followers: 410, reach: 0, posts: 0 }, insights: [] },
+      { network: "linkedin", metrics: { followers: 35, impressions: 0 }, insights: [] },
+    ],
     expected: SENT,
   },
   {
@@ -94,7 +101,7 @@ export const TENANTS: DemoTenant[] = [
     seed: { phone: "+55 71 94321-0987", email: "jorge@saojorge.example", wallet: "grace", balance: 0 },
     score: 54,
     previousScore: 54,
-    analyses: [{ ...BAKERY, insights: ["Ofertas de terça-feira foram as mais salvas da semana"] }],
+    analyses: [{ ...BAKERY, insights: ["Ofertas de terça-feira foram as mais salvas da semana"] }, SHOP],
     expected: SENT,
   },
   {
@@ -102,7 +109,7 @@ export const TENANTS: DemoTenant[] = [
     shows: "owner without a phone",
     seed: { phone: null, email: "rosa@jardimsul.example" },
     score: 66,
-    analyses: [BAKERY],
+    analyses: [BAKERY, SHOP],
     expected: { whatsapp: "recipient_phone_missing", email: "sent" },
   },
   {
@@ -111,12 +118,12 @@ export const TENANTS: DemoTenant[] = [
     seed: { phone: "+55 51 93210-9876", email: "tatiana(arroba)amigofiel" },
     score: 61,
     previousScore: 58,
-    analyses: [BAKERY],
+    analyses: [BAKERY, SHOP],
     expected: { whatsapp: "sent", email: "recipient_email_missing" },
   },
   {
     name: "Escola Pequeno Saber",
-    shows: "one network's call fails, the report goes out without it",
+    shows: "one network refuses its token, the report goes out without it",
     seed: { phone: "+55 61 92109-8765", email: "direcao@pequenosaber.example" },
     score: 70,
     analyses: [BAKERY, { network: "linkedin", fails: true }],
@@ -137,7 +144,7 @@ export const TENANTS: DemoTenant[] = [
     seed: { phone: "+55 35 99887-7665", email: "oi@tresmontes.example", sends: [] },
     score: 47,
     previousScore: 52.5,
-    analyses: [BAKERY],
+    analyses: [BAKERY, SHOP],
     expected: SENT,
   },
   {
@@ -145,7 +152,7 @@ export const TENANTS: DemoTenant[] = [
     shows: "e-mails sent, not one event about them",
     seed: { phone: "+55 41 98776-6554", email: "equipe@paginaviva.example", sends: sends(18, []) },
     score: 58,
-    analyses: [CLINIC],
+    analyses: [CLINIC, { ...BAKERY, insights: ["O clube de leitura trouxe 40 seguidores"] }],
     expected: SENT,
   },
   {
@@ -165,7 +172,7 @@ export const TENANTS: DemoTenant[] = [
   {
     name: "Academia Força Total",
     shows: "two owners in one tenant: a report each (first)",
-    seed: { tenantId: SHARED_TENANT, phone: "+55 62 96554-4332", email: "bruno@forcatotal.example" },
+    seed: { phone: "+55 62 96554-4332", email: "bruno@forcatotal.example" },
     score: 64,
     analyses: [BAKERY],
     expected: SENT,
@@ -173,7 +180,7 @@ export const TENANTS: DemoTenant[] = [
   {
     name: "Academia Força Total",
     shows: "two owners in one tenant: a report each (second)",
-    seed: { tenantId: SHARED_TENANT, phone: "+55 62 95443-3221", email: "paula@forcatotal.example" },
+    seed: { phone: "+55 62 95443-3221", email: "paula@forcatotal.example" },
     score: 67,
     analyses: [],
     expected: SENT,
