@@ -81,7 +81,8 @@ export const deliveriesShow = defineCommand({
       const { showDelivery } = await import("../../lib/deliveries/show.ts");
       const { renderDelivery } = await import("../../lib/deliveries/render.ts");
       const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
-      return outcomeOf({ command: "deliveries show", fields: details, text: renderDelivery(details) });
+      const text = renderDelivery(details, await terminalWidth(context.env));
+      return outcomeOf({ command: "deliveries show", fields: details, text });
     }),
 });
 

@@ -75,12 +75,14 @@ export const reportsList = defineCommand({
     state: {
       type: "enum",
       options: [...LIST_STATES],
-      description: "Only owners whose report or a delivery of it is in this state",
+      description:
+        "Only owners whose report or a delivery of it is in this state; open is all that keeps the week from being clean",
     },
     channel: {
       type: "enum",
       options: [...LIST_CHANNELS],
-      description: "Only owners who lack this channel; with --state, in that state in it",
+      description:
+        "Only owners without this message or network; with --state, whose message is in that state",
     },
     limit: { type: "string", valueHint: "n", default: "100", description: "At most this many" },
     after: {

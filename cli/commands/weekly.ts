@@ -44,7 +44,7 @@ export const weekly = defineCommand({
     "skip-editorials": { type: "boolean", description: "Do not drain the social editorial adjustments" },
     "without-social": {
       type: "boolean",
-      description: "Make the reports without social networks: no analysis call",
+      description: "Make the reports without social networks, for good: no analysis call",
     },
     patience: {
       type: "string",

@@ -1,5 +1,11 @@
 import type { ArgDef } from "citty";
+import { wrapText } from "../../lib/text/wrap.ts";
 import type { Command, Group } from "./command.ts";
+
+/** Help is as wide as the narrowest terminal that people use, so that it is the same everywhere. */
+const WIDTH = 80;
+/** What is explained stands in a column of its own; a longer word has its explanation below it. */
+const LONGEST_WORD = 28;
 
 /**
  * Prints help or the version.
@@ -39,7 +45,7 @@ export function renderCommandHelp(path: string, command: Command): string {
   const options = all.filter(([, arg]) => arg.type !== "positional");
   return lines(
     command.meta.description,
-    ...(command.notes === undefined ? [] : ["", command.notes]),
+    ...(command.notes === undefined ? [] : ["", ...wrapText(command.notes, WIDTH)]),
     "",
     `Usage: ${usageOf(path, command)}`,
     ...section(
@@ -53,14 +59,17 @@ export function renderCommandHelp(path: string, command: Command): string {
   );
 }
 
-/** The usage line of a command, without the word "Usage". */
+/** How a command is called, without the word "Usage" that stands before it; on as many lines as it needs. */
 export function usageOf(path: string, command: Command): string {
   const parts = Object.entries(command.args).map(([name, arg]) => {
     if (arg.type === "positional") return `${wordText(name, arg)}${command.takesMany ? "…" : ""}`;
     const option = optionText(name, arg);
     return arg.required ? option : `[${option}]`;
   });
-  return [path, ...parts].join(" ");
+  const indent = " ".repeat("Usage: ".length);
+  return joinInLines([path, ...parts], indent)
+    .join("\n")
+    .trimStart();
 }
 
 type Row = readonly [string, string];
@@ -85,8 +94,24 @@ function section(title: string, rows: readonly Row[]): string[] {
 }
 
 function columns(rows: readonly Row[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd());
+  const width = Math.max(...rows.map(([left]) => (left.length > LONGEST_WORD ? 0 : left.length)));
+  const indent = " ".repeat(width + 4);
+  return rows.flatMap(([left, right]) => {
+    const text = wrapText(right, WIDTH - indent.length);
+    if (left.length > width) return [`  ${left}`, ...text.map((line) => indent + line)];
+    return text.map((line, at) => `${at === 0 ? `  ${left.padEnd(width)}  ` : indent}${line}`.trimEnd());
+  });
+}
+
+/** Parts on lines of the width; a part is never broken, and one that is longer has a line of its own. */
+function joinInLines(parts: readonly string[], indent: string): string[] {
+  const joined: string[] = [];
+  for (const part of parts) {
+    const line = `${joined.at(-1)} ${part}`;
+    if (joined.length > 0 && line.length <= WIDTH) joined[joined.length - 1] = line;
+    else joined.push(indent + part);
+  }
+  return joined;
 }
 
 function lines(...texts: string[]): string {

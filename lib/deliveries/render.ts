@@ -1,17 +1,23 @@
 import { renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
+import { wrapText } from "../text/wrap.ts";
+import { REPORT_ZONE } from "../time/local-date.ts";
+import { localTime } from "../time/local-time.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
 
-const TITLES = ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL", "TENANT"];
+/** The width of what goes to a file or a pipe. */
+const UNLIMITED_WIDTH = 100;
+
+const COLUMNS = ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL (SÃO PAULO)", "TENANT"];
 
 /**
  * The list for people, the most important columns first; `deliveries show` and `--json` have the others.
  *
- * Units: `width` is the terminal's columns; null for a file or a pipe.
+ * Units: `width` is in columns of the terminal, null where there is none.
  */
 export function renderDeliveryList(
   { deliveries, more, next }: DeliveryList,
@@ -19,7 +25,7 @@ export function renderDeliveryList(
 ): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
   const table = renderFittedTable(
-    TITLES.map((title) => ({ title })),
+    COLUMNS.map((title) => ({ title })),
     deliveries.map((delivery) => [
       delivery.id,
       delivery.state,
@@ -37,8 +43,11 @@ export function renderDeliveryList(
     : table;
 }
 
-/** One delivery for people: its fields, its history and the next steps. */
-export function renderDelivery({ delivery, reconciliations, next }: DeliveryDetails): string {
+/** One delivery for people: its fields, its history and the next steps, in lines of `width` columns. */
+export function renderDelivery(
+  { delivery, reconciliations, next }: DeliveryDetails,
+  width: number | null,
+): string {
   const fields: [string, string | null][] = [
     ["Delivery", delivery.id],
     ["Week", delivery.week],
@@ -52,19 +61,21 @@ export function renderDelivery({ delivery, reconciliations, next }: DeliveryDeta
     ["Recipient", delivery.maskedHint],
     ["Sender tenant", delivery.senderTenantId],
     ["Provider id", delivery.providerMessageId],
-    ["Dispatched", delivery.dispatchedAt],
-    ["Settled", delivery.settledAt],
+    ["Dispatched", delivery.dispatchedAt && localTime(delivery.dispatchedAt)],
+    ["Settled", delivery.settledAt && localTime(delivery.settledAt)],
     ["Retry until", retry(delivery)],
   ];
   const shown = fields.map(([name, value]) => `${name.padEnd(14)}${value ?? "-"}\n`).join("");
   const history = reconciliations.map(
     ({ at, actor, sessionUser, state, reason }) =>
-      `  ${at}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
+      `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
   );
+  const steps = next.flatMap((line) => wrapText(`  ${line}`, width ?? UNLIMITED_WIDTH, "    "));
   return [
     shown,
     history.length === 0 ? "" : `\nReconciled:\n${history.join("")}`,
-    next.length === 0 ? "" : `\nNext:\n${next.map((line) => `  ${line}\n`).join("")}`,
+    next.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`,
+    `\nTimes are those of ${REPORT_ZONE}.\n`,
   ].join("");
 }
 
@@ -91,5 +102,6 @@ function login(sessionUser: string | null): string {
 }
 
 function retry({ state, retryableUntil }: Delivery): string | null {
-  return state === "failed" ? (retryableUntil ?? "closed") : null;
+  if (state !== "failed") return null;
+  return retryableUntil === null ? "closed" : localTime(retryableUntil);
 }

@@ -67,12 +67,19 @@ const STATES: Record<OpenItem["state"], string> = {
 
 function lastRunText({ status, begunAt, finishedAt, code, host }: LastRunFacts): string {
   const times = [begunAt, finishedAt].filter((at) => at !== null).map(localTime);
+  const [from, to] = times;
   const what = { ...RUN_STATES }[status];
   return [
     `${what}${code === null ? "" : ` (${code})`}`,
-    ...(times.length === 0 ? [] : [times.join(" to ")]),
+    ...(from === undefined ? [] : [to === undefined ? from : `${from} to ${shortened(to, from)}`]),
     `on ${host}`,
   ].join(", ");
+}
+
+/** A time without its date when that is the same as before. */
+function shortened(time: string, before: string): string {
+  const [date, clock] = time.split(" ");
+  return before.startsWith(`${date} `) ? clock! : time;
 }
 
 const RUN_STATES: Record<LastRunFacts["status"], string> = {
@@ -84,7 +91,7 @@ const RUN_STATES: Record<LastRunFacts["status"], string> = {
 };
 
 function networksText({ connected, failed, owners }: WeekStatus["counts"]["social"]): string {
-  if (connected === 0) return "none asked for";
+  if (connected === 0) return "none asked for by a completed report";
   if (failed === 0) return `${connected} asked for`;
   return `${connected} asked for, ${failed} failed (${owners} ${owners === 1 ? "owner" : "owners"})`;
 }

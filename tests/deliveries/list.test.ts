@@ -44,7 +44,7 @@ describeDeliveries("listDeliveries()", (ledger) => {
     const retryableAt = async (now: string) => {
       await ledger.setClock(now);
       const list = await listDeliveries(ledger.sql, { tenantId }, 1);
-      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list).includes("closed")];
+      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list, null).includes("closed")];
     };
     const end = "2026-11-24T03:00:00Z";
     expect(await retryableAt("2026-11-23T11:00:00Z")).toEqual([end, false]);
@@ -165,7 +165,7 @@ describeDeliveries("listDeliveries()", (ledger) => {
       [
         id,
         "    state failed  channel whatsapp  code recipient_phone_missing",
-        "    week 2026-11-16  retry until 2026-11-24T03:00:00Z",
+        "    week 2026-11-16  retry until (são paulo) 2026-11-24 00:00:00",
         `    tenant ${tenantId}`,
         "",
       ].join("\n"),
@@ -174,9 +174,9 @@ describeDeliveries("listDeliveries()", (ledger) => {
 
   test("says so when there is nothing, and when there is more", async () => {
     const none = await listDeliveries(ledger.sql, { tenantId: crypto.randomUUID() }, 10);
-    expect(renderDeliveryList(none)).toBe("No deliveries match.\n");
+    expect(renderDeliveryList(none, null)).toBe("No deliveries match.\n");
     const first = await listDeliveries(ledger.sql, {}, 1);
-    expect(renderDeliveryList(first)).toEndWith(
+    expect(renderDeliveryList(first, null)).toEndWith(
       `There are more: raise --limit, narrow the list, or go on with --after ${first.next}\n`,
     );
   });

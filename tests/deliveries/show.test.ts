@@ -6,7 +6,7 @@ import { describeDeliveries, failedDelivery, withoutEntry } from "./support/deli
 describeDeliveries("showDelivery()", (ledger) => {
   const shown = async (id: string) => {
     const details = await showDelivery(ledger.sql, id);
-    return { ...details, text: renderDelivery(details) };
+    return { ...details, text: renderDelivery(details, null) };
   };
 
   test("tells how to look an unknown e-mail up, and how to reconcile it", async () => {
@@ -60,14 +60,14 @@ describeDeliveries("showDelivery()", (ledger) => {
       },
     ]);
     expect(next).toEqual([]);
-    expect(text).toContain("  2026-11-23T11:00:00Z  failed by ana (login postgres): Not in the log\n");
-    expect(text).toContain("  2026-11-25T11:00:00Z  sent by rui (login postgres): Found [31mby its tag\n");
+    expect(text).toContain("  2026-11-23 08:00:00  failed by ana (login postgres): Not in the log\n");
+    expect(text).toContain("  2026-11-25 08:00:00  sent by rui (login postgres): Found [31mby its tag\n");
   });
 
   test("tells until when a failed delivery is tried again, or that its week is closed", async () => {
     const { id } = await failedDelivery(ledger);
     expect((await shown(id)).next).toEqual([
-      "Nothing was sent. Correct what recipient_phone_missing names and run opsctl weekly again before 2026-11-24T03:00:00Z.",
+      "Nothing was sent. Correct what recipient_phone_missing names and run opsctl weekly again before 2026-11-24 00:00:00 (São Paulo).",
     ]);
     await ledger.moveClock("1 day");
     const { next, text } = await shown(id);
@@ -78,7 +78,7 @@ describeDeliveries("showDelivery()", (ledger) => {
   test("tells who holds a running delivery", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     expect((await shown(claim.id)).next).toEqual([
-      "A run holds this delivery until 2026-11-23T11:05:00Z; the next run after that decides about it.",
+      "A run holds this delivery until 2026-11-23 08:05:00 (São Paulo); the next run after that decides about it.",
     ]);
   });
 
@@ -109,7 +109,7 @@ describeDeliveries("showDelivery()", (ledger) => {
       retryableUntil: "2026-11-24T03:00:00Z",
     });
     expect(next).toEqual([
-      "Nothing was sent: its run has ended. Run opsctl weekly again before 2026-11-24T03:00:00Z.",
+      "Nothing was sent: its run has ended. Run opsctl weekly again before 2026-11-24 00:00:00 (São Paulo).",
     ]);
     await ledger.moveClock("1 day");
     expect((await shown(id)).next).toEqual([

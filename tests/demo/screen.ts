@@ -1,5 +1,6 @@
 /** What the demo says on the terminal: numbered steps, short paragraphs, commands, quoted texts. */
 import process from "node:process";
+import { wrapText } from "../../lib/text/wrap.ts";
 
 const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? "") !== "";
 const paint = (code: number, text: string) => (isPlain ? text : `\u001B[${code}m${text}\u001B[0m`);
@@ -40,13 +41,14 @@ export function blank(): void {
   process.stdout.write("\n");
 }
 
-/** Lines as they are, indented; those wider than the terminal are cut there. */
+/** A text as somebody got it, indented; lines wider than the terminal are wrapped. */
 export function quote(text: string): void {
-  const room = Math.max(20, columns() - 6);
-  for (const line of text.trimEnd().split("\n")) {
-    const shown = line.length > room ? `${line.slice(0, room - 1)}…` : line;
-    process.stdout.write(`   ${paint(90, "│")} ${shown}\n`);
-  }
+  const room = Math.max(20, Math.min(columns(), 120) - 6);
+  for (const line of text
+    .trimEnd()
+    .split("\n")
+    .flatMap((one) => wrapText(one, room)))
+    process.stdout.write(`   ${paint(90, "│")} ${line}\n`);
 }
 
 /** Rows of two columns. */

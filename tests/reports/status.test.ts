@@ -195,7 +195,7 @@ describe("renderStatus()", () => {
     expect(renderStatus(status, run).split("\n")).toEqual([
       "Week of 2026-11-16 to 2026-11-22: OPEN",
       "",
-      "  Last run  failed (sem_instancia_gateway), 2026-11-23 08:00:02 to 2026-11-23 08:14:40, on vps-1",
+      "  Last run  failed (sem_instancia_gateway), 2026-11-23 08:00:02 to 08:14:40, on vps-1",
       "  Ledger    last changed 2026-11-23 08:14:39",
       "  Owners    3",
       "  Reports   2 completed, 1 missing",

@@ -73,7 +73,7 @@ export const RUN_INTERRUPTED: StopReason = {
 export const APP_NOT_ANSWERING: StopReason = {
   code: "APP_NOT_ANSWERING",
   message: "Stopped the run: the application did not analyse any connection for as long as the run waits",
-  hint: "Look at the application, then run opsctl weekly again on the same Monday; --without-social reports without it",
+  hint: "Look at the application, then run opsctl weekly again on the same Monday. If it stays away, --without-social makes the reports without networks, for good",
 };
 
 /** Answers that refuse the worker itself: a run that went on would send every owner an empty report. */

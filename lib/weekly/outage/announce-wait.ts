@@ -13,7 +13,7 @@ export function announceWait({ log, progress }: Listeners, wait: Wait, until: Te
   log.warn("The application does not answer: the run waits, and asks it again every 30 seconds", {
     code: "APP_NOT_ANSWERING",
     waitsFor: "application",
-    until: formatInstant(until),
+    until: formatInstant(until.round("second")),
     afterwards: wait.kind === "tripped" ? "break off" : "second pass",
   });
   progress.setNote(`waiting for the application until ${timeInSaoPaulo(until)} (São Paulo)`);

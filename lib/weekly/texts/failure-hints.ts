@@ -51,8 +51,15 @@ const HINTS: Readonly<Record<string, string>> = {
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };
 
+/** What means a single connection: a refusal that means the run itself breaks it off, and a wait may heal the others. */
+const REFUSED_CONNECTION = /^APP_HTTP_4(?!08|29)\d\d$/;
+
+const CONNECTION_HINT =
+  "the application refuses this connection alone; the report went out without it, and the owner may have to connect it again";
+
 /** What to do about a failure, or undefined; for the gateway's codes also what is wrong. */
-export function hintFor({ code, cause }: Pick<Failure, "code" | "cause">): string | undefined {
+export function hintFor({ step, code, cause }: Pick<Failure, "step" | "code" | "cause">): string | undefined {
+  if (step === "social" && REFUSED_CONNECTION.test(code)) return CONNECTION_HINT;
   if (Object.hasOwn(HINTS, code)) return HINTS[code];
   // These come from the send itself: the delivery's state shows whether the message may have been accepted.
   if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;

@@ -1,4 +1,5 @@
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
+import { localTime } from "../../time/local-time.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
 import { hintFor } from "./failure-hints.ts";
 
@@ -126,9 +127,12 @@ function failureLines(summary: WeeklySummary): string[] {
       lines.push(`       and ${group.length - IDS_SHOWN} more; --json names them`);
   }
   if (groups.size > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.size - FAILURE_CODES_SHOWN} more codes`);
-  const { whatsapp, email } = summary.week ?? summary;
-  if (retryableUntil && !dryRun && whatsapp.failed + email.failed > 0)
-    lines.push("", `Failed deliveries can be tried again until ${retryableUntil}.`);
+  const { reports, whatsapp, email } = summary.week ?? summary;
+  if (retryableUntil && !dryRun && reports.failed + whatsapp.failed + email.failed > 0)
+    lines.push(
+      "",
+      `What failed can be tried again until ${localTime(retryableUntil)} (São Paulo): opsctl weekly`,
+    );
   return lines;
 }
 

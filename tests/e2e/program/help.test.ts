@@ -21,6 +21,11 @@ const HELPS = [
   ["deliveries", "look-up", "--help"],
   ["deliveries", "reconcile", "--help"],
   ["deliveries", "repair", "--help"],
+  ["collect-metrics", "--help"],
+  ["socket-monitor", "--help"],
+  ["doctor", "--help"],
+  ["webhook", "--help"],
+  ["webhook", "serve", "--help"],
   ["alert-rules"],
   ["alert-rules", "export", "--help"],
   ["alert-rules", "plan", "--help"],
@@ -40,6 +45,8 @@ describe.concurrent("help", () => {
       expect(texts[0]).toContain(`Usage: opsctl`);
       if (args.length > 1) expect(texts[0]).toContain("Example:\n  opsctl ");
       expect(new Set(texts).size).toBe(1);
+      const [head] = texts[0]!.split("Example:\n");
+      expect(head!.split("\n").filter((line) => line.length > 80)).toEqual([]);
     },
   );
 

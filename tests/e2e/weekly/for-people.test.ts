@@ -32,7 +32,9 @@ describe.concurrent("the words of opsctl weekly for a person", () => {
     expect(
       lines.filter((line) => owners.some(({ tenantId }) => line.includes(tenantId))).length,
     ).toBeGreaterThan(0);
-    expect(lines).toContain("Failed deliveries can be tried again until 2026-11-24T03:00:00Z.");
+    expect(lines).toContain(
+      "What failed can be tried again until 2026-11-24 00:00:00 (São Paulo): opsctl weekly",
+    );
     expect(stdout).toEndWith("\n");
     expect(stdout).not.toEndWith("\n\n");
   });

@@ -95,7 +95,10 @@ describe.concurrent("a person at a terminal", () => {
     await using fixture = await awayFixture();
     const { stdout } = await fixture.weekly(["--patience", "0"]);
     expect(stdout).toContain("APP_NOT_ANSWERING: Stopped the run:");
-    expect(stdout).toContain("--without-social reports without it");
+    expect(stdout).toContain("--without-social makes the reports without networks, for good");
     expect(stdout).toContain("report: social_retry");
+    expect(stdout).toContain(
+      "What failed can be tried again until 2026-11-24 00:00:00 (São Paulo): opsctl weekly",
+    );
   });
 });
