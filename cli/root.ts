@@ -4,7 +4,7 @@ import type { Group } from "./framework/command.ts";
 export const root: Group = {
   meta: {
     name: "opsctl",
-    description: "Weekly performance reports for tenant owners, and the alarm of the host they run on",
+    description: "Weekly reports for tenant owners, and the alarm of the host they run on",
   },
   commands: {
     weekly: {
@@ -81,7 +81,7 @@ export const root: Group = {
     deliveries: {
       meta: {
         name: "deliveries",
-        description: "Look into the delivery ledger, and reconcile unknown deliveries",
+        description: "Look into the delivery ledger, settle what is in doubt",
       },
       commands: {
         list: {

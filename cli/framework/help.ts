@@ -24,7 +24,7 @@ export function renderGroupHelp(path: string, group: Group): string {
   const options: Row[] = [["--help", "Show this help"]];
   if (path === "opsctl") options.push(["--version", "Show version and commit"]);
   return lines(
-    group.meta.description,
+    ...wrapText(group.meta.description, WIDTH),
     "",
     `Usage: ${path} <command> [options]`,
     "",
@@ -34,7 +34,7 @@ export function renderGroupHelp(path: string, group: Group): string {
     "Options:",
     ...columns(options),
     "",
-    `Run \`${path} <command> --help\` for the options of a command and an example.`,
+    ...wrapText(`Run \`${path} <command> --help\` for the options of a command and an example.`, WIDTH),
   );
 }
 
@@ -44,7 +44,7 @@ export function renderCommandHelp(path: string, command: Command): string {
   const words = all.filter(([, arg]) => arg.type === "positional");
   const options = all.filter(([, arg]) => arg.type !== "positional");
   return lines(
-    command.meta.description,
+    ...wrapText(command.meta.description, WIDTH),
     ...(command.notes === undefined ? [] : ["", ...wrapText(command.notes, WIDTH)]),
     "",
     `Usage: ${usageOf(path, command)}`,

@@ -46,9 +46,9 @@ function byHand({ id, channel, dispatchedAt, senderTenantId }: Delivery): string
   const at = dispatchedAt === null ? "an unknown time" : inSaoPaulo(dispatchedAt);
   if (channel === "email")
     return [
-      `When it finds nothing, look in the provider's log of calls (GET /logs) for the call of ${at} whose header` +
-        ` Idempotency-Key is weekly-performance-email/${id}. An answer with an id is proof that it was sent; a refusal` +
-        " is proof that it was not.",
+      `When it finds nothing, look for the message that carries the tag delivery_id=${id}, dispatched at ${at}, in the` +
+        ` provider's log of calls (GET /logs), where the header Idempotency-Key is weekly-performance-email/${id}.` +
+        " A logged answer with an id is proof that it was sent; a logged refusal is proof that it was not.",
     ];
   return [
     `When it finds nothing, look on the sending phone of the sender tenant ${senderTenantId} for what was sent at about` +

@@ -70,13 +70,20 @@ export function renderDelivery(
     ({ at, actor, sessionUser, state, reason }) =>
       `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
   );
-  const steps = next.flatMap((line) => wrapText(`  ${line}`, width ?? UNLIMITED_WIDTH, "    "));
+  const steps = next.flatMap((step) => stepLines(step, width ?? UNLIMITED_WIDTH));
   return [
     shown,
     history.length === 0 ? "" : `\nReconciled:\n${history.join("")}`,
     next.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`,
     `\nTimes are those of ${REPORT_ZONE}.\n`,
   ].join("");
+}
+
+/** A next step on its lines; a command is never broken, so that it can be copied whole. */
+function stepLines(step: string, width: number): string[] {
+  const [, words, command] = /^(.*:) (opsctl .*)$/.exec(step) ?? [];
+  if (command === undefined) return wrapText(`  ${step}`, width, "  ");
+  return step.length + 2 <= width ? [`  ${step}`] : [`  ${words}`, `    ${command}`];
 }
 
 /** What a reconciliation did, for people. */

@@ -24,7 +24,7 @@ const HELPS = [
   ["collect-metrics", "--help"],
   ["socket-monitor", "--help"],
   ["doctor", "--help"],
-  ["webhook", "--help"],
+  ["webhook"],
   ["webhook", "serve", "--help"],
   ["alert-rules"],
   ["alert-rules", "export", "--help"],
