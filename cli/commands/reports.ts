@@ -133,7 +133,9 @@ export const reportsShow = defineCommand({
       const { showReports } = await import("../../lib/reports/show.ts");
       const { renderShown } = await import("../../lib/reports/render-show.ts");
       const reports = await showReports(sql, targetOf(args));
-      return outcomeOf({ command: "reports show", fields: { reports }, text: renderShown(reports) });
+      const { terminalWidth } = await import("../framework/terminal-width.ts");
+      const text = renderShown(reports, await terminalWidth(context.env));
+      return outcomeOf({ command: "reports show", fields: { reports }, text });
     }),
 });
 

@@ -1,6 +1,6 @@
 import { renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
-import { wrapText } from "../text/wrap.ts";
+import { stepLines } from "../text/step-lines.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { Delivery } from "./delivery.ts";
@@ -8,9 +8,6 @@ import type { DeliveryList } from "./list.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
-
-/** The width of what goes to a file or a pipe. */
-const UNLIMITED_WIDTH = 100;
 
 const COLUMNS = ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL (SÃO PAULO)", "TENANT"];
 
@@ -70,20 +67,13 @@ export function renderDelivery(
     ({ at, actor, sessionUser, state, reason }) =>
       `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
   );
-  const steps = next.flatMap((step) => stepLines(step, width ?? UNLIMITED_WIDTH));
+  const steps = next.flatMap((step) => stepLines(step, width));
   return [
     shown,
     history.length === 0 ? "" : `\nReconciled:\n${history.join("")}`,
     next.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`,
     `\nTimes are those of ${REPORT_ZONE}.\n`,
   ].join("");
-}
-
-/** A next step on its lines; a command is never broken, so that it can be copied whole. */
-function stepLines(step: string, width: number): string[] {
-  const [, words, command] = /^(.*:) (opsctl .*)$/.exec(step) ?? [];
-  if (command === undefined) return wrapText(`  ${step}`, width, "  ");
-  return step.length + 2 <= width ? [`  ${step}`] : [`  ${words}`, `    ${command}`];
 }
 
 /** What a reconciliation did, for people. */

@@ -23,6 +23,7 @@ export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): 
     `Week of ${week} to ${lastDate}: ${clean ? "clean" : "OPEN"}\n\n`,
     ...lines.map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`),
     openText(status),
+    lastStepText(status, lastRun),
     `\nTimes are those of ${REPORT_ZONE}.\n`,
   ].join("");
 }
@@ -42,6 +43,14 @@ function openText({ open, retryableUntil }: WeekStatus): string {
   const mend = open.some(({ state, code }) => state === "failed" && code !== null) && retryableUntil !== null;
   return `\n${until}\n${items}${mend ? MEND_FIRST : ""}`;
 }
+
+/** The week was mended by hand after its last run: a run has still to see it. */
+function lastStepText({ clean, retryableUntil }: WeekStatus, lastRun: LastRunFacts | null): string {
+  const isMended = clean && retryableUntil !== null && lastRun !== null && lastRun.status !== "success";
+  return isMended && lastRun.status !== "running" ? `\n${RUN_ONCE_MORE}` : "";
+}
+
+const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
 
 const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
 

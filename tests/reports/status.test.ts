@@ -214,6 +214,18 @@ describe("renderStatus()", () => {
     ]);
   });
 
+  test("asks for one more run when the week was mended after its last one, and never else", () => {
+    const done = { ...week, clean: true, counts, changedAt: null, open: [] };
+    const once = "\nNothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
+    for (const status of ["failed", "not_ready", "ended"] as const)
+      expect(renderStatus(done, { ...run, status })).toContain(once);
+    for (const status of ["success", "running"] as const)
+      expect(renderStatus(done, { ...run, status })).not.toContain("opsctl weekly");
+    expect(renderStatus(done, null)).not.toContain("opsctl weekly");
+    expect(renderStatus({ ...done, retryableUntil: null }, run)).not.toContain("opsctl weekly");
+    expect(renderStatus({ ...done, clean: false, open }, run)).not.toContain(once);
+  });
+
   test("says that a closed week gets nothing more, and that this host knows of no run", () => {
     const text = renderStatus(
       { ...week, retryableUntil: null, clean: false, counts, changedAt: null, open },

@@ -78,6 +78,18 @@ describe.concurrent.each([...RUNTIMES])("a failed Monday, %s", (runtime) => {
       expect(stderr + stdout + readFileSync(fileOf(fixture), "utf8")).not.toContain(SECRET);
   });
 
+  test("could be heard, says the doctor, who tells the webhook nothing", async () => {
+    await using fixture = await openFixture();
+    await using arena = await openWebhookArena();
+    const service = await arena.start();
+    aim(fixture, service.url);
+    const found = async () => (await fixture.opsctl(["doctor", "weekly"], { runtime })).stdout;
+    expect(await found()).toContain("ok    alert webhook: the webhook answers and takes the secret\n");
+    aim(fixture, service.url, "another-secret-0123456789");
+    expect(await found()).toMatch(/FAIL {2}alert webhook: ANNOUNCE_FAILED: .*http_401/);
+    expect(arena.gateway.accepted).toEqual([]);
+  });
+
   test("is heard when the run cannot even read its settings, or reach the database", async () => {
     await using fixture = await openFixture();
     await using arena = await openWebhookArena();
