@@ -1,6 +1,7 @@
 import { renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
 import { stepLines } from "../text/step-lines.ts";
+import { wrapText } from "../text/wrap.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { Delivery } from "./delivery.ts";
@@ -63,10 +64,10 @@ export function renderDelivery(
     ["Retry until", retry(delivery)],
   ];
   const shown = fields.map(([name, value]) => `${name.padEnd(14)}${value ?? "-"}\n`).join("");
-  const history = reconciliations.map(
-    ({ at, actor, sessionUser, state, reason }) =>
-      `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}\n`,
-  );
+  const history = reconciliations.flatMap(({ at, actor, sessionUser, state, reason }) => {
+    const line = `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}`;
+    return (width === null ? [line] : wrapText(line, width, "    ")).map((part) => `${part}\n`);
+  });
   const steps = next.flatMap((step) => stepLines(step, width));
   return [
     shown,
