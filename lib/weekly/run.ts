@@ -155,7 +155,6 @@ function judgesOf(
 async function reportEveryOwner(run: Run): Promise<void> {
   const report = (owner: Owner) => reportOwner(run, owner);
   await reportOwners(run, ownersOf(run));
-  run.admission.endFirstPass();
   await takeAgain(run, report);
   await reportOwners(run, newOwnersOf(run));
   await lookAgainAtBusy(run, report);

@@ -6,8 +6,8 @@
  *        │  └──────────────── a good or another answer ───────────┘
  *        ├── 20 bad calls in a row, of 10 owners ──> waiting (tripped): one owner is asked every 30 seconds
  *        │                                              │ a good call: flowing; the patience ends: the run breaks off
- *        └── the first pass ends, all that failed lately may heal ──> waiting (short): the same, two minutes at most
- *                                                       │ a good call, or the time is over: flowing, the second pass
+ *        └── a pass ends, all that failed lately may heal ──> waiting (short): the same, two minutes at most
+ *                                                       │ a good call, or the time is over: flowing, the next pass
  *
  * Nothing is claimed while a run waits: owners wait here, before their claim, and those in flight are put back.
  */
@@ -24,8 +24,12 @@ import {
 import { afterAnswer, type Confirmation, confirmationStep } from "./confirmation.ts";
 import { afterProbe, beginWait, type Wait, waitStep } from "./wait.ts";
 
-/** The right to claim one owner and to call the application for it; a probe has it while all others wait. */
-export type Turn = { readonly owner: string; readonly isProbe: boolean; calls: number };
+/**
+ * The right to claim one owner and to call the application for it; a probe has it while all others wait.
+ *
+ * Shape: `goodBefore` is how many good calls the run had had when a call of this turn failed that may heal.
+ */
+export type Turn = { readonly owner: string; readonly isProbe: boolean; calls: number; goodBefore: number };
 
 /** What the end of a wait means for the run. */
 export type WaitEnd = "answered" | "second_pass";
@@ -60,6 +64,8 @@ type State = {
   waitBeforeProbe: Wait | null;
   inFlight: number;
   isAsleep: boolean;
+  goodCalls: number;
+  isWaitingOver: boolean;
 };
 
 /** An admission that flows; every turn that `enter` gives has to be given back with `leave`. */
@@ -73,6 +79,8 @@ export function createAdmission(options: AdmissionOptions) {
     waitBeforeProbe: null,
     inFlight: 0,
     isAsleep: false,
+    goodCalls: 0,
+    isWaitingOver: false,
   };
   options.stop.signal.addEventListener("abort", () => advance(state), { once: true });
   return {
@@ -83,12 +91,18 @@ export function createAdmission(options: AdmissionOptions) {
     /** Takes note of a finished call. */
     record: (turn: Turn, verdict: CallVerdict, code: string | null): void =>
       record(state, turn, { owner: turn.owner, verdict, code }),
-    /** To be called between the first and the second pass. */
-    endFirstPass: (): void => endFirstPass(state),
+    /** To be called before each pass over the owners that were put back. */
+    endPass: (): void => endPass(state),
+    /** Whether a call was good after the one of this turn that may heal: the application works. */
+    hasGoodSince: (turn: Turn): boolean => state.goodCalls > turn.goodBefore,
+    /** The run has waited for the application, in vain or not at all: the next pass makes the reports. */
+    isWaitingOver: (): boolean => state.isWaitingOver,
     /** True when an owner in flight has to be put back before its next call. */
     mustPutBack: (turn: Turn): boolean => state.wait !== null && !turn.isProbe,
     /** Whether this owner's answer is one of those to be confirmed. */
     isAsked: (owner: string): boolean => state.confirmation?.owners.includes(owner) ?? false,
+    /** As many owners got the same refusal as a run asks: it is about to break off. */
+    isRefusedByAll: (): boolean => isRefusedByAll(state),
     isFlowing: (): boolean => isFlowing(state),
     hasGood: (): boolean => state.breaker.hasGood,
   };
@@ -112,6 +126,8 @@ function leave(state: State, turn: Turn): void {
 
 function record(state: State, turn: Turn, call: JudgedCall): void {
   const isGood = call.verdict === "good";
+  if (isGood) state.goodCalls += 1;
+  else if (call.verdict === "may_heal") turn.goodBefore = state.goodCalls;
   if (isGood) state.confirmation = null;
   else if (!state.breaker.hasGood) state.confirmation = afterAnswer(state.confirmation, call);
   // The bad calls of a short wait are not made to find out whether the breaker has to trip.
@@ -124,11 +140,13 @@ function record(state: State, turn: Turn, call: JudgedCall): void {
   else if (isGood && !isTripped) endWait(state, "answered");
 }
 
-function endFirstPass(state: State): void {
-  const { patienceMs } = state.options;
-  if (state.wait !== null || patienceMs === 0 || !mayHealSoon(state.breaker)) return;
-  state.breaker = startedAnew(state.breaker);
-  startWait(state, "short", Math.min(SHORT_WAIT_MS, patienceMs));
+function endPass(state: State): void {
+  const { breaker, options, wait } = state;
+  if (wait !== null || state.isWaitingOver) return;
+  if (options.patienceMs > 0 && mayHealSoon(breaker)) {
+    state.breaker = startedAnew(breaker);
+    startWait(state, "short", Math.min(SHORT_WAIT_MS, options.patienceMs));
+  } else state.isWaitingOver = options.patienceMs === 0 || breaker.badInARow > 0;
 }
 
 /** Admits those who may be admitted now. */
@@ -145,13 +163,17 @@ function isFlowing({ wait, confirmation }: State): boolean {
   return wait === null && confirmation === null;
 }
 
+function isRefusedByAll({ confirmation, breaker }: State): boolean {
+  return confirmation !== null && confirmationStep(confirmation, breaker) === "confirmed";
+}
+
 function admitOne(
   state: State,
   { owner, admit }: State["waiters"][number],
   { isProbe }: { isProbe: boolean },
 ) {
   state.inFlight += 1;
-  admit({ owner, isProbe, calls: 0 });
+  admit({ owner, isProbe, calls: 0, goodBefore: state.goodCalls });
 }
 
 /** The next owner to ask for: at once when a refusal is to be confirmed, else when the wait says so. */
@@ -183,8 +205,10 @@ function sleepFor(state: State, ms: number): void {
 /** A short wait leaves the decision to the second pass, the other one breaks the run off. */
 function giveUp(state: State): void {
   const { codes } = state.breaker;
-  if (state.wait?.kind === "short") endWait(state, "second_pass");
-  else state.options.stop.because(state.options.reasonOf(codes.length === 1 ? codes[0]! : null));
+  if (state.wait?.kind === "short") {
+    state.isWaitingOver = true;
+    endWait(state, "second_pass");
+  } else state.options.stop.because(state.options.reasonOf(codes.length === 1 ? codes[0]! : null));
   advance(state);
 }
 

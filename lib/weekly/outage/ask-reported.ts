@@ -5,26 +5,44 @@ import type { AnalysedConnection } from "../database/reports.ts";
 import { callVerdict } from "../report/call-verdict.ts";
 import { askFor } from "../report/collect.ts";
 
-/** How many owners are asked besides the refused one. */
+/** How many owners are asked. */
 const OTHERS = 2;
 
+const inFlight = new WeakMap<Run, Promise<void>>();
+
 /**
- * Asks for connections of owners whose reports are complete, when a refusal (401, 409) has to be confirmed and no other
- * owner is left to ask: else one expired token would look like a wrong secret whenever all others are done.
+ * Asks for connections of owners whose reports are complete, to tell an application that refuses or is away from
+ * connections that fail: else a few of those would look like the application whenever all others are done.
  *
+ * Shape:     `isEnough` ends the asking.
  * Behaviour: nothing is claimed or changed here; a completed report stays as it is. Without such owners, or without a
- *            database, the refusal stands.
+ *            database, nothing is learnt. Who comes while others ask waits for their answer.
  */
-export async function askReported(run: Run): Promise<void> {
-  const { dependencies, options, window, admission, stop } = run;
+export async function askReported(run: Run, isEnough: () => boolean): Promise<void> {
+  const asking = inFlight.get(run) ?? askEach(run, isEnough).finally(() => inFlight.delete(run));
+  inFlight.set(run, asking);
+  await asking;
+}
+
+const askedOfRefusal = new WeakMap<Run, Promise<void>>();
+
+/** The same for a refusal that is about to break the run off: once in a run, since a good answer settles it. */
+export async function askReportedOfRefusal(run: Run): Promise<void> {
+  const asked = askedOfRefusal.get(run) ?? askReported(run, run.admission.hasGood);
+  askedOfRefusal.set(run, asked);
+  await asked;
+}
+
+async function askEach(run: Run, isEnough: () => boolean): Promise<void> {
+  const { dependencies, options, window, stop } = run;
   try {
     const analysed = await dependencies.store.listAnalysedConnections(options.tenantId, window, OTHERS);
     for (const one of analysed) {
-      if (admission.isFlowing() || (await refusalToBegin(run)) !== null) return;
+      if (isEnough() || (await refusalToBegin(run)) !== null) return;
       await askForOne(run, one);
     }
   } catch (error) {
-    dependencies.log.warn("A refusal of the application could not be confirmed with other owners", {
+    dependencies.log.warn("The application could not be asked for an owner whose report is complete", {
       code: databaseCode(error),
       stopped: stop.reason()?.code,
     });
@@ -42,7 +60,7 @@ async function askForOne(run: Run, { scope, connection }: AnalysedConnection): P
     answer.code === null ? await dependencies.store.readEvidence(scope, window, [connection.id]) : null;
   const verdict = callVerdict({ ...connection, ...answer }, rows)!;
   admission.record(
-    { owner: ownerKey(scope), isProbe: true, calls: 1 },
+    { owner: ownerKey(scope), isProbe: true, calls: 1, goodBefore: 0 },
     verdict,
     answer.code ?? "analysis_missing",
   );

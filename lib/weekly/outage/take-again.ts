@@ -12,13 +12,15 @@ export type OwnerStatus = "done" | "busy" | "put_back" | "not_taken";
 export type ReportOwner = (owner: Owner) => Promise<OwnerStatus>;
 
 /**
- * The second pass: takes the owners that were put back, until each has been decided about or the run stops.
+ * The second pass: takes the owners that were put back, until each has been decided about or the run stops. It is
+ * repeated for those whose second chance fell into an outage, too.
  *
  * Behaviour: an owner that is put back again comes after the others, so that each probe asks for another one.
  */
 export async function takeAgain(run: Run, reportOwner: ReportOwner): Promise<void> {
   const { putBack, admission, stop, options, dependencies } = run;
   while (putBack.count() > 0 && stop.reason() === null) {
+    admission.endPass();
     putBack.prefer(({ scope }) => !admission.isAsked(ownerKey(scope)));
     await forEachConcurrently(putBackOwners(run), options.concurrency, async (owner) => {
       const { scope, answers } = owner;
@@ -44,7 +46,7 @@ async function* putBackOwners(run: Run): AsyncGenerator<PutBackOwner> {
   while (stop.reason() === null) {
     const owner = putBack.take();
     if (owner === undefined) return;
-    if (admission.isAsked(ownerKey(owner.scope))) await askReported(run);
+    if (admission.isAsked(ownerKey(owner.scope))) await askReported(run, admission.isFlowing);
     yield owner;
   }
 }

@@ -1,6 +1,7 @@
 import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import { REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
+import { askReported, askReportedOfRefusal } from "../outage/ask-reported.ts";
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
 import { SOCIAL_RETRY } from "../outage/put-back.ts";
@@ -35,7 +36,7 @@ export async function collectOwner(run: Run, work: ReportInProgress): Promise<Co
     const { connections } = collected;
     const rows = await judgeAnswered(run, work, { connections, known });
     if (collected.status !== "refused") return await conclude(run, work, { collected, rows });
-    judgeRefused(run, work, connections);
+    await judgeRefused(run, work, connections);
     known = answersOf(connections, () => true);
   }
 }
@@ -93,12 +94,21 @@ async function judgeAnswered(
   return rows;
 }
 
-/** Records a refusal; it puts the owner back while nothing says that it is meant for this connection alone. */
-function judgeRefused(run: Run, { turn }: ReportInProgress, connections: CollectedConnection[]): void {
+/**
+ * Records a refusal; it puts the owner back while nothing says that it is meant for this connection alone. Owners whose
+ * reports are complete have the last word: else three expired tokens that are left over would end every further run.
+ */
+async function judgeRefused(
+  run: Run,
+  { turn }: ReportInProgress,
+  connections: CollectedConnection[],
+): Promise<void> {
   const { code } = connections.at(-1)!;
   const mayRefuseWorker = !run.admission.hasGood();
   run.admission.record(turn, "refused", code);
-  if (mayRefuseWorker) throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
+  if (!mayRefuseWorker) return;
+  if (run.admission.isRefusedByAll()) await askReportedOfRefusal(run);
+  if (!run.admission.hasGood()) throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
 }
 
 async function conclude(
@@ -108,18 +118,27 @@ async function conclude(
 ): Promise<CollectedOwner> {
   const { connections } = collected;
   if (collected.status === "put_back") throw new PutBack(SOCIAL_RETRY, null);
+  const verdicts = connections
+    .map((connection) => callVerdict(connection, rows))
+    .filter((verdict) => verdict !== null);
+  if (work.isSecondChance && verdicts.includes("may_heal")) await learnWhetherAway(run, work);
   const decision = decideOwner({
-    verdicts: connections
-      .map((connection) => callVerdict(connection, rows))
-      .filter((verdict) => verdict !== null),
+    verdicts,
     isSecondChance: work.isSecondChance,
     hasGood: run.admission.hasGood(),
     isFlowing: run.admission.isFlowing(),
+    mayDecide: run.admission.hasGoodSince(work.turn) || run.admission.isWaitingOver(),
     mayRemember: run.putBack.mayRemember(),
   });
   if (decision.status === "put_back")
     throw new PutBack(SOCIAL_RETRY, decision.remember ? standing(connections) : null);
   return { connections, rows: rows ?? (await readRows(run, work, connections)) };
+}
+
+/** Where nobody's call has been good since, an owner whose report is complete shows whether the application works. */
+async function learnWhetherAway(run: Run, { turn }: ReportInProgress): Promise<void> {
+  const isKnown = () => run.admission.hasGoodSince(turn) || !run.admission.isFlowing();
+  if (!isKnown()) await askReported(run, isKnown);
 }
 
 /** The answers that would be the same in a while. */

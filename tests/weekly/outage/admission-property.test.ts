@@ -76,6 +76,7 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
       isSecondChance,
       hasGood: admission.hasGood(),
       isFlowing: admission.isFlowing(),
+      mayDecide: admission.hasGoodSince(turn) || admission.isWaitingOver(),
     };
     const { status } = decideOwner({ ...facts, mayRemember: true });
     if (isCut || status === "put_back") putBack.push({ owner, connections });
@@ -87,9 +88,9 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
   await forEachConcurrently(owners.entries(), concurrency, ([i, connections]) =>
     take(`owner ${i}`, connections, false),
   );
-  admission.endFirstPass();
   for (let passes = 0; putBack.length > 0 && stop.reason() === null; passes += 1) {
     expect(passes).toBeLessThan(200);
+    admission.endPass();
     const again = putBack
       .splice(0)
       .sort((a, b) => Number(admission.isAsked(a.owner)) - Number(admission.isAsked(b.owner)));

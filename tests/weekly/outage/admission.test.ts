@@ -42,8 +42,8 @@ describe("createAdmission()", () => {
     const { admission, take } = opened();
     const [one, other] = await Promise.all([admission.enter("a"), admission.enter("b")]);
     expect([one, other]).toEqual([
-      { owner: "a", isProbe: false, calls: 0 },
-      { owner: "b", isProbe: false, calls: 0 },
+      { owner: "a", isProbe: false, calls: 0, goodBefore: 0 },
+      { owner: "b", isProbe: false, calls: 0, goodBefore: 0 },
     ]);
     expect(await take("c", "good", "lasting")).toMatchObject({ isProbe: false });
     expect(admission.isFlowing()).toBe(true);
@@ -116,7 +116,7 @@ describe("createAdmission()", () => {
   test("short: waits two minutes at most, and then goes on without a word about the run", async () => {
     const { admission, stop, time, told, take } = opened();
     for (const owner of ["a", "b"]) await take(owner, "may_heal", "may_heal");
-    admission.endFirstPass();
+    admission.endPass();
     for (let i = 0; i < 4; i += 1)
       expect(await take(`probe ${i}`, ...Array(10).fill("may_heal"))).toMatchObject({ isProbe: true });
     expect(await take("second pass", "may_heal")).toMatchObject({ isProbe: false });
@@ -132,7 +132,7 @@ describe("createAdmission()", () => {
   ])("short: no wait when %s", async (_name, verdicts, minutes) => {
     const { admission, take } = opened({ patienceMs: minutes * MINUTE });
     await take("a", ...verdicts);
-    admission.endFirstPass();
+    admission.endPass();
     expect(admission.isFlowing()).toBe(true);
   });
 

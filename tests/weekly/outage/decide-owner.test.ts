@@ -8,6 +8,7 @@ const FIRST: OwnerFacts = {
   isSecondChance: false,
   hasGood: true,
   isFlowing: true,
+  mayDecide: true,
   mayRemember: true,
 };
 const verdicts = fc.array(
@@ -19,6 +20,7 @@ const facts = fc.record({
   isSecondChance: fc.boolean(),
   hasGood: fc.boolean(),
   isFlowing: fc.boolean(),
+  mayDecide: fc.boolean(),
   mayRemember: fc.boolean(),
 });
 
@@ -28,6 +30,11 @@ describe("decideOwner()", () => {
     ["a good call", { verdicts: ["good"] }, "final"],
     ["a call that may heal", { verdicts: ["good", "may_heal"] }, "put_back"],
     ["the same, for the second time", { verdicts: ["may_heal"], isSecondChance: true }, "final"],
+    [
+      "the same, while nothing shows that the application works",
+      { verdicts: ["may_heal"], isSecondChance: true, mayDecide: false },
+      "put_back",
+    ],
     ["a lasting failure", { verdicts: ["lasting", "good"] }, "final"],
     ["no analysis", { verdicts: ["no_analysis"] }, "final"],
     [
@@ -68,7 +75,8 @@ describe("decideOwner()", () => {
         const { status } = decideOwner(given);
         if (isGood) expect(status).toBe("final");
         else if (!given.isFlowing) expect(status).toBe("put_back");
-        else if (given.isSecondChance) expect(status).toBe("final");
+        else if (given.isSecondChance)
+          expect(status).toBe(given.verdicts.includes("may_heal") && !given.mayDecide ? "put_back" : "final");
       }),
     );
   });
