@@ -108,7 +108,8 @@ async function judgeRefused(
   run.admission.record(turn, "refused", code);
   if (!mayRefuseWorker) return;
   if (run.admission.isRefusedByAll()) await askReportedOfRefusal(run);
-  if (!run.admission.hasGood()) throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
+  if (!run.admission.hasGood())
+    throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
 }
 
 async function conclude(

@@ -59,23 +59,30 @@ describe("runWeekly() with connections that always fail, when all other owners a
       500,
     );
     const summary = await weekly.run({ ...PATIENT, concurrency: 2 }, virtualTime());
-    expect(summary).toMatchObject({ error: null, reports: { completed: 75, failed: 0 }, social: { failed: 25 } });
+    expect(summary).toMatchObject({
+      error: null,
+      reports: { completed: 75, failed: 0 },
+      social: { failed: 25 },
+    });
     expect(summary.failures[0]).toEqual({ step: "social", code: "SOCIAL_DEGRADED" });
     expect(weekly.gateway.accepted).toHaveLength(75);
   });
 
-  test.each([1, 8])("three that answer 401, %i at a time: the run does not break off", async (concurrency) => {
-    const weekly = shared();
-    const [one, two, three, ...others] = await seedOwners(weekly, 5);
-    for (const { tenantId } of others) await weekly.run({ tenantId });
-    failing(weekly, [one!, two!, three!], 401);
-    const summary = await weekly.run({ ...PATIENT, concurrency }, virtualTime());
-    expect(summary).toMatchObject({
-      error: null,
-      reports: { completed: 3, reused: 2, failed: 0 },
-      // One of those who are done is asked, once.
-      social: { calls: 6 + 1, failed: 6 },
-    });
-    expect(weekly.gateway.accepted).toHaveLength(5);
-  });
+  test.each([1, 8])(
+    "three that answer 401, %i at a time: the run does not break off",
+    async (concurrency) => {
+      const weekly = shared();
+      const [one, two, three, ...others] = await seedOwners(weekly, 5);
+      for (const { tenantId } of others) await weekly.run({ tenantId });
+      failing(weekly, [one!, two!, three!], 401);
+      const summary = await weekly.run({ ...PATIENT, concurrency }, virtualTime());
+      expect(summary).toMatchObject({
+        error: null,
+        reports: { completed: 3, reused: 2, failed: 0 },
+        // One of those who are done is asked, once.
+        social: { calls: 6 + 1, failed: 6 },
+      });
+      expect(weekly.gateway.accepted).toHaveLength(5);
+    },
+  );
 });
