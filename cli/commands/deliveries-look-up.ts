@@ -26,7 +26,8 @@ import { aUuid } from "../framework/value-checks.ts";
 export const deliveriesLookUp = defineCommand({
   meta: { name: "look-up", description: "Ask the provider for evidence about unknown deliveries" },
   account: "service",
-  notes: "Never sends, and never concludes that something was not sent: not finding it proves nothing.",
+  notes:
+    "Give either ids or --all. Never sends, and never concludes that something was not sent: not finding it proves nothing.",
   takesMany: true,
   args: {
     "delivery-id": { type: "positional", required: false, description: "Ids of deliveries, UUIDs" },

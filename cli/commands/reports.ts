@@ -115,6 +115,7 @@ export const reportsList = defineCommand({
 export const reportsShow = defineCommand({
   meta: { name: "show", description: "Tell what happened to a report, from its claim to the providers' ids" },
   account: "service",
+  notes: "Give either the id of a report or --tenant. Shows names of tenants; never a number or an address.",
   args: {
     "report-id": { type: "positional", required: false, description: "Id of the report, a UUID" },
     tenant: { type: "string", valueHint: "uuid", description: "The reports of this tenant instead" },
