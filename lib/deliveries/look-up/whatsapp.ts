@@ -35,6 +35,8 @@ export async function lookUpWhatsapp(
   const answer = await askGateway(source.find, { doubt, number, patience, signal });
   if (answer.status === "failed") return notAsked(answer.code);
   const found = answer.messages.filter(({ text }) => text === rendered.text).map(evidenceOf);
+  // Before the holders: a rival that gets its end between the two questions is seen by one of them.
+  const rivals = found.length === 0 ? [] : await readRivals(sql, doubt);
   const holders = await readHolders(
     sql,
     found.map(({ id }) => id),
@@ -43,7 +45,6 @@ export async function lookUpWhatsapp(
   if (verdict.status === "not_found")
     return { ...verdict, code: answer.messages.length > 0 ? "other_text_found" : "message_not_found" };
   if (verdict.status === "not_unique") return verdict;
-  const rivals = await readRivals(sql, doubt);
   const isShared = await hasTwin(rivals, number, rendered.text, async ({ reportId }) =>
     source.renderText(await readPayload(sql, reportId)),
   );

@@ -1,5 +1,8 @@
 /** WhatsApp messages in doubt, looked up at a gateway that keeps what a real run sent through it. */
 import { describe, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { MONDAY } from "../../support/seed.ts";
 import { lookUpFixture, SENT_AT } from "../support/look-up-fixture.ts";
@@ -16,6 +19,22 @@ async function oneDoubt(spec = {}) {
   const { kept } = weekly.gateway;
   expect(kept).toHaveLength(1);
   return { id: id!, owner: one!.owner, weekly, lookUp, kept, row: kept[0]! };
+}
+
+/** The database of an operator, which does `then` once, after the first statement that matches `pattern`. */
+function afterFirst(sql: postgres.Sql, pattern: RegExp, then: () => PromiseLike<unknown>): postgres.Sql {
+  let isDone = false;
+  return new Proxy(sql, {
+    apply(target, _self, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
+      const query = target(strings, ...values);
+      if (isDone || !pattern.test(strings.join("?"))) return query;
+      isDone = true;
+      return query.then(async (rows) => {
+        await then();
+        return rows;
+      });
+    },
+  });
 }
 
 describe("look-up of a WhatsApp message", () => {
@@ -201,6 +220,27 @@ describe("look-up of two deliveries to one number", () => {
     expect(await lookUp({ settleAs: "ana" })).toMatchObject([
       { status: "not_unique", code: "evidence_of_another_delivery", settled: false },
     ]);
+  });
+
+  test("does not take a message that another operator gives to the other delivery meanwhile", async () => {
+    const { doubt, lookUp, weekly } = fixture();
+    const [one, other] = await doubt(["whatsapp"], [{ phone }, { phone }]);
+    weekly.gateway.kept.pop();
+    const [message] = weekly.gateway.kept;
+    const reconcile = () => weekly.db.sql`
+      select public.reconcile_weekly_performance_delivery(
+        ${one!.ids[0]!}::uuid, 'sent', ${message!.id}, 'seen on the phone', 'rui')`;
+    const second = await openDatabase(new Secret(weekly.db.url), { max: 1, applicationName: "opsctl-test" });
+    try {
+      const sql = afterFirst(second.sql, /provider_message_id as id|d\.id <> /, reconcile);
+      const [seen] = await lookUp({ ids: other!.ids, settleAs: "ana", dependencies: { sql } });
+      expect(seen).toMatchObject({ status: "not_unique", settled: false, state: "unknown" });
+      const [row] = await weekly.db.sql`
+        select count(*)::int as sent from weekly_performance_deliveries where status = 'sent' and channel = 'whatsapp'`;
+      expect(row!.sent).toBe(1);
+    } finally {
+      await second.close();
+    }
   });
 
   test("tells them apart by their texts", async () => {
