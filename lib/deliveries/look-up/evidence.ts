@@ -6,6 +6,14 @@
  */
 export type Evidence = { id: string; sentAtMs: number; providerStatus: string | null };
 
+/** The last words of WhatsApp and of the e-mail provider about what they took and then did not send. */
+const NOT_SENT = new Set(["ERROR", "failed", "canceled", "suppressed"]);
+
+/** Whether the provider itself says that the message was not sent: then it is found, and a person decides. */
+export function isNotSent({ providerStatus }: Evidence): boolean {
+  return providerStatus !== null && NOT_SENT.has(providerStatus);
+}
+
 /** The delivery that evidence is sought for. */
 export type Sought = { id: string; dispatchedAtMs: number };
 

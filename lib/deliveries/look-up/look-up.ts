@@ -1,5 +1,6 @@
 import type { Delivery } from "../delivery.ts";
 import type { Doubt } from "./doubt.ts";
+import { isNotSent } from "./evidence.ts";
 import { instantText, type Settled } from "./settle.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -7,7 +8,7 @@ import type { Verdict } from "./verdict.ts";
  * One looked-up delivery for the operator: ids and codes, never a number, an address or a text.
  *
  * Shape: `status` is the verdict's word, or `not_in_doubt` for a delivery that has its end. `code` says why nothing was
- *        found, why it is not unique, or why nobody could be asked. `sentAt` is the provider's clock in UTC,
+ *        found, why it is not unique, why nobody could be asked, or that what was found is no proof of a send. `sentAt` is the provider's clock in UTC,
  *        `providerStatus` its last word about the message. `state` is the ledger's afterwards, null for an erased row;
  *        `settled` says whether this command changed it, `remark` what the ledger remarks on it then.
  */
@@ -42,12 +43,17 @@ export function lookUpOf(doubt: Doubt, verdict: Verdict, settled: Settled | null
   return {
     ...factsOf(doubt),
     status: verdict.status,
-    code: verdict.status === "found" ? null : verdict.code,
+    code: codeOf(verdict),
     providerMessageId: evidence?.id ?? null,
     sentAt: evidence && instantText(evidence.sentAtMs),
     providerStatus: evidence?.providerStatus ?? null,
     ...(settled ?? { settled: false, state: doubt.state, remark: null }),
   };
+}
+
+function codeOf(verdict: Verdict): string | null {
+  if (verdict.status !== "found") return verdict.code;
+  return isNotSent(verdict.evidence) ? "evidence_not_sent" : null;
 }
 
 /** A delivery about which nobody was asked: it is not in doubt, or a run still works on it. */

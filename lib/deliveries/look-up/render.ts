@@ -85,6 +85,9 @@ const NOTES: Readonly<Record<string, string>> = {
     "evidence_several: there are several messages like it; find out which one is this delivery's.",
   evidence_shared:
     "evidence_shared: another open delivery went to the same number with the same text; decide both by hand.",
+  evidence_not_sent:
+    "evidence_not_sent: the provider took the message, and its last word is that it was not sent. --settle leaves it" +
+    " alone; decide by hand.",
   recipient_changed:
     "recipient_changed: users.phone is another number by now, and the ledger keeps only the end of the old one.",
   report_pruned: "report_pruned: the report's content was removed, so its text is not known any more.",
@@ -114,8 +117,11 @@ function noteOn(code: string): string[] {
 }
 
 function nextOf(lookUps: readonly LookUp[]): string {
-  const open = lookUps.filter(({ status, state }) => status === "found" && state === "unknown");
-  const byHand = lookUps.filter(({ status }) => status === "not_unique" || status === "not_found");
+  const found = lookUps.filter(({ status, state }) => status === "found" && state === "unknown");
+  const open = found.filter(({ code }) => code === null);
+  const byHand = lookUps.filter(
+    (one) => one.status === "not_unique" || one.status === "not_found" || (found.includes(one) && one.code),
+  );
   const which = lookUps.length === 1 ? lookUps[0]!.id : "--all";
   const lines = [
     ...(open.length > 0 ? [`Record what was found: opsctl deliveries look-up ${which} --settle`] : []),

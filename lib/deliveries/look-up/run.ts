@@ -4,6 +4,7 @@ import type { SentEmails } from "../../providers/resend/sent-emails.ts";
 import { requireActor } from "../reconcile.ts";
 import { type Doubt, readDoubts } from "./doubt.ts";
 import { lookUpEmails } from "./email.ts";
+import { isNotSent } from "./evidence.ts";
 import { type LookUp, lookUpOf, notLookedUp } from "./look-up.ts";
 import { isUsable, settleFound } from "./settle.ts";
 import { INTERRUPTED, notAsked, PeerPatience, type Verdict } from "./verdict.ts";
@@ -45,9 +46,9 @@ export async function lookUpDeliveries(
     progress.advance(1);
   };
   const conclude: Conclude = async (doubt, verdict) => {
-    const isFound = verdict.status === "found" && settleAs !== null;
+    const isSettled = verdict.status === "found" && !isNotSent(verdict.evidence) && settleAs !== null;
     keep(
-      lookUpOf(doubt, verdict, isFound ? await settleFound(sql, doubt, verdict.evidence, settleAs) : null),
+      lookUpOf(doubt, verdict, isSettled ? await settleFound(sql, doubt, verdict.evidence, settleAs) : null),
     );
   };
   for (const doubt of doubts.filter(({ state }) => state !== "unknown")) keep(notLookedUp(doubt));

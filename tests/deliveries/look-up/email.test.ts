@@ -81,6 +81,19 @@ describe("look-up of an e-mail", () => {
     expect(await lookUp()).toMatchObject([{ status: "found" }]);
   });
 
+  test.each([
+    ["failed", false],
+    ["canceled", false],
+    ["suppressed", false],
+    ["bounced", true],
+    ["delivery_delayed", true],
+  ])("of an e-mail that the provider took and that is %s then, settles: %p", async (lastEvent, settled) => {
+    const { lookUp, email } = await oneDoubt();
+    email.lastEvent = lastEvent;
+    const code = settled ? null : "evidence_not_sent";
+    expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ status: "found", code, settled }]);
+  });
+
   test("settles nothing when two carry the tag", async () => {
     const { lookUp, accepted, email } = await oneDoubt();
     accepted.push({ ...email, id: crypto.randomUUID(), at: at(5) });

@@ -36,6 +36,13 @@ test("renderLookUps() says what was found, and how to record it", () => {
   );
 });
 
+test("renderLookUps() does not offer to record what the provider did not send", () => {
+  const refused = one({ ...found, code: "evidence_not_sent", providerStatus: "ERROR" });
+  expect(renderLookUps([refused])).toEndWith(
+    `Next:\n  Decide the others by hand: opsctl deliveries show ${ID}\n`,
+  );
+});
+
 test("renderLookUps() of what was recorded needs nothing more", () => {
   const text = renderLookUps([one({ ...found, state: "sent", settled: true })]);
   expect(text).toEndWith("\n1 found (1 settled as sent).\n");

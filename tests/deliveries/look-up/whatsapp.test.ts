@@ -120,6 +120,23 @@ describe("look-up of a WhatsApp message", () => {
     expect(row!.status).toBe("unknown");
   });
 
+  test("settles nothing that WhatsApp has refused, and says so", async () => {
+    const { lookUp, row } = await oneDoubt();
+    row.statuses = ["PENDING", "ERROR"];
+    const refused = await lookUp({ settleAs: "ana" });
+    expect(refused).toMatchObject([
+      {
+        status: "found",
+        code: "evidence_not_sent",
+        providerStatus: "ERROR",
+        settled: false,
+        state: "unknown",
+      },
+    ]);
+    row.statuses = ["ERROR", "SERVER_ACK"];
+    expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ code: null, settled: true, state: "sent" }]);
+  });
+
   test("settles nothing when there are two like it", async () => {
     const { lookUp, kept, row } = await oneDoubt();
     kept.push({ ...row, id: "3EB0AAAAAAAAAAAAAAAAAA", sentAt: row.sentAt + 20 });
