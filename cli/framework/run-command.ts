@@ -6,6 +6,7 @@ import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
+import { jsonLine } from "./json-line.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { isTerminal, writeErr, writeOut } from "./output.ts";
 
@@ -82,7 +83,7 @@ function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
     if (isPrinted) return Math.max(exitCode, EXIT.failed);
     isPrinted = true;
     try {
-      writeOut(isJson ? `${JSON.stringify(redactValues(result))}\n` : redact(text));
+      writeOut(isJson ? jsonLine(redactValues(result)) : redact(text));
       return exitCode;
     } catch (error) {
       const { code, message, hint } = asOpsError(error, "print the result");

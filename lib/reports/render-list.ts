@@ -1,3 +1,4 @@
+import { fitToWidth } from "../text/display-width.ts";
 import { type Column, renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
 import type { ListedDelivery, ListedOwner, OwnerList } from "./list.ts";
@@ -11,6 +12,9 @@ const COLUMNS: Column[] = [
   { title: "NOTES", shortest: 36 },
 ];
 
+/** A longer name would make every line of a file as long as itself. */
+const NAME_COLUMNS = 60;
+
 /** The owners of a week for people, in at most `width` columns of the terminal where there is one. */
 export function renderOwnerList({ week, owners, more, next }: OwnerList, width: number | null): string {
   if (owners.length === 0) return `No owners match in the week of ${week}.\n`;
@@ -21,7 +25,7 @@ export function renderOwnerList({ week, owners, more, next }: OwnerList, width: 
 }
 
 function cells(owner: ListedOwner): (string | null)[] {
-  const name = singleLine(owner.tenantName ?? "");
+  const name = fitToWidth(singleLine(owner.tenantName ?? ""), NAME_COLUMNS);
   return [
     name === "" ? null : name,
     owner.tenantId,

@@ -184,6 +184,13 @@ describe("renderOwnerList()", () => {
     ]);
   });
 
+  test("cuts a name that would make every line of a file as long as itself", () => {
+    const owners = [owner, { ...owner, tenantName: "W".repeat(5_000) }];
+    const lines = renderOwnerList({ ...list, owners }, null).split("\n");
+    expect(lines[2]).toStartWith(`${"W".repeat(59)}…  3f2b8c1e-`);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200);
+  });
+
   test("says where to go on, and when nobody matches", () => {
     expect(renderOwnerList({ ...list, owners: [owner], more: true, next: "the-user" }, 80)).toEndWith(
       "There are more: raise --limit, narrow the list, or go on with --after the-user\n",

@@ -3,7 +3,7 @@ import { hasEnded } from "../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
-import { type OpenCounts, openInWeek } from "../../ledger/week-verdict.ts";
+import { type OpenCounts, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { formatInstant } from "../../time/instant.ts";
 import { isReportDay, reportDayEnd } from "../../time/report-day.ts";
@@ -105,8 +105,13 @@ function ofWeek({ window }: LastRun): string {
   return window === null ? "" : `, week of ${window.week}`;
 }
 
-function isSettled({ week }: LastRun): boolean {
-  return week !== null && openDeliveries(week) + week.reports.failed + week.reports.missing === 0;
+/** Whether nothing is left of what a person can settle by hand: editorials, heartbeat and networks are not among it. */
+function isSettled({ week, editorials, heartbeat }: LastRun): boolean {
+  const hasFailed =
+    heartbeat === "failed" || (editorials as { status?: unknown } | null)?.status === "failed";
+  if (week === null || hasFailed || socialVerdict(week) !== null) return false;
+  const { running, failed, missing } = week.reports;
+  return openDeliveries(week) + running + failed + missing === 0;
 }
 
 function untilOf(retryableUntil: string | null, now: Temporal.Instant): string {
