@@ -1,7 +1,8 @@
 /** Fewer owners than it takes to trip the breaker: the run waits two minutes at most, then its second pass decides. */
 import { describe, expect, test } from "bun:test";
+import { seedOwner } from "../../support/seed.ts";
 import { isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
-import { connectionOf, lackingNetworks, outage, reportStates, seedOwners } from "../support/outage.ts";
+import { AWAY, connectionOf, lackingNetworks, outage, reportStates, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 import { recordingLog } from "../support/weekly-fixture.ts";
@@ -75,6 +76,46 @@ describe("runWeekly() with nine owners", () => {
     const away = outage(weekly, { fromCall: 15, seconds: 40 });
     const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, away.time);
     expect(summary).toMatchObject({ status: "success", reports: { completed: 9 }, social: { failed: 0 } });
+    expect(away.time.waitsMs).toEqual([30_000, 30_000]);
+  });
+
+  test("an outage from the last owner's second call on: that owner waits as well", async () => {
+    const weekly = shared();
+    await seedOwners(weekly, 9);
+    const away = outage(weekly, { fromCall: 18, seconds: 40 });
+    const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, away.time);
+    expect(await lackingNetworks(weekly)).toEqual({ completed: 9, lacking: [] });
+    expect(summary).toMatchObject({ status: "success", reports: { completed: 9 }, social: { failed: 0 } });
+    expect(away.time.waitsMs).toEqual([30_000, 30_000]);
+  });
+
+  test("an outage that ends while a probe asks: the probe's owner is asked once more", async () => {
+    const weekly = shared();
+    await seedOwners(weekly, 9);
+    const { analysis } = weekly.application.routes;
+    // All of them once, then the first call of the first probe.
+    analysis.script = () => (analysis.calls.length <= 19 ? AWAY : undefined);
+    const time = virtualTime();
+    const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, time);
+    expect(await lackingNetworks(weekly)).toEqual({ completed: 9, lacking: [] });
+    expect(summary).toMatchObject({ status: "success", social: { calls: 18 + 2 + 18, failed: 0 } });
+    expect(time.waitsMs).toEqual([30_000]);
+  });
+
+  test("an outage in which an earlier call is still answered well: the run waits all the same", async () => {
+    const weekly = shared();
+    for (let i = 0; i < 2; i += 1) await seedOwner(weekly.db.sql, { networks: ["instagram"] });
+    const away = outage(weekly, { fromCall: 2, seconds: 40 });
+    const usual = weekly.onAnalyze;
+    let calls = 0;
+    weekly.onAnalyze = async (body) => {
+      calls += 1;
+      // The first call is answered once the second one has failed and its owner has been put back.
+      if (calls === 1) await until(async () => "failed social_retry" in (await reportStates(weekly)));
+      await usual(body);
+    };
+    const summary = await weekly.run({ ...PATIENT, concurrency: 2 }, away.time);
+    expect(summary).toMatchObject({ status: "success", reports: { completed: 2 }, social: { failed: 0 } });
     expect(away.time.waitsMs).toEqual([30_000, 30_000]);
   });
 
