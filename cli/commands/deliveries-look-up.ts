@@ -3,8 +3,8 @@
  *
  * Reads:  the deliveries in doubt, their stored reports, `users.phone`, `messaging_instances`.
  * Writes: nothing; with `--settle`, for each message that was found: the delivery's state `sent`, the record of who
- *         decided it with the evidence as the reason, and the timeline entry of a WhatsApp message. Then what is open
- *         in `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
+ *         decided it with the evidence as the reason, and the timeline entry of a WhatsApp message. Then, in any case,
+ *         what is open in `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
  * Calls:  the messaging gateway (`POST /chat/findMessages`), the e-mail provider (`GET /emails`). Never sends.
  * Env:    DATABASE_URL, APP_BASE_URL, GATEWAY_URL, GATEWAY_ADMIN_KEY, EMAIL_API_URL, EMAIL_READ_API_KEY, else
  *         EMAIL_API_KEY, OPSCTL_LOG_DIR; a channel without its settings could not be asked.
@@ -62,7 +62,8 @@ export const deliveriesLookUp = defineCommand({
       const lookUps = await lookUpDeliveries(dependencies, { ids, settleAs });
       const counts = countLookUps(lookUps);
       const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
-      if (counts.settled > 0) await bringLastRunUpToDate(dependencies.sql, context);
+      // Also when nothing was left to settle: the command that settled it may have been killed before this.
+      if (settleAs !== null) await bringLastRunUpToDate(dependencies.sql, context);
       return outcomeOf({
         command: "deliveries look-up",
         exitCode: counts.couldNotBeAsked > 0 ? EXIT.failed : EXIT.ok,

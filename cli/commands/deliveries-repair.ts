@@ -3,8 +3,8 @@
  *
  * Reads:  `weekly_performance_deliveries`.
  * Writes: the missing entries of `timeline_entries`, once each, and that the delivery lacks nothing any more; through
- *         the database's function. Then what is open in `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`,
- *         where there is one.
+ *         the database's function. Then, in any case, what is open in
+ *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
  * Calls:  nothing but the database.
  * Env:    DATABASE_URL, OPSCTL_LOG_DIR.
  * Exits:  0 no entry is missing any more, 1 some still are, 2 usage, 3 not ready.
@@ -35,7 +35,8 @@ export const deliveriesRepair = defineCommand({
       const { renderRepair } = await import("../../lib/deliveries/render.ts");
       const repair = await repairDeliveries(database.sql, { interrupt });
       const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
-      if (repair.repaired > 0) await bringLastRunUpToDate(database.sql, context);
+      // Also when nothing was left to repair: the command that repaired it may have been killed before this.
+      await bringLastRunUpToDate(database.sql, context);
       const isWhole = repair.failed === 0 && repair.remaining === 0;
       return outcomeOf({
         command: "deliveries repair",
