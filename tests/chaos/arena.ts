@@ -6,16 +6,20 @@ import postgres from "postgres";
 import { type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
+import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 import { type SeededOwner, seedOwner, seedSenders, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
+import { type AlertListener, startAlertListener } from "./alert-listener.ts";
 import { buildGates } from "./gates.ts";
+import { type HurriedFlags, startHurriedWorker } from "./hurried.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
 const TRIGGER_SECRET = "trigger-of-chaos";
 const CRON_SECRET = "editorials-of-chaos";
 const ADMIN_KEY = "gateway-of-chaos";
 const API_KEY = "re_chaos";
+const WEBHOOK_SECRET = "webhook-of-chaos";
 
 const FIRST_INSTANT = "2026-11-23T03:30:00Z";
 
@@ -25,10 +29,18 @@ export type Arena = {
   application: Application;
   gateway: Gateway;
   email: EmailProvider;
+  /** The way to the application, when the arena was opened with one: it can be refused there. */
+  door: TcpProxy | null;
+  /** The webhook that hears how the runs end. */
+  alerts: AlertListener;
   owners: SeededOwner[];
   logDir: string;
   /** Starts `opsctl weekly --json`; a process that is still there when the arena closes is ended. */
   start(args?: string[]): Worker;
+  /** Starts a weekly run whose waits pass a hundred times as fast. */
+  startHurried(flags: HurriedFlags): Worker;
+  /** Starts another command of the binary, which prints one line of JSON. */
+  startCommand(words: string[]): Worker;
   /** One run from its start to its end. */
   run(args?: string[]): Promise<Ended>;
   /** Moves the database's clock on by 21 minutes, past every lease. */
@@ -44,6 +56,8 @@ export type ArenaOptions = {
   /** The database's server, when it is not the shared one, and the port of a relay that leads to it. */
   server?: PostgresServer;
   through?: number;
+  /** Whether runs reach the application through `door`. */
+  withDoor?: boolean;
   /** Whether the analyses are there before the run: the application then needs no database. */
   analyzed?: boolean;
 };
@@ -55,6 +69,7 @@ export async function openArena({
   editorials = false,
   server,
   through,
+  withDoor = false,
   analyzed = false,
 }: ArenaOptions): Promise<Arena> {
   const binary = await opsctlBinary();
@@ -62,9 +77,11 @@ export async function openArena({
   const db = through === undefined ? direct : led(direct, through);
   await buildGates(db.sql);
   let minutes = 0;
+  let setAtMs = Date.now();
+  const shownMs = () => Date.parse(FIRST_INSTANT) + minutes * 60_000;
   const showTime = () => {
-    const shown = new Date(Date.parse(FIRST_INSTANT) + minutes * 60_000).toISOString();
-    return setClock(db.sql, shown, { ticking: true });
+    setAtMs = Date.now();
+    return setClock(db.sql, new Date(shownMs()).toISOString(), { ticking: true });
   };
   await showTime();
   const senders = await seedSenders(db.sql);
@@ -82,12 +99,15 @@ export async function openArena({
     cronSecret: CRON_SECRET,
     onAnalyze: async (body) => (analyzed ? undefined : await writeAnalysis(db.sql, body, { score: 73 })),
   });
+  const door = withDoor ? await startTcpProxy(Number(new URL(application.url).port)) : null;
   const gateway = await startGateway({ latencyMs, adminKey: ADMIN_KEY });
   const email = await startEmailProvider({ latencyMs, apiKey: API_KEY });
+  for (const peer of [gateway, email]) peer.now = () => new Date(shownMs() + Date.now() - setAtMs);
+  const alerts = await startAlertListener(WEBHOOK_SECRET);
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-chaos-"));
   const env = {
     DATABASE_URL: db.url,
-    APP_BASE_URL: application.url,
+    APP_BASE_URL: door === null ? application.url : `http://127.0.0.1:${door.port}`,
     TRIGGER_SECRET,
     WHATSAPP_REPORT_SENDER_TENANT_ID: senders.whatsappTenantId,
     WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: senders.emailTenantId,
@@ -97,6 +117,8 @@ export async function openArena({
     EMAIL_API_KEY: API_KEY,
     OPSCTL_LOG_DIR: logDir,
     OPSCTL_SECRETS_DIR: logDir,
+    OPSCTL_ALERT_WEBHOOK: alerts.url,
+    WEBHOOK_SECRET,
     ...(editorials ? { SOCIAL_EDITORIALS_ENABLED: "1" } : {}),
   };
   if (editorials) {
@@ -104,20 +126,24 @@ export async function openArena({
   }
 
   const running = new Set<Worker>();
-  const start = (args: string[] = []) => {
-    const worker = startWorker(binary, ["weekly", "--json", ...args], env);
+  const watched = (worker: Worker) => {
     running.add(worker);
     void worker.ended.finally(() => running.delete(worker));
     return worker;
   };
+  const start = (args: string[] = []) => watched(startWorker(binary, ["weekly", "--json", ...args], env));
   return {
     db,
     application,
     gateway,
     email,
+    door,
+    alerts,
     owners,
     logDir,
     start,
+    startHurried: (flags) => watched(startHurriedWorker(flags, env)),
+    startCommand: (words) => watched(startWorker(binary, [...words, "--json"], env)),
     run: (args) => start(args).ended,
     async passLeases() {
       minutes += 21;
@@ -126,7 +152,8 @@ export async function openArena({
     [Symbol.asyncDispose]: async () => {
       for (const worker of running) worker.kill("SIGKILL");
       await Promise.all([...running].map(({ ended }) => ended));
-      await Promise.all([application.stop(), gateway.stop(), email.stop()]);
+      await door?.stop();
+      await Promise.all([application.stop(), gateway.stop(), email.stop(), alerts.stop()]);
       await db.drop();
       rmSync(logDir, { recursive: true, force: true });
     },

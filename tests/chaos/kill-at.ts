@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import { openArena } from "./arena.ts";
 import type { KillPoint } from "./kill-points.ts";
+import { expectToldTheEnd } from "./last-run.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet } from "./ledger.ts";
 
 /**
@@ -13,11 +14,13 @@ export async function killAt(point: KillPoint, { thorough }: { thorough: boolean
   await using arena = await openArena({ owners: 3, editorials: point.editorials ?? false });
   const owner = arena.owners[1]!;
   const armed = await point.arm(arena, owner);
-  const worker = arena.start(["--concurrency", "1"]);
+  const worker = point.hurried
+    ? arena.startHurried({ concurrency: 1, patienceMinutes: 15 })
+    : arena.start(["--concurrency", "1"]);
   const early = worker.ended.then(({ stdout, stderr }) => {
     throw new Error(`The run ended before it reached the point: ${stdout}${stderr}`);
   });
-  await Promise.race([armed.reached(), early]);
+  await Promise.race([armed.reached(worker), early]);
   early.catch(() => {});
   worker.kill("SIGKILL");
   expect((await worker.ended).signal).toBe("SIGKILL");
@@ -45,8 +48,11 @@ export async function killAt(point: KillPoint, { thorough }: { thorough: boolean
   expect(arena.gateway.accepted).toHaveLength(2 + (point.whatsapp?.taken ?? 1));
   expect(arena.email.accepted).toHaveLength(2 + (point.email?.taken ?? 1));
 
+  expectToldTheEnd(arena, next);
   if (thorough) {
-    expectQuiet(arena, await arena.run(), states);
+    const again = await arena.run();
+    expectQuiet(arena, again, states);
+    expectToldTheEnd(arena, again);
     expect(await expectNothingLost(arena)).toEqual(states);
   }
   const unexpected = [arena.application, arena.gateway, arena.email].flatMap((peer) => peer.unexpected);

@@ -1,10 +1,12 @@
 /** Where a run is killed: every numbered step of its flow, before and after each write, during and after each call. */
 
+import { readLastRun } from "../../lib/last-run/read.ts";
 import type { Route, Scripted } from "../standins/standin.ts";
 import type { SeededOwner } from "../support/seed.ts";
 import type { Arena } from "./arena.ts";
 import { closeClockAtVerdict, closeGate, closeTable, type Gate, type WriteName } from "./gates.ts";
 import { until } from "./until.ts";
+import type { Worker } from "./worker.ts";
 
 /** What became of a delivery in the end, and how often its peer took it. */
 export type Fate = { status: "sent" | "unknown"; taken: 0 | 1 };
@@ -13,7 +15,7 @@ export type Fate = { status: "sent" | "unknown"; taken: 0 | 1 };
  * A point of the run flow, for the second of three owners, one at a time.
  *
  * Shape: `arm` makes the first run stop there; `whatsapp` and `email` are what becomes of the deliveries, sent when
- *        left out.
+ *        left out. A `hurried` run waits a hundred times as fast.
  */
 export type KillPoint = {
   name: string;
@@ -21,16 +23,18 @@ export type KillPoint = {
   whatsapp?: Fate;
   email?: Fate;
   editorials?: boolean;
+  hurried?: boolean;
 };
 
 /** `reached` waits until the run has stopped there; `afterKill` undoes what held it. */
-export type Armed = { reached(): Promise<void>; afterKill(): Promise<void> };
+export type Armed = { reached(worker: Worker): Promise<void>; afterKill(): Promise<void> };
 
 const IN_DOUBT: Fate = { status: "unknown", taken: 1 };
 const NEVER_TAKEN: Fate = { status: "unknown", taken: 0 };
 
 /** All points, in the order of the run flow; the numbers are those of the requirement. */
 export const KILL_POINTS: KillPoint[] = [
+  { name: "0 the last-run file says that it goes on", arm: saysThatItRuns },
   { name: "0 the owners are being listed", arm: table("tenants") },
   ...write("1-2 the claim", "report_claimed"),
   { name: "3 the first analysis is running", arm: hangs(analysisRoute, 3) },
@@ -40,6 +44,13 @@ export const KILL_POINTS: KillPoint[] = [
     arm: hangs(analysisRoute, 4, { 3: { status: 500 } }),
   },
   ...write("4 the application is away, and the owner is put back", "report_failed", {
+    break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
+  }),
+  { name: "4 the run waits for the application", arm: waits },
+  { name: "4 a probe is on its way", arm: hangs(analysisRoute, 7, awayFor(6)), hurried: true },
+  { name: "4 a refusal is being confirmed", arm: hangs(analysisRoute, 2, { 1: { status: 401 } }) },
+  { name: "4 the second pass asks again", arm: hangs(analysisRoute, 7, { 3: { status: 503 } }) },
+  ...write("4 the second pass makes the report", "report_completed", {
     break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
   }),
   { name: "5 the evidence is being read", arm: table("resend_email_sends") },
@@ -95,6 +106,10 @@ export const KILL_POINTS: KillPoint[] = [
   { name: "13 the first editorial call is running", arm: hangs(editorialRoute, 1), editorials: true },
   { name: "14 the second editorial call is running", arm: hangs(editorialRoute, 2), editorials: true },
   { name: "15 the verdict is being reached", arm: verdict, editorials: true },
+  { name: "15 the failure is recorded, the webhook has not read it", arm: announces("failure", "hang") },
+  { name: "15 the webhook has taken the failure", arm: announces("failure", { accept: "hang" }) },
+  { name: "15 the success is recorded, the webhook has not read it", arm: announces("success", "hang") },
+  { name: "15 the webhook has taken the success", arm: announces("success", { accept: "hang" }) },
 ];
 
 type Fates = { whatsapp?: Fate; email?: Fate };
@@ -134,6 +149,53 @@ function table(name: string): KillPoint["arm"] {
 async function verdict({ db }: Arena): Promise<Armed> {
   const held = await closeClockAtVerdict(db.sql);
   return { reached: held.reached, afterKill: held.refuse };
+}
+
+/** All calls fail until the run says that it waits. */
+async function waits({ application }: Arena): Promise<Armed> {
+  const { analysis } = application.routes;
+  analysis.script = () => ({ status: 503 });
+  const afterKill = async () => {
+    analysis.script = null;
+  };
+  const reached = ({ log }: Worker) => until("the run waits", () => log().includes("the run waits"));
+  return { reached, afterKill };
+}
+
+/** The first calls fail. */
+function awayFor(calls: number): Record<number, Scripted> {
+  return Object.fromEntries(Array.from({ length: calls }, (_, i) => [i + 1, { status: 503 }]));
+}
+
+async function saysThatItRuns({ logDir }: Arena): Promise<Armed> {
+  const isThere = () => {
+    const reading = readLastRun(logDir);
+    return reading.status === "found" && reading.run.status === "running";
+  };
+  return { reached: () => until("the last-run file", isThere), afterKill: async () => {} };
+}
+
+/** The end of the run is told to a webhook that never answers; for a success, after a run that has failed. */
+function announces(end: "failure" | "success", scripted: Scripted): KillPoint["arm"] {
+  return async (arena) => {
+    const { email, alerts } = arena;
+    const mend = plan(email.routes.send, { 2: { status: 422 } });
+    if (end === "success") {
+      await arena.run(["--concurrency", "1"]);
+      await mend();
+    }
+    const before = alerts.routes.post.calls.length;
+    alerts.routes.post.next(scripted);
+    const reached = () => until("the alert", () => isTaken(alerts, { before, scripted }));
+    return { reached, afterKill: async () => void (await mend()) };
+  };
+}
+
+function isTaken(
+  { routes, heard }: Arena["alerts"],
+  { before, scripted }: { before: number; scripted: Scripted },
+): boolean {
+  return typeof scripted === "object" ? heard.length > before : routes.post.calls.length > before;
 }
 
 async function removePhone({ db }: Arena, { userId, phone }: SeededOwner): Promise<Mend> {

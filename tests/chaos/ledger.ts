@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isWeekClean } from "../../lib/ledger/week-verdict.ts";
 import type { LedgerEntry } from "../standins/standin.ts";
 import type { Arena } from "./arena.ts";
 import { until } from "./until.ts";
@@ -85,11 +86,12 @@ export function expectQuiet(arena: Arena, { summary, exitCode }: Ended, states: 
   expect(hasHeartbeat(arena)).toBe(isClean);
 }
 
-/** Exit status, status and counters of one summary agree. */
+/** Exit status, status, counters and the week of one summary agree. */
 export function expectConsistent({ summary, exitCode }: Ended): void {
   const { reports, whatsapp, email, editorials, status, heartbeat } = summary!;
   const bad = [whatsapp, email].map(({ failed, partial, unknown }) => failed + partial + unknown);
-  const isClean = reports.failed + reports.busy + bad[0]! + bad[1]! === 0 && summary!.error === null;
+  const isOwnClean = reports.failed + reports.busy + bad[0]! + bad[1]! === 0 && summary!.error === null;
+  const isClean = isOwnClean && summary!.week !== null && isWeekClean(summary!.week);
   expect({ exitCode, status }).toEqual(
     isClean ? { exitCode: 0, status: "success" } : { exitCode: 1, status: "failed" },
   );

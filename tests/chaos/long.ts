@@ -1,16 +1,21 @@
 /**
- * The long form, `make chaos`: every kill point, many seeds of random kills, signals to runs that hang.
+ * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away and of a
+ * database that moves, signals to runs that hang.
  *
- * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (20).
+ * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (20). What a seed decides is the same each
+ * time: who is started and killed, when, and what breaks; where a process is at that moment is not.
  */
 import { describe, test } from "bun:test";
 import { pauseWrites, promoteReplica, restartAndCut } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
 import { interruptBusyRun, interruptHangingSend } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
+import { COMMAND_KILL_POINTS, killCommandAt } from "./kill-command.ts";
 import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
+import { moveAtRandom } from "./random-moves.ts";
 import { beAwayAtRandom } from "./random-outages.ts";
+import { waitAtRandom } from "./random-waits.ts";
 import { killWebhookAtRandom } from "./webhook-kills.ts";
 
 const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
@@ -33,6 +38,27 @@ describe("an application that is away now and then", () => {
   });
 });
 
+describe("an application that is away while processes wait for it and are killed", () => {
+  test.each(seeds)("seed %d", async (seed) => {
+    const met = await waitAtRandom(seed, 40);
+    console.log(
+      `CHAOS_SEED=${seed}: away ${met.outages} times in ${met.rounds} rounds, ${met.waits} processes waited, ` +
+        `${met.breakOffs} broke off, ${met.kills} killed, ${met.doubts} deliveries in doubt, none twice, ` +
+        `${met.lacking} networks lacking after long outages, none after short ones`,
+    );
+  });
+});
+
+describe("a database that moves while processes work and are killed", () => {
+  test.each(seeds.slice(0, Math.ceil(rounds / 2)))("seed %d", async (seed) => {
+    const { rounds, moves, kills, unknown } = await moveAtRandom(seed, 60);
+    console.log(
+      `CHAOS_SEED=${seed}: moved ${moves} times in ${rounds} rounds, ${kills} processes killed, ` +
+        `${unknown} deliveries in doubt, none twice, nobody failed`,
+    );
+  });
+});
+
 describe("the webhook, killed at random", () => {
   test.each(seeds)("seed %d", async (seed) => {
     const { doubled } = await killWebhookAtRandom({ seed, posts: 300, kills: 25 });
@@ -43,6 +69,12 @@ describe("the webhook, killed at random", () => {
 describe("kills at every point of the run flow", () => {
   test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
     killAt(point, { thorough: true }),
+  );
+});
+
+describe("commands that mend a week, killed at each of their steps", () => {
+  test.each(COMMAND_KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
+    killCommandAt(point),
   );
 });
 

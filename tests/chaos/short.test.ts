@@ -4,15 +4,28 @@ import { promoteReplica } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
 import { interruptBusyRun } from "./interrupt.ts";
 import { killAt } from "./kill-at.ts";
+import { COMMAND_KILL_POINTS, killCommandAt } from "./kill-command.ts";
 import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
+import { moveAtRandom } from "./random-moves.ts";
 import { beAwayAtRandom } from "./random-outages.ts";
+import { waitAtRandom } from "./random-waits.ts";
 
 setDefaultTimeout(120_000);
+
+/** Seeds that meet much: outages with waits and kills, and moves in several rounds. */
+const SEED_OF_WAITS = 7;
+const SEED_OF_MOVES = 3;
 
 describe("opsctl weekly, killed at one point and run again, sends nothing twice and loses nothing", () => {
   test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
     killAt(point, { thorough: false }),
+  );
+});
+
+describe("opsctl deliveries, killed at one point and given again, sends nothing and leaves nothing open", () => {
+  test.each(COMMAND_KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
+    killCommandAt(point),
   );
 });
 
@@ -27,6 +40,14 @@ describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses noth
 
   test("an application that is away now and then, with a fixed seed", async () => {
     await beAwayAtRandom(20261123, 20);
+  });
+
+  test("an application that processes wait for, killed meanwhile, with a fixed seed", async () => {
+    await waitAtRandom(SEED_OF_WAITS, 20);
+  });
+
+  test("a database that moves, processes killed meanwhile, with a fixed seed", async () => {
+    await moveAtRandom(SEED_OF_MOVES, 20);
   });
 
   test("SIGTERM in the middle of a run", () => interruptBusyRun("SIGTERM"));

@@ -12,8 +12,13 @@ export type Ended = {
   summary: WeeklySummary | null;
 };
 
-/** A running process. */
-export type Worker = { pid: number; kill(signal: NodeJS.Signals): void; ended: Promise<Ended> };
+/** A running process; `log` is what it has written to its standard error so far. */
+export type Worker = {
+  pid: number;
+  kill(signal: NodeJS.Signals): void;
+  log(): string;
+  ended: Promise<Ended>;
+};
 
 /** Starts a binary with these variables and nothing else of the caller's environment. */
 export function startWorker(binary: string, args: string[], env: Record<string, string>): Worker {
@@ -33,7 +38,7 @@ export function startWorker(binary: string, args: string[], env: Record<string, 
     });
   });
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
-  return { pid: child.pid!, kill, ended };
+  return { pid: child.pid!, kill, log: () => read.stderr, ended };
 }
 
 function summaryIn(stdout: string): WeeklySummary | null {

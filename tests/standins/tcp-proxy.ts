@@ -1,4 +1,4 @@
-/** A relay in front of a database that can be cut, closed, and made to lose the answer to a statement. */
+/** A relay in front of a database, or another peer, that can be cut, closed, and made to lose the answer to a statement. */
 import { Buffer } from "node:buffer";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -12,6 +12,8 @@ export type TcpProxy = {
   /** Cuts every connection and refuses new ones, until `open`. */
   close(): void;
   open(): void;
+  /** Cuts every connection, and nobody listens any more: new ones are refused by the kernel, until `open`. */
+  vanish(): void;
   /** Lets every open connection fall silent for good: nothing arrives any more, and nothing breaks. */
   silence(): void;
   /** Leads new connections to another port. */
@@ -81,6 +83,11 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     open() {
       closed = false;
+      if (!server.listening) server.listen(proxy.port, "127.0.0.1");
+    },
+    vanish() {
+      server.close();
+      cut();
     },
     silence() {
       silenced += 1;

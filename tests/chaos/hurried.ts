@@ -1,0 +1,24 @@
+/** A weekly run whose waits pass quickly, as a process that can be killed like the real one. */
+import { join } from "node:path";
+import { startWorker, type Worker } from "./worker.ts";
+
+/** How much faster than real time a wait of a hurried run passes; calls and statements take as long as they take. */
+export const HURRY = 100;
+
+/** How long a hurried run waits for one analysis, in real time. */
+export const ANALYSIS_TIMEOUT_MS = 3_000;
+
+/** The flags that a hurried run takes. */
+export type HurriedFlags = { concurrency: number; patienceMinutes: number };
+
+const PROGRAM = join(import.meta.dirname, "hurried-run.ts");
+
+/** Starts a hurried run with these variables. */
+export function startHurriedWorker(flags: HurriedFlags, env: Record<string, string>): Worker {
+  return startWorker(process.execPath, [PROGRAM, JSON.stringify(flags)], env);
+}
+
+/** So much of a hurried run's waiting passes in this real time. */
+export function waitedMs(realMs: number): number {
+  return realMs * HURRY;
+}
