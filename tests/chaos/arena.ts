@@ -117,6 +117,7 @@ export async function openArena({
     EMAIL_API_KEY: API_KEY,
     OPSCTL_LOG_DIR: logDir,
     OPSCTL_SECRETS_DIR: logDir,
+    OPSCTL_LOG_LEVEL: "debug",
     OPSCTL_ALERT_WEBHOOK: alerts.url,
     WEBHOOK_SECRET,
     ...(editorials ? { SOCIAL_EDITORIALS_ENABLED: "1" } : {}),
