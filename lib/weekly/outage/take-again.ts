@@ -41,9 +41,10 @@ export function countLeftOwners({ putBack, tally }: Run): void {
   }
 }
 
+/** Each of them once: an owner that is put back meanwhile comes in the next pass, before which the run may wait. */
 async function* putBackOwners(run: Run): AsyncGenerator<PutBackOwner> {
   const { putBack, stop, admission } = run;
-  while (stop.reason() === null) {
+  for (let left = putBack.count(); left > 0 && stop.reason() === null; left -= 1) {
     const owner = putBack.take();
     if (owner === undefined) return;
     if (admission.isAsked(ownerKey(owner.scope))) await askReported(run, admission.isFlowing);

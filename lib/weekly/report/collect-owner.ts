@@ -1,6 +1,7 @@
 import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import { REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
+import type { Turn } from "../outage/admission.ts";
 import { askReported, askReportedOfRefusal } from "../outage/ask-reported.ts";
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
@@ -128,12 +129,17 @@ async function conclude(
     isSecondChance: work.isSecondChance,
     hasGood: run.admission.hasGood(),
     isFlowing: run.admission.isFlowing(),
-    mayDecide: run.admission.hasGoodSince(work.turn) || run.admission.isWaitingOver(),
+    mayDecide: mayDecide(run, work.turn),
     mayRemember: run.putBack.mayRemember(),
   });
   if (decision.status === "put_back")
     throw new PutBack(SOCIAL_RETRY, decision.remember ? standing(connections) : null);
   return { connections, rows: rows ?? (await readRows(run, work, connections)) };
+}
+
+/** A probe's first calls may have failed just before the application came back: its owner is asked once more. */
+function mayDecide({ admission }: Run, turn: Turn): boolean {
+  return !turn.isProbe && (admission.hasGoodSince(turn) || admission.isWaitingOver());
 }
 
 /** Where nobody's call has been good since, an owner whose report is complete shows whether the application works. */

@@ -76,7 +76,7 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
       isSecondChance,
       hasGood: admission.hasGood(),
       isFlowing: admission.isFlowing(),
-      mayDecide: admission.hasGoodSince(turn) || admission.isWaitingOver(),
+      mayDecide: !turn.isProbe && (admission.hasGoodSince(turn) || admission.isWaitingOver()),
     };
     const { status } = decideOwner({ ...facts, mayRemember: true });
     if (isCut || status === "put_back") putBack.push({ owner, connections });
