@@ -48,7 +48,7 @@ export const reportsPrune = defineCommand({
         command: "reports prune",
         exitCode: pruned.left ? EXIT.failed : EXIT.ok,
         fields: pruned,
-        error: pruned.left ? INTERRUPTED : null,
+        error: pruned.left ? (interrupt.aborted ? INTERRUPTED : HELD) : null,
         text: renderPruned(pruned),
       });
     } finally {
@@ -61,4 +61,10 @@ const INTERRUPTED = {
   code: "PRUNE_INTERRUPTED",
   message: "Stopped before all was removed: a signal asked for it",
   hint: "Run it again: it goes on where it stopped",
+};
+
+const HELD = {
+  code: "PRUNE_HELD",
+  message: "Not all was removed: another session holds some of the reports",
+  hint: "Run it again in a moment; another prune may be at work",
 };

@@ -15,8 +15,8 @@ export type OpenItem = {
 /** Open rows as counted, before anything is said about them. */
 export type OpenCount = Pick<OpenItem, "step" | "state" | "code" | "count">;
 
-/** What makes the next commands differ. */
-export type OpenContext = { week: string; retryableUntil: string | null };
+/** What makes the next commands differ; `network` is the one that could be read least. */
+export type OpenContext = { week: string; retryableUntil: string | null; network: string };
 
 /** What is open in a week, and when its ledger was last written to; null when it is empty. */
 export type OpenRows = { counts: OpenCount[]; changedAt: string | null };
@@ -66,13 +66,26 @@ function codeOf(sql: postgres.ISql): postgres.PendingQuery<postgres.Row[]> {
        from public.weekly_performance_deliveries as d where d.id = s.id) end`;
 }
 
+/** The network that failed most often in a week. */
+export async function readWorstNetwork(sql: postgres.ISql, { start, end }: WeekBounds): Promise<string> {
+  const [row] = await sql<{ network: string }[]>`
+    select source ->> 'channel' as network
+    from public.weekly_performance_reports as r
+    cross join lateral jsonb_array_elements(r.payload -> 'provenance' -> 'sources') as source
+    where r.window_start = ${start}::text::timestamptz and r.window_end = ${end}::text::timestamptz
+      and source ? 'connectionId' and source ->> 'status' = 'failed'
+      and source ->> 'channel' in ('instagram', 'linkedin')
+    group by 1 order by count(*) desc, 1 limit 1`;
+  return row?.network ?? "instagram";
+}
+
 /** Says what comes next for each. */
 export function openItems(counts: readonly OpenCount[], context: OpenContext): OpenItem[] {
   return counts.map((item) => ({ ...item, next: nextCommand(item, context) }));
 }
 
-function nextCommand({ step, state }: OpenCount, { week, retryableUntil }: OpenContext): string {
-  if (step === "social") return `opsctl reports list --week ${week} --channel instagram`;
+function nextCommand({ step, state }: OpenCount, { week, retryableUntil, network }: OpenContext): string {
+  if (step === "social") return `opsctl reports list --week ${week} --channel ${network}`;
   switch (state) {
     case "unknown":
       return "opsctl deliveries look-up --all";

@@ -11,7 +11,7 @@ const BATCH = 1_000;
  * Removes payload and evidence of the reports of older weeks; keys, states and fingerprints stay.
  *
  * Behaviour: in batches, each committed; may be ended between two of them and repeated. Passes over what another
- *            session works on.
+ *            session works on, and says that it is left.
  * Errors:    PRUNE_WEEK_TOO_YOUNG before anything is removed.
  */
 export async function pruneReports(
@@ -24,8 +24,18 @@ export async function pruneReports(
     if (interrupt.aborted) return { before, reports, left: true };
     const pruned = await pruneBatch(sql, before);
     reports += pruned;
-    if (pruned === 0) return { before, reports, left: false };
+    if (pruned === 0) return { before, reports, left: await isAnyLeft(sql, before) };
   }
+}
+
+/** A batch passes over what another session holds: that is not removed yet. */
+async function isAnyLeft(sql: postgres.Sql, before: string): Promise<boolean> {
+  const [row] = await sql<[{ left: boolean }]>`
+    select exists (
+      select from public.weekly_performance_reports as r
+      where r.window_start < (${before}::text::date::timestamp at time zone 'America/Sao_Paulo')
+        and r.status = 'completed' and r.pruned_at is null) as left`;
+  return row.left;
 }
 
 async function pruneBatch(sql: postgres.Sql, before: string): Promise<number> {

@@ -4,5 +4,5 @@ import type { Pruned } from "./prune.ts";
 export function renderPruned({ before, reports, left }: Pruned): string {
   const count = reports === 1 ? "1 report" : `${reports} reports`;
   const removed = `Removed the content of ${count} of weeks before ${before}; that they were made, and sent, stays.\n`;
-  return left ? `${removed}Ended by a signal: run it again for the rest.\n` : removed;
+  return left ? `${removed}Some are left: run it again for the rest.\n` : removed;
 }

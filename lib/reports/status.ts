@@ -3,7 +3,7 @@ import { readOnly } from "../ledger/read-only.ts";
 import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
 import { readWeekState, type WeekState } from "../ledger/week-state.ts";
 import { isWeekClean, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
-import { type OpenCount, type OpenItem, openItems, readOpenRows } from "./open-item.ts";
+import { type OpenCount, type OpenItem, openItems, readOpenRows, readWorstNetwork } from "./open-item.ts";
 
 /** A week in one screen. */
 export type WeekStatus = ReportWeek & {
@@ -27,7 +27,9 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const counts = await readWeekState(tx, wanted);
     const clean = isWeekClean(counts);
     const rows = await readOpenRows(tx, wanted);
-    const open = openItems([...rows.counts, ...socialItem(counts)], wanted);
+    const social = socialItem(counts);
+    const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
+    const open = openItems([...rows.counts, ...social], { ...wanted, network });
     return { ...wanted, clean, counts, changedAt: rows.changedAt, open };
   });
 }

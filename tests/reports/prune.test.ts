@@ -74,6 +74,20 @@ describeLedger("pruneReports()", (ledger) => {
     expect(await pruneReports(ledger.sql, "2026-11-23", never)).toMatchObject({ reports: 500, left: false });
   });
 
+  test("says that something is left while another session holds it", async () => {
+    await completedReports(ledger, 3);
+    const holder = await ledger.sql.reserve();
+    try {
+      await holder`begin`;
+      await holder`select id from weekly_performance_reports order by id limit 1 for update`;
+      expect(await pruneReports(ledger.sql, "2026-11-23", never)).toMatchObject({ reports: 2, left: true });
+    } finally {
+      await holder`rollback`;
+      holder.release();
+    }
+    expect(await pruneReports(ledger.sql, "2026-11-23", never)).toMatchObject({ reports: 1, left: false });
+  });
+
   test("two at once remove each report once", async () => {
     await completedReports(ledger, 2_500);
     const both = await Promise.all([1, 2].map(() => pruneReports(ledger.sql, "2026-11-23", never)));

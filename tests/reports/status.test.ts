@@ -113,7 +113,7 @@ describeWeek("readWeekStatus()", (ledger) => {
     const { owners } = await statusOf([DONE, DONE, DONE]);
     await withoutGuards(ledger, async (tx) => {
       const source = {
-        channel: "instagram",
+        channel: "linkedin",
         connectionId: crypto.randomUUID(),
         status: "failed",
         code: "APP_TIMEOUT",
@@ -125,7 +125,12 @@ describeWeek("readWeekStatus()", (ledger) => {
     const status = await readWeekStatus(ledger.sql, undefined);
     expect(status).toMatchObject({
       clean: false,
-      open: [{ step: "social", state: "failed", code: "SOCIAL_ALL_CALLS_FAILED", count: 3 }],
+      open: [
+        {
+          ...{ step: "social", state: "failed", code: "SOCIAL_ALL_CALLS_FAILED", count: 3 },
+          next: "opsctl reports list --week 2026-11-16 --channel linkedin",
+        },
+      ],
     });
   });
 
