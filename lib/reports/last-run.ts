@@ -1,3 +1,4 @@
+import { failureRank, RANK } from "../last-run/failure-rank.ts";
 import type { LastRun } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
@@ -11,7 +12,7 @@ export type LastRunFacts = {
   /** Instants of the database's clock, null where the run did not get so far. */
   begunAt: string | null;
   finishedAt: string | null;
-  /** The code of what broke it off, or else of its first failure. */
+  /** The code of what broke it off, or else of the failure that tells most. */
   code: string | null;
 };
 
@@ -39,11 +40,21 @@ function factsOf(run: LastRun): LastRunFacts {
     host: run.process.host,
     begunAt,
     finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : null,
-    code: error?.code ?? firstFailure(run.failures),
+    code: error?.code ?? leadingCode(run.failures),
   };
 }
 
-function firstFailure(failures: unknown): string | null {
-  const [first] = Array.isArray(failures) ? failures : [];
-  return typeof first?.code === "string" ? first.code : null;
+/** The code of the failure that tells most; one connection's, which fails no run, says nothing about how it ended. */
+function leadingCode(failures: unknown): string | null {
+  const given: unknown[] = Array.isArray(failures) ? failures : [];
+  const [leading] = given
+    .filter(isFailure)
+    .filter((failure) => failureRank(failure) !== RANK.failsNoRun)
+    .toSorted((one, other) => failureRank(other) - failureRank(one));
+  return leading?.code ?? null;
+}
+
+function isFailure(value: unknown): value is { step: string; code: string } {
+  const { step, code } = (value ?? {}) as Record<string, unknown>;
+  return typeof step === "string" && typeof code === "string";
 }

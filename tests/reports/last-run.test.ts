@@ -48,6 +48,22 @@ describe("findLastRun()", () => {
     expect(findLastRun(brokenOff, "2026-11-16")).toMatchObject({ run: { code: "DATABASE_LOST" } });
   });
 
+  test("names what failed the run, and not the failure of a single connection", () => {
+    const token = { step: "social", code: "APP_HTTP_401" };
+    const codeOf = (changes: object) => {
+      const found = findLastRun(withRun(changes), "2026-11-16");
+      return found.status === "found" ? found.run.code : found;
+    };
+    const failures = [
+      token,
+      { step: "whatsapp", code: "recipient_phone_missing" },
+      { step: "editorials", code: "WORKER_HTTP_401" },
+    ];
+    expect(codeOf({ failures })).toBe("WORKER_HTTP_401");
+    expect(codeOf({ status: "success", failures: [token] })).toBeNull();
+    expect(codeOf({ failures: [null, 1, "x", { code: 2 }] })).toBeNull();
+  });
+
   test("knows a run that goes on from one that was killed", () => {
     const killed = {
       status: "running",

@@ -1,4 +1,4 @@
-import { failureRank, RANK } from "../context/failure-rank.ts";
+import { failureRank, RANK } from "../../last-run/failure-rank.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
 /** Everything of the run went well, and the ledger is not as a success leaves it: only the ledger says what is open. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { failureRank } from "../../last-run/failure-rank.ts";
 import { formatCount, formatDayMonth, joinNames } from "../../text/pt-br.ts";
 import { REPORT_ZONE } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
-import { failureRank } from "../context/failure-rank.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
 /** The name of the alert, the same for every week. */

@@ -1,5 +1,5 @@
+import { failureRank } from "../../last-run/failure-rank.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
-import { failureRank } from "./failure-rank.ts";
 
 /** The outcomes of one channel's deliveries; each is counted once. */
 export type DeliveryCounts = {

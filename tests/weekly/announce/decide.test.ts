@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { failureRank } from "../../../lib/last-run/failure-rank.ts";
 import type { WeekState } from "../../../lib/ledger/week-state.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "../../../lib/weekly/announce/decide.ts";
-import { failureRank } from "../../../lib/weekly/context/failure-rank.ts";
 import {
   createTally,
   FAILURES_SHOWN,
