@@ -528,6 +528,18 @@ begin
        v_row.status, v_row.dispatched_at, v_row.lease_expires_at, v_now) <> 'unknown' then
     raise exception using errcode = 'OW030', message = 'delivery_not_unknown';
   end if;
+  if p_status = 'sent' and p_provider_message_id is not null then
+    -- One message is one delivery's; two sessions with the same id come one after the other.
+    perform pg_advisory_xact_lock(hashtextextended('weekly_performance_message ' || p_provider_message_id, 0));
+    if exists (
+      select from public.weekly_performance_deliveries as d
+      where d.status = 'sent' and d.provider_message_id = p_provider_message_id
+        and d.channel = v_row.channel and d.id <> p_delivery_id
+    ) then
+      raise exception using errcode = 'OW034', message = 'provider_message_of_another_delivery',
+        hint = 'Each message belongs to one delivery: find out which one is this delivery''s.';
+    end if;
+  end if;
   if v_row.status = 'running' then
     update public.weekly_performance_deliveries as d
     set status = 'unknown', error_code = 'lease_expired_after_dispatch', settled_at = v_now, updated_at = v_now

@@ -19,8 +19,8 @@ export type Reconciled = { id: string; state: "sent" | "failed"; code: string | 
 /**
  * Takes a delivery out of `unknown`, on any day, and records who decided why.
  *
- * Errors: DELIVERY_NOT_FOUND, DELIVERY_NOT_UNKNOWN, RECONCILE_REASON_PRIVATE, RECONCILE_INVALID; nothing is changed
- *         then.
+ * Errors: DELIVERY_NOT_FOUND, DELIVERY_NOT_UNKNOWN, RECONCILE_ID_HELD, RECONCILE_REASON_PRIVATE, RECONCILE_INVALID;
+ *         nothing is changed then.
  */
 export async function reconcileDelivery(
   sql: postgres.Sql,
@@ -86,6 +86,12 @@ function refusalOf(error: unknown, id: string): unknown {
       code: "DELIVERY_NOT_UNKNOWN",
       message: `Cannot reconcile delivery ${id}: it is not in the state unknown`,
       hint: `Only a delivery in doubt is reconciled; see opsctl deliveries show ${id}`,
+    });
+  if (code === "OW034")
+    return new OpsError({
+      code: "RECONCILE_ID_HELD",
+      message: `Cannot reconcile delivery ${id}: another delivery of this channel holds this provider's id`,
+      hint: "One message belongs to one delivery: find out which message is this one's",
     });
   if (constraint === "weekly_performance_reconciliations_privacy")
     return new OpsError({

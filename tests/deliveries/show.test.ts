@@ -112,7 +112,7 @@ describeDeliveries("showDelivery()", (ledger) => {
       settledAt: null,
     });
     expect(next).toContain(`Ask the provider: opsctl deliveries look-up ${claim.id}`);
-    await ledger.reconcile(claim.id, "sent", "provider-id");
+    await ledger.reconcile(claim.id, "sent", `found-${claim.id}`);
     expect((await shown(claim.id)).delivery).toMatchObject({ state: "sent", code: null });
   });
 

@@ -54,11 +54,26 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     expect((await recordsOf(claim.id)).map((row) => row.status)).toEqual(["failed", "sent"]);
   });
 
+  test("gives a message to one delivery of a channel only, also when two sessions come at once", async () => {
+    const [one, other] = [await ledger.unknownDelivery("email"), await ledger.unknownDelivery("email")];
+    const both = await Promise.allSettled([
+      ledger.reconcile(one.id, "sent", "the-only-message"),
+      ledger.reconcile(other.id, "sent", "the-only-message"),
+    ]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const open = both[0]!.status === "rejected" ? one : other;
+    expect(await refusal(ledger.reconcile(open.id, "sent", "the-only-message"))).toBe(
+      "OW034 provider_message_of_another_delivery",
+    );
+    expect((await ledger.delivery(open.id)).status).toBe("unknown");
+    expect(await ledger.reconcile(open.id, "sent", "its-own-message")).toMatchObject({ status: "sent" });
+  });
+
   test("works on any day and for any week", async () => {
     for (const offset of ["1 day", "6 days", "30 days"]) {
       const claim = await ledger.unknownDelivery("email");
       await ledger.moveClock(offset);
-      await ledger.reconcile(claim.id, "sent", "provider-id");
+      await ledger.reconcile(claim.id, "sent", `provider-id-${claim.id}`);
       expect(await ledger.delivery(claim.id)).toMatchObject({ status: "sent" });
       await ledger.setClock(MONDAY);
     }

@@ -80,7 +80,7 @@ describeLedger("the timeline entry", (ledger) => {
 
   test("is written by the reconciliation of a WhatsApp delivery to sent", async () => {
     const sent = await ledger.unknownDelivery();
-    await ledger.reconcile(sent.id, "sent", "BAE5F00D");
+    await ledger.reconcile(sent.id, "sent", "BAE5F001");
     expect((await entriesOf(ledger, sent.id)).length).toBe(1);
     const failed = await ledger.unknownDelivery();
     await ledger.reconcile(failed.id, "failed", null);
@@ -90,7 +90,7 @@ describeLedger("the timeline entry", (ledger) => {
   test("that fails during a reconciliation leaves it sent, with a remark", async () => {
     const claim = await ledger.unknownDelivery();
     await withBrokenTimeline(ledger, "at once", async () => {
-      expect(await ledger.reconcile(claim.id, "sent", "BAE5F00D")).toEqual({
+      expect(await ledger.reconcile(claim.id, "sent", "BAE5F002")).toEqual({
         status: "sent",
         code: "timeline_entry_failed",
       });

@@ -9,12 +9,13 @@ import type { Evidence } from "./evidence.ts";
  * What became of a delivery whose message was found.
  *
  * Shape: `settled` when this call recorded it; `state` is the ledger's then, null when the row was erased meanwhile;
- *        `remark` is a remark on a sent delivery, such as `timeline_entry_failed`.
+ *        `remark` is a remark on a sent delivery, such as `timeline_entry_failed`, or says that the message was given to
+ *        another delivery meanwhile.
  */
 export type Settled = { settled: boolean; state: Delivery["state"] | null; remark: string | null };
 
 /** Refusals that mean that another session was faster. */
-const TOO_LATE = new Set(["DELIVERY_NOT_UNKNOWN", "DELIVERY_NOT_FOUND"]);
+const TOO_LATE = new Set(["DELIVERY_NOT_UNKNOWN", "DELIVERY_NOT_FOUND", "RECONCILE_ID_HELD"]);
 
 /**
  * Records what was found as `sent`, with the evidence as the reason.
@@ -38,7 +39,8 @@ export async function settleFound(
     return { settled: true, state, remark: code };
   } catch (error) {
     if (!(error instanceof OpsError) || !TOO_LATE.has(error.code)) throw error;
-    return { settled: false, state: await readState(sql, doubt.id), remark: null };
+    const remark = error.code === "RECONCILE_ID_HELD" ? "evidence_of_another_delivery" : null;
+    return { settled: false, state: await readState(sql, doubt.id), remark };
   }
 }
 

@@ -160,6 +160,30 @@ describe("look-up --settle", () => {
     expect(await reconciliations()).toMatchObject([{ actor: "rui" }]);
   });
 
+  test("leaves a message alone that was given to another delivery at the last moment", async () => {
+    const { doubt, lookUp, weekly } = fixture();
+    const [one, other] = await doubt(["email"], [{}, {}]);
+    const { sql } = weekly.db;
+    const [holder] = await sql`
+      select d.id from weekly_performance_deliveries as d where d.id = ${other!.ids[0]!}`;
+    const mine = weekly.email.accepted.find(({ tags }) => tags![0]!.value === one!.ids[0]);
+    // The holder gets it after the evidence was judged: the reading of each e-mail is the last thing that is asked.
+    let given: Promise<unknown> | undefined;
+    weekly.email.latencyMs = 50;
+    weekly.email.routes.email.script = () => {
+      given ??= sql`
+        select public.reconcile_weekly_performance_delivery(
+          ${holder!.id}::uuid, 'sent', ${mine!.id}, 'seen in the log', 'rui')`.execute();
+      return undefined;
+    };
+    const lookUps = await lookUp({ ids: one!.ids, settleAs: "ana" });
+    await given;
+    expect(lookUps).toMatchObject([
+      { status: "found", settled: false, state: "unknown", remark: "evidence_of_another_delivery" },
+    ]);
+    expect(renderLookUps(lookUps, null)).toContain("the ledger has that message with another delivery");
+  });
+
   test("remarks a missing timeline entry", async () => {
     const { doubt, lookUp, weekly } = fixture();
     await doubt(["whatsapp"]);
