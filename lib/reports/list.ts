@@ -130,7 +130,8 @@ function stateFilter(sql: postgres.ISql, week: WeekBounds, { state, channel }: O
   if (channel === "instagram" || channel === "linkedin") return networkFilter(sql, week, channel);
   if (channel !== undefined) {
     const column = sql(channel === "whatsapp" ? "o.whatsapp_state" : "o.email_state");
-    if (state === undefined) return sql`${column} is distinct from 'sent'`;
+    // Sent without its timeline entry has reached its owner.
+    if (state === undefined) return sql`coalesce(${column}, 'missing') not in ('sent', 'partial')`;
     if (state === "open") return openDelivery(sql, column);
     return sql`${column} = ${state}::text`;
   }
