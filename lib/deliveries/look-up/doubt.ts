@@ -23,7 +23,7 @@ export type Doubt = {
 };
 
 /** Another delivery that the same message could belong to. */
-export type Rival = { id: string; reportId: string; recipient: string | null };
+export type Rival = { id: string; reportId: string };
 
 /**
  * The deliveries with these ids, or all that are in doubt, the earliest dispatch first.
@@ -70,12 +70,11 @@ export async function readHolders(sql: postgres.Sql, ids: readonly string[]): Pr
   return new Map(rows.map(({ id, holder }) => [id, holder]));
 }
 
-/** Other WhatsApp deliveries that are open, were dispatched, and whose recipient has the same mask. */
+/** Other WhatsApp deliveries that are open, were dispatched, and whose recipient had the same mask. */
 export async function readRivals(sql: postgres.Sql, { id, maskedHint }: Doubt): Promise<Rival[]> {
   return await sql<Rival[]>`
-    select d.id, d.report_id as "reportId", u.phone as recipient
+    select d.id, d.report_id as "reportId"
     from public.weekly_performance_deliveries as d
-    left join public.users as u on u.tenant_id = d.tenant_id and u.id = d.user_id
     where d.status in ('unknown', 'running') and ${effectiveState(sql)} in ('unknown', 'running')
       and d.channel = 'whatsapp' and d.dispatched_at is not null and d.masked_hint = ${maskedHint}::text
       and d.id <> ${id}::uuid`;

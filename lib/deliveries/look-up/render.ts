@@ -84,7 +84,7 @@ const NOTES: Readonly<Record<string, string>> = {
   evidence_several:
     "evidence_several: there are several messages like it; find out which one is this delivery's.",
   evidence_shared:
-    "evidence_shared: another open delivery went to the same number with the same text; decide both by hand.",
+    "evidence_shared: another open delivery went to a number with the same end, with the same text; decide both by hand.",
   evidence_not_sent:
     "evidence_not_sent: the provider took the message, and its last word is that it was not sent. --settle leaves it" +
     " alone; decide by hand.",

@@ -45,7 +45,7 @@ export async function lookUpWhatsapp(
   if (verdict.status === "not_found")
     return { ...verdict, code: answer.messages.length > 0 ? "other_text_found" : "message_not_found" };
   if (verdict.status === "not_unique") return verdict;
-  const isShared = await hasTwin(rivals, number, rendered.text, async ({ reportId }) =>
+  const isShared = await hasTwin(rivals, rendered.text, async ({ reportId }) =>
     source.renderText(await readPayload(sql, reportId)),
   );
   return isShared ? { status: "not_unique", code: "evidence_shared" } : verdict;
@@ -85,28 +85,21 @@ function evidenceOf({ id, sentAtMs, statuses }: KeptMessage): Evidence {
 }
 
 /**
- * Whether another open delivery went to the same number with the same text: then the message may be either's.
+ * Whether another open delivery went to a number with the same end and with the same text: then the message may be
+ * either's.
  *
- * Behaviour: what cannot be told apart counts as the same: a number that is another one by now, a text that cannot be
- *            made any more.
+ * Behaviour: a rival's number of today tells nothing about the one that was written to, of which the ledger keeps the
+ *            end alone: an area code may have been corrected since. A text that cannot be made any more counts as the
+ *            same.
  */
 async function hasTwin(
   rivals: readonly Rival[],
-  number: string,
   text: string,
   render: (rival: Rival) => Promise<RenderedText>,
 ): Promise<boolean> {
   for (const rival of rivals) {
-    if (isAnother(normalizePhone(rival.recipient), number)) continue;
     const rendered = await render(rival);
     if (rendered.status === "failed" || rendered.text === text) return true;
   }
   return false;
-}
-
-/** Whether a rival's number is certainly another one: two ways of writing a Brazilian mobile number are one. */
-function isAnother(other: string | null, number: string): boolean {
-  if (other === null || maskPhone(other) !== maskPhone(number)) return false;
-  const names = new Set(recipientJids(number));
-  return !recipientJids(other).some((name) => names.has(name));
 }

@@ -61,7 +61,7 @@ test("renderLookUps() says once for all why not finding it proves nothing", () =
 });
 
 test.each([
-  ["evidence_shared", "same number with the same text"],
+  ["evidence_shared", "a number with the same end, with the same text"],
   ["recipient_changed", "users.phone is another number by now"],
   ["restricted_api_key", "Set EMAIL_READ_API_KEY"],
   ["gateway_unauthorized", "Correct GATEWAY_ADMIN_KEY"],

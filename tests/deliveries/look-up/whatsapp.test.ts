@@ -274,8 +274,11 @@ describe("look-up of two deliveries to one number", () => {
     const ids = [one!.ids[0]!];
     weekly.gateway.kept.pop();
     expect(await lookUp({ ids })).toMatchObject([{ status: "not_unique", code: "evidence_shared" }]);
+    // A corrected area code leaves the end of the number as it was.
     await weekly.db.sql`update users set phone = '+55 21 95111-2222' where id = ${other!.owner.userId}`;
-    expect(await lookUp({ ids })).toMatchObject([{ status: "found" }]);
+    expect(await lookUp({ ids, settleAs: "ana" })).toMatchObject([
+      { status: "not_unique", code: "evidence_shared", settled: false },
+    ]);
   });
 });
 
