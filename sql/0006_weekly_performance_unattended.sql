@@ -2,6 +2,10 @@
 --
 -- Functions run with search_path = pg_catalog, pg_temp, and everything else is named with its schema.
 
+-- All at once and before any work: who works on them meanwhile waits, instead of holding one while it waits for another.
+lock table public.weekly_performance_reports, public.weekly_performance_deliveries,
+  public.weekly_performance_reconciliations in access exclusive mode;
+
 -- What stands in a row and what is true differ once its lease has expired: nobody works on it any more. These two have
 -- no path of their own, which would keep the planner from inlining them; their bodies are bound when they are made.
 
@@ -32,15 +36,8 @@ create index if not exists weekly_performance_deliveries_unwritten
 create index if not exists weekly_performance_deliveries_provider_message
   on public.weekly_performance_deliveries (provider_message_id) where status = 'sent';
 
--- Erasure: the application deletes a user or a tenant, and opsctl's rows go with it.
-
-alter table public.weekly_performance_reports
-  drop constraint if exists weekly_performance_reports_tenant_id_fkey,
-  drop constraint if exists weekly_performance_reports_user_id_fkey,
-  add constraint weekly_performance_reports_tenant_id_fkey
-    foreign key (tenant_id) references public.tenants (id) on delete cascade,
-  add constraint weekly_performance_reports_user_id_fkey
-    foreign key (user_id) references public.users (id) on delete cascade;
+-- Erasure: the application deletes a user or a tenant, and opsctl's rows go with it. The reports' own keys, which close
+-- the application's tables while they change, have a file of their own.
 
 alter table public.weekly_performance_deliveries
   drop constraint if exists weekly_performance_deliveries_report,

@@ -26,6 +26,8 @@ export type MigrateDependencies = {
 // One migration at a time in a database; the lock ends with the transaction, so it also works through a pooler.
 const LOCK_KEY = 7_317_120_431;
 const LOCK_TIMEOUT_MS = 15_000;
+const DEADLOCK = "40P01";
+const DEADLOCK_TRIES = 5;
 
 /**
  * Every migration with its state; writes nothing.
@@ -69,7 +71,7 @@ export async function applyMigrations(
   if (before.some((migration) => migration.state === "pending")) {
     await requirePrerequisites(dependencies.sql);
     for (const migration of known) {
-      if (await applyOne(dependencies, migration, known)) {
+      if (await applyDespiteDeadlocks(dependencies, migration, known)) {
         applied.push(migration.name);
         dependencies.onApplied?.(migration.name);
       }
@@ -78,33 +80,45 @@ export async function applyMigrations(
   return { applied, migrations: await migrationStatus(dependencies) };
 }
 
-/** Applies one migration; false when it was applied already. */
+/** Applies one migration, anew after each deadlock with the application; false when it was applied already. */
+async function applyDespiteDeadlocks(
+  dependencies: MigrateDependencies,
+  migration: Migration,
+  known: readonly Migration[],
+): Promise<boolean> {
+  for (let left = DEADLOCK_TRIES; ; left -= 1) {
+    try {
+      return await applyOne(dependencies, migration, known);
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== DEADLOCK || left === 1)
+        throw migrationError(migration, error);
+    }
+  }
+}
+
+/** One try; its errors are the driver's own. */
 async function applyOne(
   dependencies: MigrateDependencies,
   migration: Migration,
   known: readonly Migration[],
 ): Promise<boolean> {
   const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = dependencies;
-  try {
-    return await sql.begin(async (tx) => {
-      await liftSessionLimits(tx);
-      await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
-      // A migration that waits for a busy table makes every later statement on it wait: so it gives up instead.
-      await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();
-      await tx.unsafe(RECORD_TABLE).simple();
-      // Read again under the lock: another run may have applied it meanwhile.
-      const status = compareMigrations(await readRecordedMigrations(tx), known);
-      refuseForeignHistory(status);
-      if (status.find((row) => row.version === migration.version)?.state === "applied") return false;
-      await tx`
-        insert into public.opsctl_migrations (version, name, checksum)
-        values (${migration.version}, ${migration.name}, ${migrationChecksum(migration)})`;
-      await tx.unsafe(migration.sql).simple();
-      return true;
-    });
-  } catch (error) {
-    throw migrationError(migration, error);
-  }
+  return await sql.begin(async (tx) => {
+    await liftSessionLimits(tx);
+    await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
+    // A migration that waits for a busy table makes every later statement on it wait: so it gives up instead.
+    await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();
+    await tx.unsafe(RECORD_TABLE).simple();
+    // Read again under the lock: another run may have applied it meanwhile.
+    const status = compareMigrations(await readRecordedMigrations(tx), known);
+    refuseForeignHistory(status);
+    if (status.find((row) => row.version === migration.version)?.state === "applied") return false;
+    await tx`
+      insert into public.opsctl_migrations (version, name, checksum)
+      values (${migration.version}, ${migration.name}, ${migrationChecksum(migration)})`;
+    await tx.unsafe(migration.sql).simple();
+    return true;
+  });
 }
 
 function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
@@ -168,7 +182,7 @@ function migrationError(migration: Migration, error: unknown): unknown {
     code: "MIGRATION_FAILED",
     message: `Cannot apply ${migration.name}: SQL state ${state}, ${reason}`,
     hint:
-      state === "55P03"
+      state === "55P03" || state === DEADLOCK
         ? "A table is in use: run migrate again when the application is quiet. Nothing of this file was kept"
         : "Nothing of this file was kept; the files before it are applied",
     cause: error,

@@ -4,6 +4,7 @@ import deliveries from "../../sql/0003_weekly_performance_deliveries.sql" with {
 import reconciliations from "../../sql/0004_weekly_performance_reconciliations.sql" with { type: "text" };
 import privileges from "../../sql/0005_weekly_performance_privileges.sql" with { type: "text" };
 import unattended from "../../sql/0006_weekly_performance_unattended.sql" with { type: "text" };
+import erasure from "../../sql/0007_weekly_performance_erasure.sql" with { type: "text" };
 
 /** One numbered SQL file of `sql/`, carried in the binary. */
 export type Migration = { version: number; name: string; sql: string };
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_weekly_performance_reconciliations", sql: reconciliations },
   { version: 5, name: "0005_weekly_performance_privileges", sql: privileges },
   { version: 6, name: "0006_weekly_performance_unattended", sql: unattended },
+  { version: 7, name: "0007_weekly_performance_erasure", sql: erasure },
 ];

@@ -37,7 +37,7 @@ for (const major of MAJORS) {
       const asTheyWere = await reports();
 
       const { applied } = await applyMigrations({ sql: database.sql });
-      expect(applied).toEqual(["0005_weekly_performance_privileges", "0006_weekly_performance_unattended"]);
+      expect(applied).toEqual(MIGRATIONS.slice(4).map(({ name }) => name));
       expect(Array.from(await reports())).toEqual(asTheyWere.map((row) => ({ ...row, pruned_at: null })));
       await ledger.reconcile(after.id, "failed", null, "Not in the log", "ana");
       const { sql, close } = await openDatabase(new Secret(database.url), {
@@ -52,6 +52,43 @@ for (const major of MAJORS) {
     });
   });
 }
+
+test("leaves the application's tables open until its own work on many rows is done", async () => {
+  await withOlder(undefined, async ({ sql }, ledger) => {
+    await applyMigrations({ sql, known: MIGRATIONS.slice(0, 5) });
+    const reading = await sql.reserve();
+    // Who reads opsctl's own rows holds the migration up, as years of rows do.
+    await reading`begin`;
+    await reading`select from weekly_performance_reconciliations`;
+    const migrating = applyMigrations({ sql });
+    await ledger.untilWaiting();
+    await sql.begin(async (application) => {
+      await application`set local lock_timeout = 100`;
+      const owner = await application`insert into tenants (name) values ('New') returning id`;
+      await application`insert into users (tenant_id, role) values (${owner[0]!.id}, 'owner')`;
+    });
+    await reading`commit`;
+    reading.release();
+    expect((await migrating).applied).toEqual(MIGRATIONS.slice(5).map(({ name }) => name));
+  });
+});
+
+test("is migrated although somebody waits for what the migration has, and has what it waits for", async () => {
+  await withOlder(undefined, async ({ sql }, ledger) => {
+    await applyMigrations({ sql, known: MIGRATIONS.slice(0, 5) });
+    const working = await sql.reserve();
+    await working`begin`;
+    // Of the two, the server ends the one whose time is over first.
+    await working`set local deadlock_timeout = '1h'`;
+    await working`select from weekly_performance_deliveries`;
+    const migrating = applyMigrations({ sql });
+    await ledger.untilWaiting();
+    await working`select from weekly_performance_reports`;
+    await working`commit`;
+    working.release();
+    expect((await migrating).applied).toEqual(MIGRATIONS.slice(5).map(({ name }) => name));
+  });
+});
 
 test("loses what a platform has granted on the reports in between, to any role", async () => {
   await withOlder(undefined, async ({ sql }) => {
@@ -72,7 +109,7 @@ test("is not ready before, by its record, nor without what the files bring, what
     expect(await problems()).toEqual([
       [
         "DATABASE_NOT_MIGRATED",
-        "Cannot use the database: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended",
+        "Cannot use the database: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended, 0007_weekly_performance_erasure",
       ],
     ]);
     const doctor = await opsctl(["doctor", "deliveries", "--json"], { env: { DATABASE_URL: url } });
@@ -82,7 +119,7 @@ test("is not ready before, by its record, nor without what the files bring, what
       check: "database schema",
       status: "fail",
       reason:
-        "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended",
+        "DATABASE_NOT_MIGRATED: not migrated to 0005_weekly_performance_privileges, 0006_weekly_performance_unattended, 0007_weekly_performance_erasure",
       mend: "Run opsctl migrate as the owner",
     });
     const withoutColumn = [
