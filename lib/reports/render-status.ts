@@ -7,14 +7,14 @@ import type { WeekStatus } from "./status.ts";
 /** A week in one screen, for people. */
 export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): string {
   const { week, lastDate, clean, counts } = status;
-  const { social, noLongerEligible: gone } = counts;
+  const { noLongerEligible: gone } = counts;
   const goneCount = gone.reports + gone.whatsapp + gone.email;
   const lines: [string, string][] = [
     ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
     ["Ledger", status.changedAt === null ? "empty" : `last changed ${localTime(status.changedAt)}`],
     ["Owners", String(counts.owners)],
     ["Reports", countsText(counts.reports)],
-    ["Networks", networksText(social)],
+    ["Networks", networksText(status)],
     ["WhatsApp", countsText(counts.whatsapp)],
     ["E-mail", countsText(counts.email)],
     ...(goneCount === 0 ? [] : [["Left out", leftOutText(goneCount)] as [string, string]]),
@@ -99,7 +99,10 @@ const RUN_STATES: Record<LastRunFacts["status"], string> = {
   not_ready: "not ready",
 };
 
-function networksText({ connected, failed, owners }: WeekStatus["counts"]["social"]): string {
+function networksText({ counts, contentRemoved }: WeekStatus): string {
+  const { connected, failed, owners } = counts.social;
+  const reports = contentRemoved === 1 ? "1 report" : `${contentRemoved} reports`;
+  if (contentRemoved > 0) return `not known any more: the content of ${reports} was removed`;
   if (connected === 0) return "none asked for by a completed report";
   if (failed === 0) return `${connected} asked for`;
   return `${connected} asked for, ${failed} failed (${owners} ${owners === 1 ? "owner" : "owners"})`;

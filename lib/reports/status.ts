@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { readOnly } from "../ledger/read-only.ts";
 import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
-import { readWeekState, type WeekState } from "../ledger/week-state.ts";
+import { readWeekState, type WeekBounds, type WeekState } from "../ledger/week-state.ts";
 import { isWeekClean, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
 import { type OpenCount, type OpenItem, openItems, readOpenRows, readWorstNetwork } from "./open-item.ts";
 
@@ -10,6 +10,8 @@ export type WeekStatus = ReportWeek & {
   /** True when the weekly run would call this week a success. */
   clean: boolean;
   counts: WeekState;
+  /** Reports whose content was removed: what it said of networks is in no count. */
+  contentRemoved: number;
   /** When the ledger of this week was last written to; null when it is empty. */
   changedAt: string | null;
   open: OpenItem[];
@@ -26,12 +28,21 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const wanted = await readReportWeek(tx, week);
     const counts = await readWeekState(tx, wanted);
     const clean = isWeekClean(counts);
+    const contentRemoved = await countContentRemoved(tx, wanted);
     const rows = await readOpenRows(tx, wanted);
     const social = socialItem(counts);
     const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
     const open = openItems([...rows.counts, ...social], { ...wanted, network });
-    return { ...wanted, clean, counts, changedAt: rows.changedAt, open };
+    return { ...wanted, clean, counts, contentRemoved, changedAt: rows.changedAt, open };
   });
+}
+
+async function countContentRemoved(sql: postgres.ISql, { start, end }: WeekBounds): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count from public.weekly_performance_reports as r
+    where r.window_start = ${start}::text::timestamptz and r.window_end = ${end}::text::timestamptz
+      and r.pruned_at is not null`;
+  return row.count;
 }
 
 function socialItem(counts: WeekState): OpenCount[] {

@@ -134,6 +134,17 @@ describeWeek("readWeekStatus()", (ledger) => {
     });
   });
 
+  test("does not say that no network was asked for once the content of the week was removed", async () => {
+    await statusOf([DONE, DONE]);
+    await ledger.setClock("2027-03-01T11:00:00Z");
+    await ledger.sql`select prune_weekly_performance_reports('2026-11-23T03:00:00Z', 10)`;
+    const status = await readWeekStatus(ledger.sql, "2026-11-16");
+    expect(status).toMatchObject({ contentRemoved: 2, counts: { reports: { completed: 2 } } });
+    expect(renderStatus(status, null)).toContain(
+      "Networks  not known any more: the content of 2 reports was removed",
+    );
+  });
+
   test("names as many open things as the ledger counts, whatever the week looks like", async () => {
     const kind: fc.Arbitrary<OwnerKind> = fc.record({
       report: fc.constantFrom(...REPORTS, "completed" as const, "completed" as const),
@@ -196,7 +207,14 @@ describe("renderStatus()", () => {
   ];
 
   test("is one screen: who ran, what is done, what is open and until when, in São Paulo's time", () => {
-    const status = { ...week, clean: false, counts, changedAt: "2026-11-23T11:14:39Z", open };
+    const status = {
+      ...week,
+      clean: false,
+      counts,
+      contentRemoved: 0,
+      changedAt: "2026-11-23T11:14:39Z",
+      open,
+    };
     expect(renderStatus(status, run).split("\n")).toEqual([
       "Week of 2026-11-16 to 2026-11-22: OPEN",
       "",
@@ -220,7 +238,7 @@ describe("renderStatus()", () => {
   });
 
   test("asks for one more run when the week was mended after its last one, and never else", () => {
-    const done = { ...week, clean: true, counts, changedAt: null, open: [] };
+    const done = { ...week, clean: true, counts, contentRemoved: 0, changedAt: null, open: [] };
     const once = "\nNothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
     for (const status of ["failed", "not_ready", "ended"] as const)
       expect(renderStatus(done, { ...run, status })).toContain(once);
@@ -233,15 +251,18 @@ describe("renderStatus()", () => {
 
   test("says that a closed week gets nothing more, and that this host knows of no run", () => {
     const text = renderStatus(
-      { ...week, retryableUntil: null, clean: false, counts, changedAt: null, open },
+      { ...week, retryableUntil: null, clean: false, counts, contentRemoved: 0, changedAt: null, open },
       null,
     );
     expect(text).toContain("Open; this week is closed, nothing more is sent for it:\n");
-    const doubt = renderStatus({ ...week, clean: false, counts, changedAt: null, open: open.slice(1) }, null);
+    const doubt = renderStatus(
+      { ...week, clean: false, counts, contentRemoved: 0, changedAt: null, open: open.slice(1) },
+      null,
+    );
     expect(doubt).toContain("\nOpen:\n  2 WhatsApp messages in doubt");
     const failed = { ...open[0]!, state: "failed" as const, code: "report_persist_failed" };
     const mend = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
-    const status = { ...week, clean: false, counts, changedAt: null };
+    const status = { ...week, clean: false, counts, contentRemoved: 0, changedAt: null };
     expect(renderStatus({ ...status, open: [failed] }, null)).toContain(mend);
     for (const other of [
       { ...status, open },
