@@ -22,7 +22,7 @@ import {
   startedAnew,
 } from "./breaker.ts";
 import { afterAnswer, type Confirmation, confirmationStep } from "./confirmation.ts";
-import { afterProbe, beginWait, type Wait, waitStep } from "./wait.ts";
+import { afterProbe, beginWait, isLastProbe, type Wait, waitStep } from "./wait.ts";
 
 /**
  * The right to claim one owner and to call the application for it; a probe has it while all others wait.
@@ -103,6 +103,8 @@ export function createAdmission(options: AdmissionOptions) {
     isAsked: (owner: string): boolean => state.confirmation?.owners.includes(owner) ?? false,
     /** As many owners got the same refusal as a run asks: it is about to break off. */
     isRefusedByAll: (): boolean => isRefusedByAll(state),
+    /** This owner is the last one who is asked before the run breaks off. */
+    isLastProbe: (turn: Turn): boolean => turn.isProbe && state.wait !== null && isLastProbe(state.wait),
     isFlowing: (): boolean => isFlowing(state),
     hasGood: (): boolean => state.breaker.hasGood,
   };

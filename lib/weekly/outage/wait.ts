@@ -29,10 +29,14 @@ export function beginWait(kind: Wait["kind"], nowMs: number, patienceMs: number)
 
 /** The next step; the last probe is made when the patience has ended, so that all of it counts. */
 export function waitStep(wait: Wait, nowMs: number): WaitStep {
-  const { patienceMs, deadlineMs, nextProbeMs, lastProbeMs } = wait;
-  const isLastProbeMade = lastProbeMs !== null && lastProbeMs >= deadlineMs;
-  if (patienceMs === 0 || isLastProbeMade) return { status: "over" };
+  const { patienceMs, nextProbeMs } = wait;
+  if (patienceMs === 0 || isLastProbe(wait)) return { status: "over" };
   return nowMs < nextProbeMs ? { status: "sleep", ms: nextProbeMs - nowMs } : { status: "probe" };
+}
+
+/** Whether the probe that was begun last is the last one. */
+export function isLastProbe({ deadlineMs, lastProbeMs }: Wait): boolean {
+  return lastProbeMs !== null && lastProbeMs >= deadlineMs;
 }
 
 /** The wait once a probe has begun. */

@@ -123,6 +123,7 @@ async function conclude(
   const verdicts = connections
     .map((connection) => callVerdict(connection, rows))
     .filter((verdict) => verdict !== null);
+  if (verdicts.some((verdict) => verdict !== "good")) await learnBeforeBreakingOff(run, work);
   if (work.isSecondChance && verdicts.includes("may_heal")) await learnWhetherAway(run, work);
   const decision = decideOwner({
     verdicts,
@@ -140,6 +141,11 @@ async function conclude(
 /** A probe's first calls may have failed just before the application came back: its owner is asked once more. */
 function mayDecide({ admission }: Run, turn: Turn): boolean {
   return !turn.isProbe && (admission.hasGoodSince(turn) || admission.isWaitingOver());
+}
+
+/** A run does not break off for owners whose connections fail while those of others work. */
+async function learnBeforeBreakingOff(run: Run, { turn }: ReportInProgress): Promise<void> {
+  if (run.admission.isLastProbe(turn)) await askReported(run, () => run.admission.hasGoodSince(turn));
 }
 
 /** Where nobody's call has been good since, an owner whose report is complete shows whether the application works. */

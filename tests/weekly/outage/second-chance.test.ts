@@ -68,6 +68,26 @@ describe("runWeekly() with connections that always fail, when all other owners a
     expect(weekly.gateway.accepted).toHaveLength(75);
   });
 
+  test.each([500, 404])(
+    "30 that answer %i, and no call was good: it waits, and does not break off",
+    async (status) => {
+      const weekly = shared();
+      const others = await seedOwners(weekly, 2);
+      for (const { tenantId } of others) await weekly.run({ tenantId });
+      const owners = [];
+      for (let i = 0; i < 30; i += 1)
+        owners.push(await seedOwner(weekly.db.sql, { networks: ["instagram"] }));
+      failing(weekly, owners, status);
+      const summary = await weekly.run({ ...PATIENT, concurrency: 2 }, virtualTime());
+      expect(summary).toMatchObject({
+        error: null,
+        reports: { completed: 30, reused: 2, failed: 0 },
+        social: { failed: 30 },
+      });
+      expect(weekly.gateway.accepted).toHaveLength(32);
+    },
+  );
+
   test.each([1, 8])(
     "three that answer 401, %i at a time: the run does not break off",
     async (concurrency) => {
