@@ -88,7 +88,7 @@ check: setup ## Types for Bun and for Deno, lint, format
 bench: build ## Measure speed and memory against baselines of the same run (ONLY=startup,speed: parts)
 	$(BUN) tests/bench/bench.ts $(ONLY)
 
-chaos: build ## The long kill-at-every-step runs
+chaos: build ## At length: kill -9 at every step, outages, failovers
 	$(BUN) test --timeout 900000 ./tests/chaos/long.ts
 
 peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
