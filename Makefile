@@ -77,7 +77,7 @@ demo: build ## Watch a Monday fail and mend in a minute: PostgreSQL, a dozen ten
 test: build check ## Run every test
 	$(BUN) tests/run.ts
 
-unit: setup ## Run the tests that do not start the compiled binary
+unit: setup ## Run the tests that start neither the compiled binary nor a database
 	$(BUN) tests/run.ts --unit
 
 check: setup ## Types for Bun and for Deno, lint, format

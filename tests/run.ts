@@ -1,8 +1,8 @@
 /**
  * Runs the test files in several processes, then the ones that need the machine for themselves.
  *
- * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that do not
- *            start the compiled binary), or files and folders.
+ * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that start
+ *            neither the compiled binary nor a database), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
  *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
  *            is killed; the servers' data lies in memory. Ends with 1 when a test failed, a process crashed, a file was
@@ -103,7 +103,7 @@ guardian.stdin.end("\n");
 await ended;
 process.exitCode = tell(results) ? 0 : 1;
 
-/** The test files below these paths, or all; with `--unit` only those that do not start the binary. */
+/** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
 function wantedFiles(args: string[]): string[] {
   const unknown = args.find((arg) => arg.startsWith("-") && arg !== "--unit");
   if (unknown !== undefined) refuse(`There is no option ${unknown}: only --unit, files and folders`);
@@ -114,7 +114,7 @@ function wantedFiles(args: string[]): string[] {
   if (empty !== undefined) refuse(`There is no test file at or below ${empty}`);
   return all
     .filter((file) => paths.length === 0 || paths.some((path) => isBelow(join(ROOT, file), resolve(path))))
-    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY]));
+    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
 }
 
 /** Says why nothing is run, and ends. */
