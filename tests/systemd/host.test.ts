@@ -133,14 +133,19 @@ make install > /dev/null 2>&1
 find /etc/opsctl -printf '%p %T@ %C@\n' > "$W/after"
 cmp "$W/before" "$W/after" && echo same
 echo "## raced secrets"
+mkfifo "$W/racing"
+cat "$W/racing" > /dev/null &
+raced=$!
 setpriv --reuid=opsctl --regid=opsctl --clear-groups --pdeathsig=KILL sh -c 'while :; do
   ln -sf "$0/victim" /etc/opsctl/secrets/RACED; ln -sf "$0/victim" /etc/opsctl/secrets/HOSTING_TOKEN
   rm -f /etc/opsctl/secrets/RACED; echo x > /etc/opsctl/secrets/RACED
   rm -f /etc/opsctl/secrets/HOSTING_TOKEN; echo x > /etc/opsctl/secrets/HOSTING_TOKEN
-done' "$W" > /dev/null 2>&1 &
+done' "$W" > "$W/racing" 2>&1 &
 racer=$!
 for round in 1 2 3 4 5 6; do old_layout; rm -f /etc/opsctl/root-secrets/HOSTING_TOKEN; make install > /dev/null 2>&1; done
 kill "$racer"
+# The pipe ends when the command that the racer had begun has ended, too.
+wait "$raced"
 stat -c '%a %U:%G' "$W/victim" /etc/twin
 ! grep -rl root-only /etc/opsctl/root-secrets || true
 echo "## token of root's"
