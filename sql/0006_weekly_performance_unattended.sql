@@ -6,7 +6,7 @@
 lock table public.weekly_performance_reports, public.weekly_performance_deliveries,
   public.weekly_performance_reconciliations in access exclusive mode;
 
--- What stands in a row and what is true differ once its lease has expired: nobody works on it any more. These two have
+-- A row whose lease has expired still says running, but no run works on it any more. These two functions have
 -- no path of their own, which would keep the planner from inlining them; their bodies are bound when they are made.
 
 create or replace function public.weekly_performance_report_state(
@@ -366,7 +366,7 @@ begin
     return;
   end if;
   if v_row.status = 'running' and v_row.dispatched_at is not null then
-    -- Whoever held the lease may have reached the provider: nobody may send this again by itself.
+    -- The holder of the lease may have reached the provider: no run may send this again.
     update public.weekly_performance_deliveries as d
     set status = 'unknown', error_code = 'lease_expired_after_dispatch', settled_at = v_now, updated_at = v_now
     where d.id = v_row.id;
@@ -430,7 +430,7 @@ begin
     raise exception using errcode = 'OW024', message = 'delivery_not_running';
   end if;
 
-  -- An expired lease does not matter here: nobody has taken the row, and the truth must not be lost.
+  -- An expired lease does not matter here: no other run has taken the row, and the outcome must not be lost.
   if p_status = 'sent' and v_row.channel = 'whatsapp' then
     v_code := public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id);
   end if;
@@ -560,7 +560,7 @@ begin
   return query select p_status, v_code;
 end $$;
 
--- The verdict over one week: everything in that window, whoever made it.
+-- The verdict over one week: everything in that window, from all runs and hosts.
 
 create or replace function public.weekly_performance_week(p_window_start timestamptz, p_window_end timestamptz)
 returns jsonb
@@ -601,7 +601,7 @@ begin
     select o.user_id is not null as eligible, r.id as report_id, coalesce(r.state, 'missing') as state,
            r.connected, r.failed
     from owner as o full join report as r using (tenant_id, user_id)
-    -- Somebody who came after the last moment at which the week could be reported was not forgotten.
+    -- An owner who joined after the last moment at which the week could be reported is not missing.
     where r.id is not null or not exists (
       select from public.users as u
       where u.id = o.user_id and u.created_at >=
@@ -624,7 +624,7 @@ begin
     cross join (values ('whatsapp'), ('email')) as c(channel)
     where s.state = 'completed'
   ), delivery_count as (
-    -- Nobody can mend what failed for an owner who gets no reports any more: it is counted apart.
+    -- What failed for an owner who gets no reports any more cannot be mended, so it is counted apart.
     select d.channel, jsonb_build_object(
       'sent', count(*) filter (where d.state = 'sent'),
       'partial', count(*) filter (where d.state = 'partial'),

@@ -1,5 +1,5 @@
--- A report goes with its tenant or user. Nobody else reads or writes the application's tables until this is committed, so
--- nothing that takes long on years of reports stands beside it.
+-- A report goes with its tenant or user. No other session reads or writes the application's tables until this is
+-- committed, so nothing that takes long on years of reports stands beside it.
 
 alter table public.weekly_performance_reports
   drop constraint if exists weekly_performance_reports_tenant_id_fkey,

@@ -25,7 +25,7 @@ export type WeekState = {
   email: WeekDeliveries;
   /** Networks that the application was asked for, those of them that failed, and the owners of the failed ones. */
   social: { connected: number; failed: number; owners: number };
-  /** What failed or is missing for owners who get no reports any more: nobody can mend it. */
+  /** What failed or is missing for owners who get no reports any more; it cannot be mended. */
   noLongerEligible: { reports: number; whatsapp: number; email: number };
 };
 

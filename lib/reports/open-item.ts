@@ -24,7 +24,7 @@ export type OpenRows = { counts: OpenCount[]; changedAt: string | null };
 /**
  * The open rows of a week, by step, state and code; the same rows as `weekly_performance_week` counts.
  *
- * Behaviour: what failed for an owner who gets no reports any more is not open: nobody can mend it.
+ * Behaviour: what failed for an owner who gets no reports any more cannot be mended, so it is not open.
  */
 export async function readOpenRows(sql: postgres.ISql, { start, end }: WeekBounds): Promise<OpenRows> {
   const [row] = await sql<[OpenRows]>`

@@ -38,8 +38,8 @@ export type PreviewRequest = {
 /**
  * The messages of a tenant's owners: of the stored report where there is one, else of a draft.
  *
- * Behaviour: reads only, in a transaction that can change nothing, and calls nobody. The bytes are those of a run with the same
- *            `appBaseUrl` and version of opsctl. A draft takes the analyses that are there already, as if the
+ * Behaviour: reads only, in a transaction that can change nothing, and calls no peer. The bytes are those of a run
+ *            with the same `appBaseUrl` and version of opsctl. A draft takes the analyses that are there already, as if the
  *            application had just been asked for all of them.
  * Errors:    TENANT_NOT_ELIGIBLE, REPORT_PRUNED, REPORT_UNREADABLE, WEEK_NOT_CLOSED.
  */

@@ -37,7 +37,7 @@ export function expectHeard({ alerts }: Arena, all: Ended[]): void {
   expect(new Set(alerts.heard.map(({ fingerprint }) => fingerprint)).size).toBeLessThanOrEqual(1);
 }
 
-/** After the last run, which ended alone, the file and whoever hears the alerts agree with its verdict. */
+/** After the last run, which ended alone, the last-run file and the announced alerts agree with its verdict. */
 export function expectToldTheEnd({ logDir, alerts }: Arena, { summary }: Ended): void {
   const reading = readLastRun(logDir);
   const last = alerts.heard.at(-1)?.status;

@@ -2,7 +2,7 @@
 import type { Scripted } from "../standins/standin.ts";
 import type { Arena } from "./arena.ts";
 
-/** How it is away; `refused`: nobody listens at its port. */
+/** How it is away; `refused`: nothing listens at its port. */
 export const OUTAGES = ["503", "page", "dropped", "refused", "silent", "mixed"] as const;
 
 /** One of these ways. */

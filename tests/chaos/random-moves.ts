@@ -108,7 +108,7 @@ async function runTogether(
       return mayDie && dies ? killAfter(worker, afterMs) : worker.ended;
     }),
   );
-  // A run that finds nobody at the address when it starts says so at once: it cannot know that the address is right.
+  // A run that starts while nothing listens at the address ends at once: the address may be wrong.
   await Promise.all(workers.map(callsPeers));
   const names = Object.keys(MOVES) as (keyof typeof MOVES)[];
   const moves = 1 + random.below(3);

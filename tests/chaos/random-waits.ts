@@ -74,7 +74,7 @@ function planOutage(random: Random, ownersLeft: number): Plan {
   const kind = OUTAGES[random.below(OUTAGES.length)]!;
   const fromCall = 1 + random.below(2 * Math.max(1, ownersLeft));
   const length = random.below(8);
-  // Whoever is silent takes real time for each probe.
+  // A silent application takes real time for each probe.
   if (length < 4 || kind === "silent") return { kind, fromCall, lastsMs: random.below(SHORT_MS) };
   return { kind, fromCall, lastsMs: length < 6 ? random.below(PATIENT_MS) : null };
 }
@@ -130,7 +130,7 @@ async function expectRound(arena: Arena, ended: Ended[], all: Ended[]): Promise<
   expectHeard(arena, all);
 }
 
-/** Nobody gives up before its time. */
+/** No run gives up before its patience has ended. */
 function expectPatience(ended: Ended[], { lastsMs }: Plan): void {
   const logs = ended.map(({ stderr }) => stderr).join("");
   if (lastsMs !== null) expect(ended.filter(brokeOff)).toEqual([]);

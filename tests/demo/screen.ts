@@ -41,7 +41,7 @@ export function blank(): void {
   process.stdout.write("\n");
 }
 
-/** A text as somebody got it, indented; lines wider than the terminal are wrapped. */
+/** A text as it was received, indented; lines wider than the terminal are wrapped. */
 export function quote(text: string): void {
   const room = Math.max(20, Math.min(columns(), 120) - 6);
   for (const line of text

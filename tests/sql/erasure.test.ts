@@ -8,7 +8,7 @@ import {
   validPersist,
 } from "./support/ledger.ts";
 
-/** How the application erases somebody: its own rows about them first, then the user, then perhaps the tenant. */
+/** How the application erases a user: its own rows about them first, then the user, then perhaps the tenant. */
 async function eraseUser(ledger: Ledger, { userId }: Owner): Promise<void> {
   await ledger.sql`delete from timeline_entries where user_id = ${userId}`;
   await ledger.sql`delete from users where id = ${userId}`;
@@ -20,7 +20,7 @@ async function eraseTenant(ledger: Ledger, owner: Owner): Promise<void> {
   await ledger.sql`delete from tenants where id = ${owner.tenantId}`;
 }
 
-/** How many rows opsctl still has about somebody. */
+/** How many rows opsctl still has about a user. */
 async function rowsAbout(ledger: Ledger, { userId }: Owner): Promise<number> {
   const [row] = await ledger.sql`
     select ((select count(*) from weekly_performance_reports where user_id = ${userId})

@@ -1,4 +1,4 @@
-/** Workers, operators and the application in any order, against the real functions: nobody gets a message twice. */
+/** Workers, operators and the application in any order, against the real functions: no message is sent twice. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
@@ -252,7 +252,7 @@ async function take(world: World, step: Step): Promise<void> {
     await world.ledger.sql`update test_clock set shows = shows + ${`${step.minutes} minutes`}::interval`;
 }
 
-/** Nobody has a message twice, and the ledger never says less than the truth about one. */
+/** No message arrives twice, and each that arrived is sent or unknown in the ledger. */
 async function check({ ledger, people }: World): Promise<void> {
   const rows = await ledger.sql<postgres.Row[]>`
     select user_id, channel, provider_message_id, weekly_performance_delivery_state(

@@ -12,7 +12,7 @@ export type TcpProxy = {
   /** Cuts every connection and refuses new ones, until `open`. */
   close(): void;
   open(): void;
-  /** Cuts every connection, and nobody listens any more: new ones are refused by the kernel, until `open`. */
+  /** Cuts every connection and stops listening: new ones are refused by the kernel, until `open`. */
   vanish(): void;
   /** Lets every open connection fall silent for good: nothing arrives any more, and nothing breaks. */
   silence(): void;

@@ -14,7 +14,7 @@ const MIDNIGHT = `(${LOCAL} - ${LOCAL} % ${DAY})`;
  * A query that is 1 on Mondays in São Paulo, from a time of day until midnight, while the newest of a metric's time
  * stamps is of an earlier day; else 0.
  *
- * Behaviour: a metric that nobody writes counts from 1970, so that absence speaks. `last_over_time` bridges the gap that
+ * Behaviour: a metric that is not written counts from 1970, so that absence speaks. `last_over_time` bridges the gap that
  *            a restart of the agent leaves.
  * Units:     `from` is the time of day in São Paulo.
  * Source:    promtool, minute by minute: tests/alert-rules/monday.test.ts.

@@ -8,7 +8,7 @@ import type { Verdict } from "./verdict.ts";
  * One looked-up delivery for the operator: ids and codes, never a number, an address or a text.
  *
  * Shape: `status` is the verdict's word, or `not_in_doubt` for a delivery that has its end. `code` says why nothing was
- *        found, why it is not unique, why nobody could be asked, or that what was found is no proof of a send. `sentAt` is the provider's clock in UTC,
+ *        found, why it is not unique, why the provider could not be asked, or that what was found is no proof of a send. `sentAt` is the provider's clock in UTC,
  *        `providerStatus` its last word about the message. `state` is the ledger's afterwards, null for an erased row;
  *        `settled` says whether this command changed it, `remark` what the ledger remarks on it then.
  */
@@ -56,7 +56,7 @@ function codeOf(verdict: Verdict): string | null {
   return isNotSent(verdict.evidence) ? "evidence_not_sent" : null;
 }
 
-/** A delivery about which nobody was asked: it is not in doubt, or a run still works on it. */
+/** A delivery about which no provider was asked: it is not in doubt, or a run still works on it. */
 export function notLookedUp(doubt: Doubt): LookUp {
   const isHeld = doubt.state === "running" || doubt.state === "pending";
   return {

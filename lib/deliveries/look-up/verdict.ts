@@ -3,13 +3,13 @@ import type { Evidence } from "./evidence.ts";
 /**
  * What was found out about one delivery in doubt.
  *
- * Shape: `code` says why nothing was found, why the evidence is not unique, or why nobody could be asked.
+ * Shape: `code` says why nothing was found, why the evidence is not unique, or why the provider could not be asked.
  */
 export type Verdict =
   | { status: "found"; evidence: Evidence }
   | { status: "not_found" | "not_unique" | "could_not_be_asked"; code: string };
 
-/** Nobody could be asked. */
+/** The provider could not be asked. */
 export function notAsked(code: string): Verdict {
   return { status: "could_not_be_asked", code };
 }

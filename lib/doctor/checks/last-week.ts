@@ -123,7 +123,7 @@ function untilOf(retryableUntil: string | null, now: Temporal.Instant): string {
 /**
  * The verdict over the last closed week.
  *
- * Behaviour: an owner without a report is no open delivery: before the run on Monday nobody has one.
+ * Behaviour: an owner without a report is no open delivery: before Monday's run no owner has one.
  */
 export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.Instant): Verdict {
   const { reports, whatsapp, email } = openInWeek(state);

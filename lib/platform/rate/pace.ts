@@ -105,7 +105,7 @@ export function createPace(options: PaceOptions = {}): Pace {
 type WaitingLine = {
   join<T>(signal: AbortSignal | undefined, go: () => T): Promise<T>;
   look(): void;
-  /** Whether nobody waits, and who came now would not wait either. */
+  /** True when no owner waits and the next one would not wait either. */
   isFree(): boolean;
 };
 

@@ -14,8 +14,8 @@ import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts
 /**
  * What keeping the record of a run needs.
  *
- * Shape: `isWhole` is false for a run that leaves something out: it leaves no trace and tells nobody. `logDir` is null
- *        where the settings name no usable one, `webhook` where nothing is announced.
+ * Shape: `isWhole` is false for a run that leaves something out: it writes no last-run file and announces nothing.
+ *        `logDir` is null where the settings name no usable one, `webhook` where nothing is announced.
  */
 export type RecordDependencies = AnnounceDependencies & {
   isWhole: boolean;

@@ -6,7 +6,7 @@ import { liftSessionLimits } from "../../platform/database/session-limits.ts";
  *
  * Shape:     the result of `drain`, or `busy` at once when another process holds the lock.
  * Behaviour: the lock belongs to a transaction on a connection of its own; `confirm` fails once it is lost. A server
- *            that is read-only gives no lock: a replica has locks of its own, which keep nobody out.
+ *            that is read-only gives no lock: a replica has locks of its own, which do not hold on the primary.
  */
 export async function withDrainLock<T>(
   sql: postgres.Sql,

@@ -58,7 +58,7 @@ export type Repetition = {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
-/** From this wait on, somebody who watches the run wants to know why it stands still. */
+/** Waits of this length or more are logged, so that a person who watches knows why the run stands still. */
 const NOTED_WAIT_MS = 1_000;
 
 /**

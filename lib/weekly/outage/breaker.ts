@@ -38,7 +38,7 @@ export const NEW_BREAKER: Breaker = { hasGood: false, ...NO_BAD_CALL };
  *
  * Behaviour: a good call resets it; a tripped one only when the call was begun after that (not `isStale`). A bad call
  *            counts when it may heal, and any other only until the run has had its first good call: quiet accounts and
- *            expired tokens stop nobody.
+ *            expired tokens stop no run.
  */
 export function afterCall(breaker: Breaker, call: JudgedCall, { isStale = false } = {}): Breaker {
   if (call.verdict === "good") {

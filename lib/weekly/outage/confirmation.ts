@@ -21,7 +21,7 @@ export function afterAnswer(confirmation: Confirmation | null, call: JudgedCall)
   return { ...confirmation, owners };
 }
 
-/** What is known once nobody's call is in flight. */
+/** What is known once no call is in flight. */
 export function confirmationStep(
   confirmation: Confirmation,
   { hasGood }: { hasGood: boolean },

@@ -148,7 +148,7 @@ async function learnBeforeBreakingOff(run: Run, { turn }: ReportInProgress): Pro
   if (run.admission.isLastProbe(turn)) await askReported(run, () => run.admission.hasGoodSince(turn));
 }
 
-/** Where nobody's call has been good since, an owner whose report is complete shows whether the application works. */
+/** When no call has been good since, the application is asked for an owner whose report is complete. */
 async function learnWhetherAway(run: Run, { turn }: ReportInProgress): Promise<void> {
   const isKnown = () => run.admission.hasGoodSince(turn) || !run.admission.isFlowing();
   if (!isKnown()) await askReported(run, isKnown);

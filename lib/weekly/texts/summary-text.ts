@@ -73,7 +73,7 @@ function weekLines({ week }: WeeklySummary): string[] {
   return [row("Week open", parts.join("; "))];
 }
 
-/** Only what is worth a line: that somebody was told, or should have been. */
+/** A line only when something was announced, or should have been. */
 function announcedLines({ announced }: WeeklySummary): string[] {
   if (announced === "off" || announced === "none") return [];
   return [row("Announced", announced === "failed" ? "FAILED: nobody may have been told" : announced)];

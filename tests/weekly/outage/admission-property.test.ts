@@ -1,4 +1,4 @@
-/** Whatever the application answers, in whatever order: owners are never stuck, and nobody is asked beside a probe. */
+/** Whatever the application answers, in whatever order: owners are never stuck, and no other owner is asked beside a probe. */
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** 401 and 409: meant for the worker itself, which breaks the run off, or for one connection, which blocks nobody. */
+/** 401 and 409: meant for the worker itself, which breaks the run off, or for one connection, which blocks no other. */
 import { describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
 import { type SeededOwner, seedOwner, setClock } from "../../support/seed.ts";

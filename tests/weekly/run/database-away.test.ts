@@ -118,7 +118,7 @@ describe("runWeekly() when the answer to a commit is lost", () => {
     expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([1, 1]);
     const [entries] = await weekly.db.sql`select count(*)::int as n from timeline_entries`;
     expect(entries!.n).toBe(1);
-    // Repeated with its token, a claim is the same one: no second attempt, and no lease of nobody.
+    // Repeated with its token, a claim is the same one: no second attempt, and no lease without a holder.
     const attempts = await weekly.db.sql`
       select attempts from weekly_performance_reports union all select attempts from weekly_performance_deliveries`;
     expect(attempts.map((row) => row.attempts)).toEqual([1, 1, 1]);

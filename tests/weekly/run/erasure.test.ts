@@ -137,7 +137,7 @@ describe("an owner whom the application deletes while the run works for it", () 
       );
       const { sends, ...counts } = expected;
       expect(summary).toMatchObject({ status: "success", exitCode: 0, heartbeat: "written", ...counts });
-      // An analysis for somebody who is gone fails in the application; like any failed call it spoils nothing.
+      // An analysis for a user who is gone fails in the application; like any failed call it spoils nothing.
       expect(summary.failures.filter(({ step }) => step !== "social")).toEqual([]);
       expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
       expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual(sends);

@@ -10,7 +10,7 @@ const shared = sharedWeekly();
 
 const pick = <const T>(...values: T[]) => fc.constantFrom(...values);
 
-/** How the world treats one owner, the same in every run, and what somebody else has left of the owner's rows. */
+/** How the world treats one owner, the same in every run, and what other runs have left of the owner's rows. */
 const ownerArbitrary = fc.record({
   phone: pick(true, true, true, true, false),
   email: pick(true, true, true, true, false),

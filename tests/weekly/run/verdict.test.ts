@@ -48,7 +48,7 @@ async function suspend({ db }: WeeklyFixture, owner: SeededOwner): Promise<void>
 
 type Ledger = (weekly: WeeklyFixture, owner: SeededOwner) => Promise<unknown>;
 
-/** States that no run can mend by itself: each further run of the Monday says the same, and calls nobody. */
+/** States that no run can mend by itself: each further run of the Monday says the same, and calls no peer. */
 const LASTING: [string, Ledger, codes: string[], Partial<WeekState>][] = [
   [
     "a report that another process makes",
@@ -178,7 +178,7 @@ describe("the verdict over a week that no run can mend", () => {
   });
 });
 
-/** States that the next run mends, or that nobody can mend and that spoil nothing. */
+/** States that the next run mends, or that cannot be mended and spoil nothing. */
 const PASSING: [string, Ledger, Partial<WeekState>][] = [
   ["a week that is done", async () => {}, { owners: 2 }],
   [
