@@ -1,7 +1,7 @@
 import { INTERNAL } from "./child-process/internal-word.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
-import { printHelp, renderGroupHelp } from "./framework/help.ts";
+import { printHelp, renderGroupHelp } from "./framework/usage/help.ts";
 import { root } from "./root.ts";
 
 /** How long connections that a finished command left open may keep the process alive. */
@@ -15,7 +15,7 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     return await dispatch("opsctl", root, words);
   } catch (error) {
-    const { reportFailure } = await import("./framework/misuse.ts");
+    const { reportFailure } = await import("./framework/usage/misuse.ts");
     return reportFailure(error);
   }
 }
@@ -39,8 +39,8 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   if (entry === undefined) {
     const [{ unknownWord }, { maskedWords }] = await Promise.all([
-      import("./framework/misuse.ts"),
-      import("./framework/environment-secrets.ts"),
+      import("./framework/usage/misuse.ts"),
+      import("./framework/usage/environment-secrets.ts"),
     ]);
     throw unknownWord(maskedWords([word], process.env)[0]!, group, path);
   }

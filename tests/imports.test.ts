@@ -182,6 +182,6 @@ describe("the runtime", () => {
     expect(using(/\bprocess\s*\.\s*(exit|abort|kill)\s*\(|\bexitCode\s*=/, lib)).toEqual([
       "lib/platform/secrets/command.ts",
     ]);
-    expect(using(/\bconsole\s*\./, all)).toEqual(["cli/framework/help.ts"]);
+    expect(using(/\bconsole\s*\./, all)).toEqual(["cli/framework/usage/help.ts"]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { strictArguments } from "../cli/framework/arguments.ts";
+import { strictArguments } from "../cli/framework/usage/arguments.ts";
 import { root } from "../cli/root.ts";
 import {
   anchorsOf,

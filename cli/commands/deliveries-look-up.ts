@@ -20,7 +20,7 @@ import { EXIT } from "../framework/exit-status.ts";
 import { loginName } from "../framework/login-name.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { terminalWidth } from "../framework/terminal-width.ts";
-import { aUuid } from "../framework/value-checks.ts";
+import { aUuid } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesLookUp = defineCommand({

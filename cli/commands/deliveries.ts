@@ -24,7 +24,7 @@ import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { terminalWidth } from "../framework/terminal-width.ts";
-import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+import { aMonday, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const deliveryId = {

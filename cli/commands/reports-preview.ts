@@ -16,7 +16,7 @@ import { isAbsolute } from "node:path";
 import type { Preview } from "../../lib/weekly/preview.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aMonday, aUuid } from "../framework/value-checks.ts";
+import { aMonday, aUuid } from "../framework/usage/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
 /** Started by root, the command has another working directory. */

@@ -28,7 +28,7 @@ import type { ShowTarget } from "../../lib/reports/show.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aMonday, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+import { aMonday, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const week = {

@@ -17,7 +17,7 @@
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger } from "../framework/value-checks.ts";
+import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const socketMonitor = defineCommand({

@@ -16,7 +16,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import type { State } from "../../lib/webhook/state/contract.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger } from "../framework/value-checks.ts";
+import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const which = {

@@ -18,7 +18,7 @@ import type { TestReport } from "../../lib/webhook/test-alert.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger, aWebUrl } from "../framework/value-checks.ts";
+import { aPositiveInteger, aWebUrl } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const webhookTest = defineCommand({

@@ -11,7 +11,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
-import { aPort, aPositiveInteger } from "../framework/value-checks.ts";
+import { aPort, aPositiveInteger } from "../framework/usage/value-checks.ts";
 
 const MIB = 1_048_576;
 

@@ -17,7 +17,7 @@
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
-import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/value-checks.ts";
+import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
 /** The record of a run, also for its end by an exception that nothing caught. */

@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { Command } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
-import { printHelp, renderCommandHelp, usageOf } from "./help.ts";
+import { printHelp, renderCommandHelp, usageOf } from "./usage/help.ts";
 
 /**
  * Prints the help of a command, or checks its arguments and runs it; returns the exit status.
@@ -14,14 +14,14 @@ export async function callCommand(path: string, command: Command, words: readonl
     return EXIT.ok;
   }
   const [{ strictArguments }, { runCommand }] = await Promise.all([
-    import("./arguments.ts"),
+    import("./usage/arguments.ts"),
     import("./run-command.ts"),
   ]);
   const checked = strictArguments(words, command);
   if ("problem" in checked) {
     const [{ misuse }, { maskedWords }] = await Promise.all([
-      import("./misuse.ts"),
-      import("./environment-secrets.ts"),
+      import("./usage/misuse.ts"),
+      import("./usage/environment-secrets.ts"),
     ]);
     // Judged again without secrets: what the problem repeats may be a part of one, which no mask would find.
     const masked = strictArguments(maskedWords(words, process.env), command);

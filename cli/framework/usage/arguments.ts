@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
-import type { Command, ValueCheck } from "./command.ts";
+import type { Command, ValueCheck } from "../command.ts";
 import { nearest } from "./nearest.ts";
 
 /**

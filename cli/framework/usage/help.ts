@@ -1,6 +1,6 @@
 import type { ArgDef } from "citty";
-import { wrapText } from "../../lib/text/wrap.ts";
-import type { Command, Group } from "./command.ts";
+import { wrapText } from "../../../lib/text/wrap.ts";
+import type { Command, Group } from "../command.ts";
 
 /** Help is as wide as the narrowest terminal that people use, so that it is the same everywhere. */
 const WIDTH = 80;

@@ -1,5 +1,5 @@
-import { parseUuid } from "../../lib/platform/config/uuid.ts";
-import type { ValueCheck } from "./command.ts";
+import { parseUuid } from "../../../lib/platform/config/uuid.ts";
+import type { ValueCheck } from "../command.ts";
 
 /** Accepts a UUID. */
 export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "expects a UUID" : undefined);

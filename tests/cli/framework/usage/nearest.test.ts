@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearest } from "../../../cli/framework/nearest.ts";
+import { nearest } from "../../../../cli/framework/usage/nearest.ts";
 
 test.each([
   ["weekyl", "weekly"],

@@ -1,4 +1,4 @@
-import { redact, registerSecret } from "../../lib/platform/secrets/redact.ts";
+import { redact, registerSecret } from "../../../lib/platform/secrets/redact.ts";
 
 /** Variables that hold a secret, by their names. */
 const SECRET_NAME =

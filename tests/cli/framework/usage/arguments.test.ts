@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { deliveriesList, deliveriesReconcile, deliveriesShow } from "../../../cli/commands/deliveries.ts";
-import { deliveriesLookUp } from "../../../cli/commands/deliveries-look-up.ts";
-import { doctor } from "../../../cli/commands/doctor.ts";
-import { weekly } from "../../../cli/commands/weekly.ts";
-import { strictArguments } from "../../../cli/framework/arguments.ts";
+import { deliveriesList, deliveriesReconcile, deliveriesShow } from "../../../../cli/commands/deliveries.ts";
+import { deliveriesLookUp } from "../../../../cli/commands/deliveries-look-up.ts";
+import { doctor } from "../../../../cli/commands/doctor.ts";
+import { weekly } from "../../../../cli/commands/weekly.ts";
+import { strictArguments } from "../../../../cli/framework/usage/arguments.ts";
 
 const ID = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
 const OTHER = "9e4d8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { maskedWords } from "../../../cli/framework/environment-secrets.ts";
-import { COMMAND_FACTS } from "../../../lib/doctor/context/command-facts.ts";
+import { maskedWords } from "../../../../cli/framework/usage/environment-secrets.ts";
+import { COMMAND_FACTS } from "../../../../lib/doctor/context/command-facts.ts";
 
 describe("maskedWords()", () => {
   const secrets = [...new Set(Object.values(COMMAND_FACTS).flatMap((facts) => facts.secrets))];

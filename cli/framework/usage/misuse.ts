@@ -1,10 +1,10 @@
-import { OpsError } from "../../lib/platform/errors.ts";
-import { redact } from "../../lib/platform/secrets/redact.ts";
-import type { Group } from "./command.ts";
-import { exitStatusOf } from "./exit-status.ts";
-import { asOpsError } from "./failure.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { redact } from "../../../lib/platform/secrets/redact.ts";
+import type { Group } from "../command.ts";
+import { exitStatusOf } from "../exit-status.ts";
+import { asOpsError } from "../failure.ts";
+import { writeErr } from "../output.ts";
 import { nearest } from "./nearest.ts";
-import { writeErr } from "./output.ts";
 
 /** The error for a wrong command line: what is wrong, the usage, and where to read more. */
 export function misuse(problem: string, path: string, usage: string): OpsError {
