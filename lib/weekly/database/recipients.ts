@@ -28,11 +28,17 @@ export async function listScopes(
   return await sql<Scope[]>`
     select s.tenant_id as "tenantId", s.user_id as "userId"
     from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
-    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
-      and (${after?.tenantId ?? null}::uuid is null
-           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+    where ${isOnPage(sql, tenantId, after)}
     order by s.tenant_id, s.user_id
     limit ${limit}`;
+}
+
+/** The condition of an owner `s` who is listed: of this tenant, or of all, and after this owner in key order. */
+function isOnPage(sql: postgres.Sql, tenantId: string | null, after: Scope | null) {
+  return sql`
+    (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
+      and (${after?.tenantId ?? null}::uuid is null
+           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))`;
 }
 
 /** Whether the application still has this owner: with a deleted user or tenant, opsctl's rows about them are gone. */
@@ -54,9 +60,7 @@ export async function listNewScopes(
   return await sql<Scope[]>`
     select s.tenant_id as "tenantId", s.user_id as "userId"
     from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
-    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
-      and (${after?.tenantId ?? null}::uuid is null
-           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+    where ${isOnPage(sql, tenantId, after)}
       and not exists (
         select from public.weekly_performance_reports as r
         where r.tenant_id = s.tenant_id and r.user_id = s.user_id
@@ -79,9 +83,7 @@ export async function listRecipients(
     select s.tenant_id as "tenantId", s.user_id as "userId", u.phone, u.email
     from public.list_weekly_performance_report_scopes(p_tenant_id => ${tenantId}::uuid) as s
     left join public.users as u on u.tenant_id = s.tenant_id and u.id = s.user_id
-    where (${tenantId}::uuid is null or s.tenant_id = ${tenantId}::uuid)
-      and (${after?.tenantId ?? null}::uuid is null
-           or (s.tenant_id, s.user_id) > (${after?.tenantId ?? null}::uuid, ${after?.userId ?? null}::uuid))
+    where ${isOnPage(sql, tenantId, after)}
     order by s.tenant_id, s.user_id
     limit ${limit}`,
   );
