@@ -6,10 +6,12 @@ import { countSockets, parseCounters, type SocketCounts } from "../../lib/host/c
 import { until } from "../chaos/until.ts";
 import { WITHOUT_SS } from "../support/iproute2.ts";
 import { holdHalfOpen } from "./support/half-open.ts";
+import { useOwnNetwork } from "./support/own-network.ts";
 import { endSockets, holdSockets, listBySs } from "./support/real-sockets.ts";
 
 const PAIRS = 400;
 const signal = new AbortController().signal;
+useOwnNetwork();
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "opsctl-ss-"));

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../chaos/until.ts";
+import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
@@ -125,8 +126,8 @@ describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) =
   });
 });
 
-// Alone: the other tests' own connections are sockets, too.
 describe("opsctl socket-monitor, with real sockets,", () => {
+  useOwnNetwork();
   test.each([
     { name: "at the threshold", below: 0, alert: "not_needed" },
     { name: "one above it", below: 1, alert: "sent" },
