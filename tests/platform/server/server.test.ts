@@ -227,7 +227,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
       asked.resolve();
       return new Response("x".repeat(50_000_000));
     };
-    const { port } = await start(answer, address(), { connections: 1, phasesMs: { sending: 500 } });
+    const { port } = await start(answer, address(), { connections: 1, phasesMs: { sending: 2_000 } });
     const silent = connect({ port, host: HOST }).pause();
     silent.write(request("GET /large", ["Connection: keep-alive"]));
     await asked.promise;
