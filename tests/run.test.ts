@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
+import { failuresIn } from "./support/failures.ts";
 import { filesWithoutTests } from "./support/files-without-tests.ts";
 
 /** What `bun tests/run.ts` says and ends with. */
@@ -36,25 +37,28 @@ test("the runner refuses a TMPDIR in which a Unix socket would find no room", ()
 
 const FILES: Record<string, string> = {
   "passes.test.ts": 'test("a", () => {});',
-  "fails.test.ts": 'test("a", () => { throw new Error(); });',
+  "fails.test.ts":
+    'test("well", () => {}); test("b [1 of 2]", async () => { await 1; throw new Error("told why"); });',
   "nothing.test.ts": "test;",
   "skipped.test.ts": 'test.skip("a", () => {}); test.todo("not tried");',
   "reason.test.ts": 'test.skip("a (not tried here: needs root)", () => {});',
 };
 
-test.each([
+const WAYS: [string, string[], Record<string, string>][] = [
   ["in one process", [], {}],
   ["in several processes", ["--parallel=2"], {}],
   ["in colour", ["--parallel=2"], { FORCE_COLOR: "1" }],
   ["in groups", [], { GITHUB_ACTIONS: "true" }],
-])("a file of which no test ran is found in what Bun prints %s, unless it says why", (_how, options, env) => {
+];
+
+/** What `bun test` prints of these files. */
+function printedOf(files: Record<string, string>, options: string[], env: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-files-"));
-  for (const [name, body] of Object.entries(FILES))
+  for (const [name, body] of Object.entries(files))
     writeFileSync(join(folder, name), `import { test } from "bun:test"; ${body}`);
-  const files = Object.keys(FILES);
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ["test", ...options, ...files.map((f) => `./${f}`)],
+    ["test", ...options, ...Object.keys(files).map((f) => `./${f}`)],
     {
       cwd: folder,
       env: { ...process.env, ...env },
@@ -62,6 +66,35 @@ test.each([
     },
   );
   rmSync(folder, { recursive: true });
-  const empty = filesWithoutTests(stripVTControlCharacters(stdout + stderr), files);
-  expect(empty).toEqual(["nothing.test.ts", "skipped.test.ts"]);
+  return stripVTControlCharacters(stdout + stderr);
+}
+
+test.each(WAYS)(
+  "a file of which no test ran is found in what Bun prints %s, unless it says why",
+  (...way) => {
+    const [, options, env] = way;
+    const empty = filesWithoutTests(printedOf(FILES, options, env), Object.keys(FILES));
+    expect(empty).toEqual(["nothing.test.ts", "skipped.test.ts"]);
+  },
+);
+
+test.each(WAYS)("a failed test is found in what Bun prints %s, with its error", (_how, options, env) => {
+  const { tests, said } = failuresIn(printedOf(FILES, options, env));
+  expect(tests).toEqual(["fails.test.ts: b [1 of 2]"]);
+  expect(said.join("\n")).toContain("error: told why");
+});
+
+test.each([
+  ["before its name", ["seed 7", "error: a", "(fail) b [1.50ms]"]],
+  ["below another file", ["(fail) b [1.50ms]", "", "tests/c.test.ts:", "seed 7", "error: a", "(pass) d"]],
+])("what a failed test said is found %s, without what others said, and once", (_where, lines) => {
+  const before = ["tests/a.test.ts:", "of another", "(pass) first [2.00ms]"];
+  const printed = [...before, ...lines, "", "1 tests failed:", "(fail) b [1.50ms]"].join("\n");
+  expect(failuresIn(printed)).toEqual({ tests: ["tests/a.test.ts: b"], said: ["seed 7\nerror: a"] });
+});
+
+test("the slow files with which a clone begins are there", () => {
+  const { files } = JSON.parse(readFileSync(`${import.meta.dirname}/support/slow-files.json`, "utf8"));
+  const gone = Object.keys(files).filter((file) => !existsSync(join(import.meta.dirname, "..", file)));
+  expect(gone, "files that tests/support/slow-files.json names and that are gone").toEqual([]);
 });

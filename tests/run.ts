@@ -5,32 +5,37 @@
  *            neither the compiled binary nor a database), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
  *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
- *            is killed; the servers' data lies in memory. Ends with 1 when a test failed, a process crashed, a file was
+ *            is killed; the servers' data lies in memory. A test is never run again to see it pass: what failed is
+ *            said once more at the end, with the seed and values of a property. Ends with 1 when a test failed, a process crashed, a file was
  *            not run or no test of it was, with 2 for an option or a path that it does not know.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import { opsctlBinary } from "./support/binary.ts";
+import { type Failures, failuresIn } from "./support/failures.ts";
 import { filesWithoutTests } from "./support/files-without-tests.ts";
 import { preparePostgres } from "./support/postgres.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
 const ALONE: Record<string, string> = {
-  "tests/e2e/host/collect-sockets.test.ts": "compares a count of all sockets of the machine with ss",
-  "tests/e2e/host/socket-monitor.test.ts": "compares a count of all sockets of the machine with a threshold",
   "tests/e2e/webhook/burst.test.ts": "floods the machine, and measures memory meanwhile",
   "tests/e2e/webhook/crowd.test.ts": "opens more connections than one process may have",
-  "tests/host/count-sockets.test.ts": "compares a count of all sockets of the machine with ss",
+};
+/** The same, but only where the tests may not have a network of their own. */
+const ALONE_IN_ONE_NETWORK: Record<string, string> = {
+  "tests/e2e/host/collect-sockets.test.ts": "compares a count of all sockets of the network with ss",
+  "tests/e2e/host/socket-monitor.test.ts": "compares a count of all sockets of the network with a threshold",
+  "tests/host/count-sockets.test.ts": "compares a count of all sockets of the network with ss",
 };
 
 /** The longest folder for temporary files in which the tests' Unix sockets, whose paths have 107 bytes, find room. */
 const LONGEST_TMPDIR = 50;
 /** Much of a test's time is waiting, so there are more workers than cores. */
-const WORKERS = Math.min(2 * availableParallelism(), 8);
+const WORKERS = Math.min(3 * availableParallelism(), 8);
 const ROOT = join(import.meta.dirname, "..");
 /** What starts the compiled binary, and what starts a database. */
 const [BINARY, DATABASE] = ["binary", "postgres"].map((name) => join(ROOT, `tests/support/${name}.ts`)) as [
@@ -39,6 +44,10 @@ const [BINARY, DATABASE] = ["binary", "postgres"].map((name) => join(ROOT, `test
 ];
 /** How long each file took the last time on this machine; the slowest begin first. */
 const TIMINGS = ".tools/test-timings.json";
+/** What a clone begins with: otherwise its last file could be one that runs for a minute while the cores are idle. */
+const FIRST_TIMINGS = "tests/support/slow-files.json";
+/** How much of what was said before a failure is repeated at the end. */
+const LAST_LINES = 120;
 
 /** Stops what runs and removes the folder once the runner closes the pipe, or is gone, killed or not. */
 const GUARDIAN = `while read -r pid; do running="$pid"; done
@@ -58,13 +67,14 @@ type Result = {
   fail: number;
   tests: number;
   files: number;
-  failures: string[];
+  failures: Failures;
   /** The files of which no test ran, without a word why. */
   empty: string[];
 };
 
 const started = performance.now();
-const gone = Object.keys(ALONE).find((file) => !existsSync(join(ROOT, file)));
+const named = [...Object.keys(ALONE), ...Object.keys(ALONE_IN_ONE_NETWORK)];
+const gone = named.find((file) => !existsSync(join(ROOT, file)));
 if (gone !== undefined)
   throw new Error(`tests/run.ts names ${gone} as one that runs alone, and there is no such file`);
 const files = wantedFiles(process.argv.slice(2));
@@ -83,14 +93,17 @@ let running: ChildProcess | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => void running?.kill("SIGTERM"));
 
-const alone = files.filter((file) => file in ALONE);
-const together = files.filter((file) => !(file in ALONE));
+const hasOwnNetworks = spawnSync("unshare", ["--net", "true"]).status === 0;
+const disturbed: Record<string, string> = hasOwnNetworks ? ALONE : { ...ALONE, ...ALONE_IN_ONE_NETWORK };
+const alone = files.filter((file) => file in disturbed);
+const together = files.filter((file) => !(file in disturbed));
 const results: Result[] = [];
 // Otherwise each worker would find it old and build it.
 if (files.some((file) => imports(join(ROOT, file), [BINARY]))) await opsctlBinary();
 if (together.filter((file) => imports(join(ROOT, file), [DATABASE])).length > WORKERS)
   await Promise.all([preparePostgres(folder), preparePostgres(folder, 15)]);
 if (together.length > 0) {
+  beginTimings();
   const timings = [`--timings=${TIMINGS}`, "--update-timings"];
   results.push(await bunTest([`--parallel=${WORKERS}`, "--no-isolate", ...timings], together));
 }
@@ -115,6 +128,13 @@ function wantedFiles(args: string[]): string[] {
   return all
     .filter((file) => paths.length === 0 || paths.some((path) => isBelow(join(ROOT, file), resolve(path))))
     .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
+}
+
+function beginTimings(): void {
+  const path = join(ROOT, TIMINGS);
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  copyFileSync(join(ROOT, FIRST_TIMINGS), path);
 }
 
 /** Says why nothing is run, and ends. */
@@ -177,27 +197,33 @@ async function bunTest(options: string[], files: string[]): Promise<Result> {
     fail: count(/^ *(\d+) fail$/m),
     tests: Number(ran?.[1] ?? 0),
     files: Number(ran?.[2] ?? 0),
-    failures: [...said.matchAll(/^(?:\(fail\)|✗) .*$/gm)].map(([line]) => line),
+    failures: failuresIn(said),
     empty,
   };
+}
+
+function lastOf(text: string): string {
+  return text.split("\n").slice(-LAST_LINES).join("\n");
 }
 
 /** Says the totals and what failed; whether all is well. */
 function tell(results: Result[]): boolean {
   const sum = (name: "pass" | "skip" | "fail" | "tests" | "files") =>
     results.reduce((total, result) => total + result[name], 0);
-  const failures = results.flatMap((result) => result.failures);
+  const failed = results.flatMap(({ failures }) => failures.tests);
   const empty = results.flatMap((result) => result.empty);
   const isWell = results.length > 0 && results.every(({ ok }) => ok) && sum("files") === files.length;
   const seconds = Math.round((performance.now() - started) / 1000);
-  if (failures.length > 0) console.log(`\nFailed:\n${[...new Set(failures)].join("\n")}`);
+  if (failed.length > 0) console.log("\nWhat was said of the failures:");
+  for (const said of results.flatMap(({ failures }) => failures.said)) console.log(`\n${lastOf(said)}`);
+  if (failed.length > 0) console.log(`\nFailed:\n${failed.join("\n")}`);
   if (empty.length > 0)
     console.log(`\nNo test ran, and no skipped one says "not tried":\n${empty.join("\n")}`);
   const skipped = sum("skip") === 0 ? "" : `, ${sum("skip")} skipped`;
   console.log(
     `\nIn all: ${sum("pass")} passed, ${sum("fail")} failed${skipped}; ${sum("tests")} tests of ${sum("files")} of ${files.length} files in ${seconds} s`,
   );
-  if (!isWell && failures.length + empty.length === 0)
+  if (!isWell && failed.length + empty.length === 0)
     console.log("Something failed outside of a test: see above.");
   return isWell;
 }
