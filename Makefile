@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build build-all install uninstall demo test unit check bench chaos peers pictures clean
+.PHONY: help bun setup build build-all install uninstall demo test unit check types-bun types-deno style bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,15 +74,25 @@ uninstall: ## Take it back, but for secrets, state, logs and edited environment 
 demo: build ## Watch a Monday fail and mend in a minute: PostgreSQL, a dozen tenants, stand-in peers
 	$(BUN) tests/demo/demo.ts
 
-test: build check ## Run every test
+test: setup ## Run every test
+	@$(MAKE) --no-print-directory --jobs=4 build $(CHECKS)
 	$(BUN) tests/run.ts
 
 unit: setup ## Run the tests that start neither the compiled binary nor a database
 	$(BUN) tests/run.ts --unit
 
+# Beside each other: each of them leaves a core idle for a while.
+CHECKS := types-bun types-deno style
 check: setup ## Types for Bun and for Deno, lint, format
+	@$(MAKE) --no-print-directory --jobs=3 $(CHECKS)
+
+types-bun: setup
 	node_modules/.bin/tsc
-	node_modules/.bin/deno check cli lib
+
+types-deno: setup
+	node_modules/.bin/deno check --quiet cli lib
+
+style: setup
 	node_modules/.bin/biome check --error-on-warnings
 
 bench: build ## Measure speed and memory against baselines of the same run (ONLY=startup,speed: parts)
