@@ -180,6 +180,93 @@ end $$;
 comment on function public.prune_weekly_performance_reports(timestamptz, integer) is
   'Removes payload and evidence of reports of weeks that begin before p_before, p_limit at most; answers how many.';
 
+-- One order of locks: tenant and user, report, claim, delivery, provider's message. A deletion in the application locks
+-- them in this order, too, so that it waits for these functions or they for it, and no deadlock ends either.
+-- Of tenant and user, which a new row's foreign keys lock one after the other, some applications delete the one first and
+-- some the other. So a function that waits for one of them gives the other back before the server looks for a deadlock
+-- (deadlock_timeout, one second), and begins again.
+
+create or replace function public.weekly_performance_insert_report(
+  p_tenant_id uuid, p_user_id uuid, p_window_start timestamptz, p_window_end timestamptz, p_schema_version integer,
+  p_claim_token uuid, p_lease_expires_at timestamptz, p_now timestamptz)
+returns public.weekly_performance_reports
+language plpgsql
+set search_path = pg_catalog, pg_temp set lock_timeout = '400ms'
+as $$
+declare
+  v_row public.weekly_performance_reports;
+begin
+  for v_try in 1..75 loop
+    begin
+      insert into public.weekly_performance_reports as r
+        (tenant_id, user_id, window_start, window_end, schema_version, status, claim_token, lease_expires_at,
+         created_at, updated_at)
+      values
+        (p_tenant_id, p_user_id, p_window_start, p_window_end, p_schema_version, 'running', p_claim_token,
+         p_lease_expires_at, p_now, p_now)
+      on conflict on constraint weekly_performance_reports_key do nothing
+      returning r.* into v_row;
+      return v_row;
+    exception when lock_not_available then
+      -- What it held is free again; a moment, so that who waited for it gets it before the next try.
+      perform pg_sleep(0.05);
+    end;
+  end loop;
+  raise exception using errcode = 'lock_not_available', message = 'weekly_performance_owner_is_locked';
+end $$;
+
+create or replace function public.weekly_performance_lock_delivery(p_delivery_id uuid)
+returns public.weekly_performance_deliveries
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row public.weekly_performance_deliveries;
+begin
+  perform from public.weekly_performance_reports as r
+  where r.id = (select d.report_id from public.weekly_performance_deliveries as d where d.id = p_delivery_id)
+  for key share;
+  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id for update;
+  return v_row;
+end $$;
+
+-- Answers null, or the code under which a delivery that was sent is kept although its entry is missing. The entry locks
+-- tenant and user, so it comes before the delivery's own lock, and is taken back when the delivery has changed since it
+-- was read.
+create or replace function public.weekly_performance_add_timeline_entry(
+  p_delivery public.weekly_performance_deliveries, p_provider_message_id text)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp set lock_timeout = '400ms'
+as $$
+begin
+  for v_try in 1..75 loop
+    begin
+      insert into public.timeline_entries (tenant_id, user_id, source, kind, title, metadata)
+      select p_delivery.tenant_id, p_delivery.user_id, 'weekly_performance_report', 'whatsapp',
+             'Relatório semanal de desempenho enviado por WhatsApp',
+             jsonb_build_object(
+               'reportId', p_delivery.report_id, 'deliveryId', p_delivery.id,
+               'providerMessageId', p_provider_message_id,
+               'week', to_char(r.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD'))
+      from public.weekly_performance_reports as r where r.id = p_delivery.report_id;
+      -- A check that the application put off to the commit would take the settled row down with it: ask it here.
+      set constraints all immediate;
+      if public.weekly_performance_lock_delivery(p_delivery.id) is distinct from p_delivery then
+        raise exception 'the delivery has changed';
+      end if;
+      return null;
+    exception
+      when lock_not_available then
+        perform pg_sleep(0.05);
+      -- others leaves out these two, and a time limit on the entry must not take the settled row with it.
+      when query_canceled or assert_failure or others then
+        return 'timeline_entry_failed';
+    end;
+  end loop;
+  return 'timeline_entry_failed';
+end $$;
+
 -- Claims bring their token: asked again with it after a lost answer, they answer the same claim.
 
 drop function if exists public.claim_weekly_performance_report(uuid, uuid, timestamptz, timestamptz, integer);
@@ -249,14 +336,8 @@ begin
   end if;
 
   if v_row.id is null then
-    insert into public.weekly_performance_reports as r
-      (tenant_id, user_id, window_start, window_end, schema_version, status, claim_token, lease_expires_at,
-       created_at, updated_at)
-    values
-      (p_tenant_id, p_user_id, p_window_start, p_window_end, p_schema_version, 'running', v_token, v_lease,
-       v_now, v_now)
-    on conflict on constraint weekly_performance_reports_key do nothing
-    returning r.* into v_row;
+    v_row := public.weekly_performance_insert_report(
+      p_tenant_id, p_user_id, p_window_start, p_window_end, p_schema_version, v_token, v_lease, v_now);
     if v_row.id is null then
       -- Another session created the row between our look and our insert: its fresh lease is valid.
       return query
@@ -296,7 +377,8 @@ declare
   v_row    public.weekly_performance_deliveries;
 begin
   select r.id, r.tenant_id, r.user_id, r.status, r.window_start, r.window_end into v_report
-  from public.weekly_performance_reports as r where r.id = p_report_id;
+  from public.weekly_performance_reports as r where r.id = p_report_id
+  for key share;
   if v_report.id is null then
     raise exception using errcode = 'OW003', message = 'report_not_found';
   end if;
@@ -305,36 +387,28 @@ begin
   end if;
   perform public.weekly_performance_require_last_window(v_now, v_report.window_start, v_report.window_end);
 
-  -- Two versions of opsctl at once: each has a report of its own, and the owner gets one message. Both rows are locked
-  -- in one order, so that each of two claims sees what the other has done.
-  perform from public.weekly_performance_reports as r
+  -- Two versions of opsctl at once: each has a report of its own, and the owner gets one message. So claims for one
+  -- owner, week and channel come one after the other, and each sees what the one before has done.
+  perform pg_advisory_xact_lock(hashtextextended(
+    concat_ws(' ', 'weekly_performance_claim', v_report.tenant_id, v_report.user_id,
+              extract(epoch from v_report.window_start), p_channel), 0));
+  select d.* into v_row
+  from public.weekly_performance_reports as r
+  join public.weekly_performance_deliveries as d on d.report_id = r.id and d.channel = p_channel
   where r.tenant_id = v_report.tenant_id and r.user_id = v_report.user_id
     and r.window_start = v_report.window_start and r.window_end = v_report.window_end
-    and exists (select from public.weekly_performance_reports as o
-                where o.tenant_id = v_report.tenant_id and o.user_id = v_report.user_id
-                  and o.window_start = v_report.window_start and o.window_end = v_report.window_end
-                  and o.id <> p_report_id)
-  order by r.id
-  for update;
-  if found then
-    select d.* into v_row
-    from public.weekly_performance_reports as r
-    join public.weekly_performance_deliveries as d on d.report_id = r.id and d.channel = p_channel
-    where r.tenant_id = v_report.tenant_id and r.user_id = v_report.user_id
-      and r.window_start = v_report.window_start and r.window_end = v_report.window_end
-      and r.id <> p_report_id
-      and public.weekly_performance_delivery_state(d.status, d.dispatched_at, d.lease_expires_at, v_now)
-          in ('running', 'sent', 'unknown')
-    limit 1;
-    if v_row.id is not null then
-      return query
-        select v_row.id,
-               case public.weekly_performance_delivery_state(
-                      v_row.status, v_row.dispatched_at, v_row.lease_expires_at, v_now)
-                 when 'running' then 'busy' when 'sent' then 'sent' else 'unknown' end,
-               null::uuid, null::timestamptz;
-      return;
-    end if;
+    and r.id <> p_report_id
+    and public.weekly_performance_delivery_state(d.status, d.dispatched_at, d.lease_expires_at, v_now)
+        in ('running', 'sent', 'unknown')
+  limit 1;
+  if v_row.id is not null then
+    return query
+      select v_row.id,
+             case public.weekly_performance_delivery_state(
+                    v_row.status, v_row.dispatched_at, v_row.lease_expires_at, v_now)
+               when 'running' then 'busy' when 'sent' then 'sent' else 'unknown' end,
+             null::uuid, null::timestamptz;
+    return;
   end if;
 
   insert into public.weekly_performance_deliveries as d
@@ -412,7 +486,14 @@ begin
       hint = 'sent needs the provider''s id and no code; failed and unknown need a code and no id.';
   end if;
 
-  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id for update;
+  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id;
+  if p_status = 'sent' and v_row.channel = 'whatsapp' then
+    v_code := 'timeline_entry_failed';
+    if v_row.status = 'running' and v_row.claim_token = p_claim_token then
+      v_code := public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id);
+    end if;
+  end if;
+  v_row := public.weekly_performance_lock_delivery(p_delivery_id);
   if v_row.id is null then
     return query select 'erased', null::text;
     return;
@@ -431,9 +512,6 @@ begin
   end if;
 
   -- An expired lease does not matter here: no other run has taken the row, and the outcome must not be lost.
-  if p_status = 'sent' and v_row.channel = 'whatsapp' then
-    v_code := public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id);
-  end if;
   -- A replica that was promoted may not have seen the dispatch; its holder sent, so it took place.
   update public.weekly_performance_deliveries as d
   set status = p_status, provider_message_id = p_provider_message_id, error_code = v_code,
@@ -484,22 +562,23 @@ as $$
 #variable_conflict use_column
 declare
   v_row  public.weekly_performance_deliveries;
-  v_code text;
+  v_code text := 'timeline_entry_failed';
 begin
-  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id for update;
+  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id;
+  if v_row.status = 'sent' and v_row.error_code = 'timeline_entry_failed' then
+    v_code := public.weekly_performance_add_timeline_entry(v_row, v_row.provider_message_id);
+  end if;
+  v_row := public.weekly_performance_lock_delivery(p_delivery_id);
   if v_row.id is null then
     raise exception using errcode = 'OW021', message = 'delivery_not_found';
   end if;
-  v_code := v_row.error_code;
-  if v_row.status = 'sent' and v_code = 'timeline_entry_failed' then
-    v_code := public.weekly_performance_add_timeline_entry(v_row, v_row.provider_message_id);
-    if v_code is null then
-      update public.weekly_performance_deliveries as d
-      set error_code = null, updated_at = public.weekly_performance_now()
-      where d.id = p_delivery_id;
-    end if;
+  if v_code is null then
+    update public.weekly_performance_deliveries as d
+    set error_code = null, updated_at = public.weekly_performance_now()
+    where d.id = p_delivery_id;
+    v_row.error_code := null;
   end if;
-  return query select v_row.status, v_code;
+  return query select v_row.status, v_row.error_code;
 end $$;
 
 comment on function public.repair_weekly_performance_delivery(uuid) is
@@ -517,7 +596,12 @@ declare
   v_row  public.weekly_performance_deliveries;
   v_code text := 'reconciled_not_sent';
 begin
-  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id for update;
+  select d.* into v_row from public.weekly_performance_deliveries as d where d.id = p_delivery_id;
+  if p_status = 'sent' then
+    v_code := case when v_row.channel = 'whatsapp'
+                   then public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id) end;
+  end if;
+  v_row := public.weekly_performance_lock_delivery(p_delivery_id);
   if v_row.id is null then
     raise exception using errcode = 'OW021', message = 'delivery_not_found';
   end if;
@@ -547,12 +631,6 @@ begin
     (delivery_id, status, provider_message_id, reason, actor, session_user_name, created_at)
   values (p_delivery_id, p_status, p_provider_message_id, p_reason, p_actor, session_user, v_now);
 
-  if p_status = 'sent' then
-    v_code := null;
-    if v_row.channel = 'whatsapp' then
-      v_code := public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id);
-    end if;
-  end if;
   update public.weekly_performance_deliveries as d
   set status = p_status, provider_message_id = p_provider_message_id, error_code = v_code,
       settled_at = v_now, updated_at = v_now
@@ -737,6 +815,9 @@ comment on function public.weekly_performance_week_owners(timestamptz, timestamp
   'Every owner whom weekly_performance_week counts, of one tenant or of all, with the states of report and deliveries.';
 
 revoke all on function
+  public.weekly_performance_insert_report(
+    uuid, uuid, timestamptz, timestamptz, integer, uuid, timestamptz, timestamptz),
+  public.weekly_performance_lock_delivery(uuid),
   public.weekly_performance_report_state(text, timestamptz, timestamptz),
   public.weekly_performance_delivery_state(text, timestamptz, timestamptz, timestamptz),
   public.weekly_performance_reports_delete_guard(),

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { renderStatus } from "../../lib/reports/render-status.ts";
 import { readWeekStatus } from "../../lib/reports/status.ts";
+import { assertInDatabase } from "../support/property.ts";
 import {
   DELIVERIES,
   describeWeek,
@@ -152,7 +153,7 @@ describeWeek("readWeekStatus()", (ledger) => {
       email: fc.constantFrom(...DELIVERIES.filter((one) => one !== "partial")),
       isEligible: fc.boolean(),
     });
-    await fc.assert(
+    await assertInDatabase(
       fc.asyncProperty(fc.array(kind, { maxLength: 6 }), async (kinds) => {
         const { status } = await statusOf(kinds);
         const { counts, open, clean } = status;

@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
+import { assertInDatabase } from "../support/property.ts";
 import { type Claim, describeLedger, type Ledger, type Owner, SENDER, WEEK } from "./support/ledger.ts";
 
 setDefaultTimeout(300_000);
@@ -278,7 +279,7 @@ describeLedger("claims, sends, leases, erasure and reconciliation in any order",
       create or replace function public.weekly_performance_now() returns timestamptz language sql stable
       set search_path = pg_catalog, pg_temp as 'select shows from public.test_clock'`);
     let sends = 0;
-    await fc.assert(
+    await assertInDatabase(
       fc.asyncProperty(fc.array(together, { minLength: 40, maxLength: 80, size: "max" }), async (rounds) => {
         const world = await newWorld(ledger);
         for (const round of rounds) {

@@ -8,6 +8,7 @@ import {
   type OwnerKind,
   REPORTS,
 } from "../reports/support/week.ts";
+import { assertInDatabase } from "../support/property.ts";
 import { type Ledger, MAJORS, WEEK } from "./support/ledger.ts";
 
 setDefaultTimeout(120_000);
@@ -88,7 +89,7 @@ for (const major of MAJORS) {
     `weekly_performance_week_owners() on PostgreSQL ${major ?? "18"}`,
     (ledger) => {
       test("lists exactly the owners that weekly_performance_week counts, in the same states", async () => {
-        await fc.assert(
+        await assertInDatabase(
           fc.asyncProperty(fc.array(kind, { minLength: 1, maxLength: 8 }), async (kinds) => {
             await emptyWeek(ledger);
             await makeOwners(ledger, kinds);

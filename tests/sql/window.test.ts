@@ -4,6 +4,7 @@ import type postgres from "postgres";
 import { isReportDay } from "../../lib/time/report-day.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { weekWindow } from "../../lib/time/week-window.ts";
+import { assertInDatabase } from "../support/property.ts";
 import { WINDOW_VECTORS } from "../time/support/vectors.ts";
 import { describeLedger } from "./support/ledger.ts";
 
@@ -85,7 +86,7 @@ describeLedger("weekly_performance_window() and weekly_performance_is_report_day
     const second = fc
       .integer({ min: Date.parse("1985-01-01") / 1000, max: Date.parse("2040-12-31") / 1000 })
       .map((seconds) => new Date(seconds * 1000).toISOString().replace(".000", ""));
-    await fc.assert(
+    await assertInDatabase(
       fc.asyncProperty(fc.array(second, { minLength: 1, maxLength: 100 }), async (instants) => {
         expect(Array.from(await ask(ledger.sql, instants))).toEqual(instants.map(compute));
       }),

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Claim, Confirmation } from "../../../lib/dedup/sqlite.ts";
+import { assertInDatabase } from "../../support/property.ts";
 
 /** A dedup of any store; a call may return a promise. */
 export type AnyDedup = {
@@ -315,7 +316,7 @@ async function agreesWithModel(open: () => Promise<DedupFixture>): Promise<void>
       await fixture.close();
     }
   });
-  await fc.assert(property, { numRuns: 40 });
+  await assertInDatabase(property, { numRuns: 40 });
 }
 
 async function takeStep(fixture: DedupFixture, model: Model, tokens: string[], step: Step): Promise<void> {

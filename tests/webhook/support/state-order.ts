@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/contract.ts";
+import { assertInDatabase } from "../../support/property.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { acceptAll, type OpenStateFixture, START_MS } from "./state-fixture.ts";
 
@@ -19,7 +20,7 @@ export function orderTests(open: OpenStateFixture): void {
         await fixture.close();
       }
     });
-    await fc.assert(property, { numRuns: 30 });
+    await assertInDatabase(property, { numRuns: 30 });
   });
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
+import { assertInDatabase } from "../../support/property.ts";
 import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
 import { sharedWeekly, startOver } from "../support/shared-weekly.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
@@ -108,7 +109,7 @@ async function leave({ db }: WeeklyFixture, owner: SeededOwner, { left }: OwnerW
 
 test("a rerun without new events never turns a non-zero exit into zero, nor a success into a failure", async () => {
   const weekly = shared();
-  await fc.assert(
+  await assertInDatabase(
     fc
       .asyncProperty(worldArbitrary, async ({ owners, between, isApplicationBroken }) => {
         const { sql } = weekly.db;
