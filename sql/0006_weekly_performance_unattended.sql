@@ -70,6 +70,47 @@ create or replace trigger weekly_performance_reports_delete_guard
   before delete on public.weekly_performance_reports
   for each row execute function public.weekly_performance_reports_delete_guard();
 
+-- What stays of an erased owner: that a provider's message was somebody's, so that it is never taken for the message of
+-- another delivery to the same telephone. The provider's id itself may hold the number; its digest
+-- does not tell it, for most of an id is random.
+create table if not exists public.weekly_performance_erased_messages (
+  digest    bytea not null,
+  erased_on date not null,
+
+  constraint weekly_performance_erased_messages_digest check (octet_length(digest) = 32)
+);
+
+comment on table public.weekly_performance_erased_messages is
+  'Digests of the providers'' ids of messages whose delivery went with its tenant or user. Written by functions only.';
+
+create index if not exists weekly_performance_erased_messages_lookup
+  on public.weekly_performance_erased_messages (digest);
+
+alter table public.weekly_performance_erased_messages enable row level security;
+
+drop policy if exists weekly_performance_erased_messages_service_reads on public.weekly_performance_erased_messages;
+create policy weekly_performance_erased_messages_service_reads on public.weekly_performance_erased_messages
+  for select to service_role
+  using (true);
+
+create or replace function public.weekly_performance_message_digest(p_provider_message_id text)
+returns bytea
+language sql immutable
+return sha256(convert_to('weekly_performance_message ' || p_provider_message_id, 'UTF8'));
+
+comment on function public.weekly_performance_message_digest(text) is
+  'What is kept of a provider''s id when its delivery is erased.';
+
+create or replace function public.weekly_performance_remember_erased(p_provider_message_id text)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into public.weekly_performance_erased_messages (digest, erased_on)
+  values (public.weekly_performance_message_digest(p_provider_message_id),
+          (public.weekly_performance_now() at time zone 'America/Sao_Paulo')::date)
+$$;
+
 create or replace function public.weekly_performance_deliveries_delete_guard()
 returns trigger
 language plpgsql
@@ -79,6 +120,9 @@ begin
   if exists (select from public.weekly_performance_reports as r where r.id = old.report_id) then
     raise exception using errcode = 'OW033', message = 'weekly_performance_rows_are_kept',
       hint = 'A delivery goes with its report, and that with its tenant or user.';
+  end if;
+  if old.status = 'sent' then
+    perform public.weekly_performance_remember_erased(old.provider_message_id);
   end if;
   return old;
 end $$;
@@ -174,6 +218,9 @@ begin
     returning 1
   )
   select count(*) into v_pruned from pruned;
+  -- Without the content no message is looked up any more.
+  delete from public.weekly_performance_erased_messages as e
+  where e.erased_on < (p_before at time zone 'America/Sao_Paulo')::date;
   return v_pruned;
 end $$;
 
@@ -495,6 +542,9 @@ begin
   end if;
   v_row := public.weekly_performance_lock_delivery(p_delivery_id);
   if v_row.id is null then
+    if p_status = 'sent' then
+      perform public.weekly_performance_remember_erased(p_provider_message_id);
+    end if;
     return query select 'erased', null::text;
     return;
   end if;
@@ -616,6 +666,9 @@ begin
       select from public.weekly_performance_deliveries as d
       where d.status = 'sent' and d.provider_message_id = p_provider_message_id
         and d.channel = v_row.channel and d.id <> p_delivery_id
+      union all
+      select from public.weekly_performance_erased_messages as e
+      where e.digest = public.weekly_performance_message_digest(p_provider_message_id)
     ) then
       raise exception using errcode = 'OW034', message = 'provider_message_of_another_delivery',
         hint = 'Each message belongs to one delivery: find out which one is this delivery''s.';
@@ -818,6 +871,8 @@ revoke all on function
   public.weekly_performance_insert_report(
     uuid, uuid, timestamptz, timestamptz, integer, uuid, timestamptz, timestamptz),
   public.weekly_performance_lock_delivery(uuid),
+  public.weekly_performance_message_digest(text),
+  public.weekly_performance_remember_erased(text),
   public.weekly_performance_report_state(text, timestamptz, timestamptz),
   public.weekly_performance_delivery_state(text, timestamptz, timestamptz, timestamptz),
   public.weekly_performance_reports_delete_guard(),
@@ -830,7 +885,11 @@ revoke all on function
   public.weekly_performance_week_owners(timestamptz, timestamptz, uuid)
 from public, anon, authenticated, service_role;
 
+revoke all on table public.weekly_performance_erased_messages from public, anon, authenticated, service_role;
+grant select on table public.weekly_performance_erased_messages to service_role;
+
 grant execute on function
+  public.weekly_performance_message_digest(text),
   public.weekly_performance_report_state(text, timestamptz, timestamptz),
   public.weekly_performance_delivery_state(text, timestamptz, timestamptz, timestamptz),
   public.prune_weekly_performance_reports(timestamptz, integer),

@@ -90,7 +90,7 @@ function refusalOf(error: unknown, id: string): unknown {
   if (code === "OW034")
     return new OpsError({
       code: "RECONCILE_ID_HELD",
-      message: `Cannot reconcile delivery ${id}: another delivery of this channel holds this provider's id`,
+      message: `Cannot reconcile delivery ${id}: another delivery holds this provider's id, or held it until its owner was deleted`,
       hint: "One message belongs to one delivery: find out which message is this one's",
     });
   if (constraint === "weekly_performance_reconciliations_privacy")

@@ -60,6 +60,7 @@ const OWN_TABLES: Columns = {
   weekly_performance_reports: ["id", "pruned_at"],
   weekly_performance_deliveries: ["id"],
   weekly_performance_reconciliations: ["id", "session_user_name"],
+  weekly_performance_erased_messages: ["digest"],
 };
 
 /** What the application's tables must have and allow: every column that opsctl reads, references or fills. */
@@ -94,6 +95,7 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   { name: "reconcile_weekly_performance_delivery", args: "uuid, text, text, text, text" },
   { name: "repair_weekly_performance_delivery", args: "uuid" },
   { name: "prune_weekly_performance_reports", args: "timestamp with time zone, integer" },
+  { name: "weekly_performance_message_digest", args: "text" },
   { name: "weekly_performance_week", args: "timestamp with time zone, timestamp with time zone" },
   {
     name: "weekly_performance_week_owners",

@@ -224,10 +224,11 @@ test("checkReadiness() names what the functions' owner lacks", async () => {
         end loop;
       end $$;
       grant select, insert on weekly_performance_reports, weekly_performance_deliveries,
-        weekly_performance_reconciliations to ${owner};
+        weekly_performance_reconciliations, weekly_performance_erased_messages to ${owner};
       alter table weekly_performance_reports owner to ${owner};
       alter table weekly_performance_deliveries owner to ${owner};
-      alter table weekly_performance_reconciliations owner to ${owner};`);
+      alter table weekly_performance_reconciliations owner to ${owner};
+      alter table weekly_performance_erased_messages owner to ${owner};`);
     const member = await newLogin(database.sql, "grant service_role to");
     expect(await mendedByItsHints(database, member)).toEqual([
       `grant insert on public.timeline_entries to ${owner};`,

@@ -69,7 +69,7 @@ const STATES: [string, Build][] = [
     "a reconciled delivery",
     async (ledger, owner) => {
       const { id } = await settledOf(ledger, owner, "unknown", null, "gateway_timeout");
-      await ledger.reconcile(id, "sent", "3EB0");
+      await ledger.reconcile(id, "sent", `3EB0-${id}`);
     },
   ],
   [
@@ -171,5 +171,72 @@ describeLedger("a run that worked for an erased owner", (ledger) => {
       expect(await refusal(ledger.dispatch(delivery))).toBe("OW021 delivery_not_found");
       expect(await refusal(ledger.reconcile(delivery.id, "sent", "3EB0"))).toBe("OW021 delivery_not_found");
     }
+  });
+});
+
+describeLedger("the message of an erased owner", (ledger) => {
+  beforeEach(() => ledger.empty());
+
+  const remembered = async () =>
+    Array.from(
+      await ledger.sql`select encode(digest, 'hex') as digest from weekly_performance_erased_messages`,
+    );
+
+  async function doubtOfAnother(): Promise<string> {
+    const { id } = await settledOf(ledger, await ledger.newOwner(), "unknown", null, "gateway_timeout");
+    return id;
+  }
+
+  test("is never another delivery's, neither when it was recorded before nor after", async () => {
+    const doubt = await doubtOfAnother();
+    const [before, after] = [await ledger.newOwner(), await ledger.newOwner()];
+    await settledOf(ledger, before, "sent", "3EB0BEFORE", null);
+    const underWay = await dispatchedOf(ledger, after);
+    for (const owner of [before, after]) await eraseTenant(ledger, owner);
+    expect(await ledger.settle(underWay, "sent", "3EB0AFTER")).toEqual({ status: "erased", code: null });
+    for (const id of ["3EB0BEFORE", "3EB0AFTER"])
+      expect(await refusal(ledger.reconcile(doubt, "sent", id))).toStartWith("OW034");
+    expect(await ledger.reconcile(doubt, "sent", "3EB0ANOTHER")).toMatchObject({ status: "sent" });
+  });
+
+  test("leaves a digest and nothing that tells the id, one that was not sent leaves nothing", async () => {
+    const digest = (id: string) =>
+      new Bun.CryptoHasher("sha256").update(`weekly_performance_message ${id}`).digest("hex");
+    for (const [status, id, code] of [
+      ["sent", "wamid.NTUxMTk4NzY1NDMyMQ", null],
+      ["failed", null, "gateway_400"],
+      ["unknown", null, "gateway_timeout"],
+    ] as const) {
+      const owner = await ledger.newOwner();
+      await settledOf(ledger, owner, status, id, code);
+      await eraseUser(ledger, owner);
+    }
+    expect(await remembered()).toEqual([{ digest: digest("wamid.NTUxMTk4NzY1NDMyMQ") }]);
+  });
+
+  test("is forgotten by a prune of the weeks before the day of the erasure, and by no earlier one", async () => {
+    const owner = await ledger.newOwner();
+    await settledOf(ledger, owner, "sent", "3EB0", null);
+    await eraseUser(ledger, owner);
+    await ledger.setClock("2027-03-01T11:00:00Z");
+    const prune = (before: string) =>
+      ledger.sql`select prune_weekly_performance_reports(${before}::text::timestamptz, 10)`;
+    await prune("2026-11-23T03:00:00Z");
+    expect(await remembered()).toHaveLength(1);
+    await prune("2026-11-30T03:00:00Z");
+    expect(await remembered()).toEqual([]);
+  });
+
+  test("does not stay remembered when the deletion is rolled back", async () => {
+    const owner = await ledger.newOwner();
+    const { id } = await settledOf(ledger, owner, "sent", "3EB0", null);
+    const deletion = ledger.sql.begin(async (tx) => {
+      await tx`delete from timeline_entries`;
+      await tx`delete from users where id = ${owner.userId}`;
+      throw new Error("changed their mind");
+    });
+    await expect(deletion).rejects.toThrow("changed their mind");
+    expect(await remembered()).toEqual([]);
+    expect(await ledger.delivery(id)).toMatchObject({ status: "sent" });
   });
 });

@@ -58,6 +58,7 @@ describeLedger("the catalog", (ledger) => {
     expect(rows.map((row) => row.granted)).toEqual([
       "opsctl_migrations service_role SELECT",
       "weekly_performance_deliveries service_role SELECT",
+      "weekly_performance_erased_messages service_role SELECT",
       "weekly_performance_reconciliations service_role SELECT",
       "weekly_performance_reports service_role SELECT",
     ]);

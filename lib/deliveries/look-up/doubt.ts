@@ -61,12 +61,19 @@ export async function readPayload(sql: postgres.Sql, reportId: string): Promise<
   return row?.payload ?? null;
 }
 
-/** Which deliveries hold which of these provider's ids, by the provider's id. */
+/** The holder of an id whose delivery went with its tenant or user. */
+const ERASED = "erased";
+
+/** Which deliveries hold which of these provider's ids, by the provider's id; `erased` for one that is gone. */
 export async function readHolders(sql: postgres.Sql, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await sql<{ id: string; holder: string }[]>`
-    select d.provider_message_id as id, d.id as holder from public.weekly_performance_deliveries as d
-    where d.status = 'sent' and d.provider_message_id in (select w.id from ${listOf(sql, ids)} as w(id))`;
+    select d.provider_message_id as id, d.id::text as holder from public.weekly_performance_deliveries as d
+    where d.status = 'sent' and d.provider_message_id in (select w.id from ${listOf(sql, ids)} as w(id))
+    union all
+    select w.id, ${ERASED} from ${listOf(sql, ids)} as w(id)
+    where exists (select from public.weekly_performance_erased_messages as e
+                  where e.digest = public.weekly_performance_message_digest(w.id))`;
   return new Map(rows.map(({ id, holder }) => [id, holder]));
 }
 

@@ -80,7 +80,8 @@ const NOTES: Readonly<Record<string, string>> = {
     "evidence_outside_time: what was found was sent earlier, or more than ten minutes after the dispatch. Compare the" +
     " clocks, and decide by hand.",
   evidence_of_another_delivery:
-    "evidence_of_another_delivery: the ledger has that message with another delivery.",
+    "evidence_of_another_delivery: the ledger has that message with another delivery, or had it until the owner was" +
+    " deleted.",
   evidence_several:
     "evidence_several: there are several messages like it; find out which one is this delivery's.",
   evidence_shared:

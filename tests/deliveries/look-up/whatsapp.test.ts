@@ -239,6 +239,23 @@ describe("look-up of two deliveries to one number", () => {
     ]);
   });
 
+  test("never takes the one that the other delivery held until its owner was deleted", async () => {
+    const { doubt, lookUp, weekly } = fixture();
+    const [one] = await doubt(["whatsapp"], [{ phone }, { phone }]);
+    weekly.gateway.kept.pop();
+    const [message] = weekly.gateway.kept;
+    const { sql } = weekly.db;
+    await sql`
+      select public.reconcile_weekly_performance_delivery(
+        ${one!.ids[0]!}::uuid, 'sent', ${message!.id}, 'seen on the phone', 'ana')`;
+    for (const table of ["timeline_entries", "resend_email_sends", "social_account_scores"])
+      await sql`delete from ${sql(table)} where user_id = ${one!.owner.userId}`;
+    await sql`delete from users where id = ${one!.owner.userId}`;
+    expect(await lookUp({ settleAs: "ana" })).toMatchObject([
+      { status: "not_unique", code: "evidence_of_another_delivery", settled: false, state: "unknown" },
+    ]);
+  });
+
   test("does not take a message that another operator gives to the other delivery meanwhile", async () => {
     const { doubt, lookUp, weekly } = fixture();
     const [one, other] = await doubt(["whatsapp"], [{ phone }, { phone }]);

@@ -234,6 +234,7 @@ export class Ledger {
 
 /** The tables that have rows about owners in these tests. */
 const OWNED = [
+  "weekly_performance_erased_messages",
   "weekly_performance_reconciliations",
   "weekly_performance_deliveries",
   "weekly_performance_reports",
