@@ -66,8 +66,8 @@ describe("a whole run, on a database whose default privileges grant everything t
     const { db } = weekly;
     const login = await newLogin(db.sql);
     await db.sql.unsafe(`
-      drop table weekly_performance_reconciliations, weekly_performance_deliveries, weekly_performance_reports,
-        opsctl_migrations cascade`);
+      drop table weekly_performance_erased_messages, weekly_performance_reconciliations,
+        weekly_performance_deliveries, weekly_performance_reports, opsctl_migrations cascade`);
     const functions = await db.sql`
       select oid::regprocedure::text as name from pg_proc
       where pronamespace = 'public'::regnamespace and proname like '%weekly_performance%'`;
