@@ -6,9 +6,23 @@ export function issueKey(fingerprint: string): string {
   return `issue:${fingerprint}`;
 }
 
-/** The order in which rows are due: 0 before 1. */
-export function priorityOf({ severity }: Alert): 0 | 1 {
-  return severity === "critical" ? 0 : 1;
+/** The order in which rows are due, 0 first; letters' case does not matter. */
+export function priorityOf({ severity }: Alert): 0 | 1 | 2 | 3 {
+  switch (severity?.trim().toLowerCase()) {
+    case "critical":
+      return 0;
+    case "high":
+      return 1;
+    case "warning":
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+/** Whether an alert also goes out by the second channel: a critical one, or one about the alarm itself. */
+export function isUrgent(alert: Alert): boolean {
+  return priorityOf(alert) === 0 || alert.labels.via === "other";
 }
 
 /** The alert of a row's text, or null when the text is none: a damaged row must not end the service. */

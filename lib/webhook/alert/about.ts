@@ -1,0 +1,27 @@
+import type { Alert } from "./alert.ts";
+
+/** The labels that say which of several alerts of a rule this is, the first that is there. */
+const TELLING = ["instance", "host", "project", "job"] as const;
+/** Labels that every alert of the platform has. */
+export const COMMON_LABELS: ReadonlySet<string> = new Set([
+  "alertname",
+  "severity",
+  "ruleGroup",
+  "grafana_folder",
+]);
+
+/**
+ * What tells an alert from its neighbours of the same rule: its instance, else host, project or job, else its first two
+ * labels that not every alert has; empty when there is none.
+ *
+ * Shape: the sender's text, of any length and not made safe for any output.
+ */
+export function aboutAlert({ labels }: Pick<Alert, "labels">): string {
+  for (const name of TELLING) if (Object.hasOwn(labels, name) && labels[name] !== "") return labels[name]!;
+  return Object.entries(labels)
+    .filter(([name, value]) => !COMMON_LABELS.has(name) && value !== "")
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, 2)
+    .map(([, value]) => value)
+    .join(" · ");
+}
