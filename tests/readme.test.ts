@@ -66,7 +66,7 @@ const OTHER_NAMES: Record<string, string> = {
 /** Words that only look like codes, by what they are. */
 const NO_CODES = new Set(
   Object.entries({
-    "outcomes within the program": `ask_another in_use may_heal no_analysis no_directory not_needed not_open
+    "outcomes within the program": `ask_another in_doubt in_use may_heal no_analysis no_directory not_needed not_open
       not_ready not_sent not_taken outbox_full put_back second_pass taken_over`,
     "how a call ended, which becomes a code of its peer":
       "answer_too_large connection_lost tracker_team_missing",
@@ -76,6 +76,7 @@ const NO_CODES = new Set(
     "keys of a container's memory": "inactive_file total_inactive_file",
     "tables and constraints": `resend_email_events resend_email_sends social_channel_analyses
       weekly_performance_reconciliations_privacy`,
+    "a label of the alerting platform": "grafana_folder",
     "a source of the collector": "proxy_memory",
   }).flatMap(([, words]) => words.split(/\s+/)),
 );

@@ -1,5 +1,5 @@
 /**
- * `opsctl webhook dead list|retry|drop`: the messages and issues that were not delivered in time.
+ * `opsctl webhook dead list|retry|drop`: what was not delivered in time, and what a peer may have taken.
  *
  * Reads:  the outbox of the webhook's state; the service may be running.
  * Writes: `retry` and `drop` alone: the rows become due again, or are removed.
@@ -8,8 +8,9 @@
  * Exits:  0 done, 1 no such dead row, 2 usage, 3 the state is not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         list:         `dead` (each `id`, `kind`: message or issue, `alertname`, `fingerprint`, `squad`, `attempts`,
- *                       `code`, `acceptedAt`, `diedAt`; instants are UTC)
+ *         list:         `dead` (each `id`, `kind`: message, issue or comment, `status`: dead or in_doubt, `digest`: the row
+ *                       whose text tells it too or null, `alertname`, `fingerprint`, `squad`, `attempts`, `code`,
+ *                       `acceptedAt`, `diedAt`; instants are UTC)
  *         retry, drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";
@@ -31,7 +32,7 @@ function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
 
 /** The command `webhook dead list`; see the head of this file. */
 export const webhookDeadList = defineCommand({
-  meta: { name: "list", description: "List what was given up, the oldest first" },
+  meta: { name: "list", description: "List what was given up or is in doubt, the oldest first" },
   account: "service",
   notes: "Shows names and codes, never an alert's text.",
   args: { json },
@@ -47,7 +48,7 @@ export const webhookDeadList = defineCommand({
 
 /** The command `webhook dead retry`; see the head of this file. */
 export const webhookDeadRetry = defineCommand({
-  meta: { name: "retry", description: "Try to deliver dead rows again, for another 24 hours" },
+  meta: { name: "retry", description: "Try to deliver such rows again, for another 24 hours" },
   account: "service",
   args: which,
   checks: { row: aPositiveInteger },
@@ -65,7 +66,7 @@ export const webhookDeadRetry = defineCommand({
 
 /** The command `webhook dead drop`; see the head of this file. */
 export const webhookDeadDrop = defineCommand({
-  meta: { name: "drop", description: "Remove dead rows for good" },
+  meta: { name: "drop", description: "Remove such rows for good" },
   account: "service",
   args: which,
   checks: { row: aPositiveInteger },
@@ -89,7 +90,7 @@ function requireFound(row: string | undefined, count: number): void {
   if (row === undefined || count > 0) return;
   throw new OpsError({
     code: "DEAD_ROW_NOT_FOUND",
-    message: `Cannot find row ${row}: it is not among what was given up`,
+    message: `Cannot find row ${row}: it is not among what was given up or is in doubt`,
     hint: "See opsctl webhook dead list",
   });
 }

@@ -6,6 +6,7 @@ import { parseAlerts } from "./alert/parse.ts";
 import type { Attempt } from "./delivery/attempt.ts";
 import { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
+import { messageText } from "./delivery/send-alert.ts";
 import { Sender, type SenderDependencies } from "./delivery/sender.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
@@ -78,31 +79,40 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 
 function dispatcherOf(dependencies: ServeDependencies, { messagesPerMinute }: ServeOptions): Dispatcher {
   const { state, attempts, metrics, log, monotonicMs, random, sleep } = dependencies;
-  const sender = (rest: Pick<SenderDependencies, "kind" | "attempt" | "concurrency" | "onFree" | "bucket">) =>
-    new Sender({ state, metrics, log, monotonicMs, random, sleep, ...rest });
+  const sender = (
+    rest: Pick<SenderDependencies, "kind" | "attempt" | "textOf" | "concurrency" | "onFree" | "bucket">,
+  ) => new Sender({ state, metrics, log, monotonicMs, random, sleep, ...rest });
   const bucket = new TokenBucket({ perMinute: messagesPerMinute, burst: MESSAGE_BURST }, monotonicMs());
   return new Dispatcher(
     (onFree) => ({
       message: sender({
         kind: "message",
         attempt: attempts.message,
+        textOf: messageText,
         concurrency: MESSAGES_AT_ONCE,
         bucket,
         onFree,
       }),
-      issue: sender({ kind: "issue", attempt: attempts.issue, concurrency: ISSUES_AT_ONCE, onFree }),
+      issue: sender({
+        kind: "issue",
+        attempt: attempts.issue,
+        // Its body is made anew for each attempt: the tracker knows a repetition by its id.
+        textOf: () => "",
+        concurrency: ISSUES_AT_ONCE,
+        onFree,
+      }),
     }),
     { state, log, monotonicMs, sleep, onLead: () => recallPace(dependencies, bucket) },
   );
 }
 
-/** Counts what was delivered lately by any process: a restart must not allow a new burst to the same number. */
+/** Counts what any process began to send lately: a restart must not allow a new burst to the same number. */
 async function recallPace(
   { state, log, monotonicMs }: ServeDependencies,
   bucket: TokenBucket,
 ): Promise<void> {
   try {
-    bucket.restart(monotonicMs(), await state.deliveredWithin("message", bucket.fillMs));
+    bucket.restart(monotonicMs(), await state.begunWithin("message", bucket.fillMs));
   } catch (error) {
     log.warn("It is not known how many messages went out lately", {
       cause: error instanceof Error ? error.name : typeof error,

@@ -57,12 +57,21 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
   }
 }
 
-function verdictsOf({ message, issue }: Record<OutboxKind, KindStats>): Verdict[] {
-  return [...kindVerdicts("messages", message), ...kindVerdicts("issues", issue)];
+function verdictsOf({ message, issue, comment }: Record<OutboxKind, KindStats>): Verdict[] {
+  const { queued, dead, inDoubt } = comment;
+  const comments = queued + dead + inDoubt > 0 ? kindVerdicts("comments", comment) : [];
+  return [...kindVerdicts("messages", message), ...kindVerdicts("issues", issue), ...comments];
 }
 
-function kindVerdicts(what: string, { queued, dead, oldestQueuedAgeMs }: KindStats): Verdict[] {
+function kindVerdicts(what: string, { queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats): Verdict[] {
   const verdicts: Verdict[] = [];
+  if (inDoubt > 0)
+    verdicts.push(
+      warn(
+        `${inDoubt} ${what} are in doubt: the peer may have taken them`,
+        "opsctl webhook dead list, then retry or drop each",
+      ),
+    );
   if (dead > 0)
     verdicts.push(
       warn(`${dead} ${what} were given up`, "opsctl webhook dead list, then opsctl webhook dead retry --all"),

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
 import type { OutboxStats } from "../../webhook/state/contract.ts";
-import { outboxReads } from "../../webhook/state/sqlite/outbox/reads.ts";
+import { outboxStats } from "../../webhook/state/sqlite/outbox/stats.ts";
 
 /** What a state file holds, or why it was not read. */
 export type FileReading =
@@ -33,7 +33,7 @@ export async function readStateFile(path: string, nowMs: () => number): Promise<
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
-    return { status: "read", outbox: outboxReads(db, nowMs).stats() };
+    return { status: "read", outbox: outboxStats(db, nowMs)() };
   } catch (error) {
     return { status: "damaged", message: error instanceof Error ? error.message : "unknown error" };
   } finally {

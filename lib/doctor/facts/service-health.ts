@@ -29,20 +29,33 @@ export async function readServiceHealth(
   if (ready.answer === null) return null;
   const json = health.status === "answered" ? health.answer.json : null;
   const [message, issue] = [countsIn(member(json, "message")), countsIn(member(json, "issue"))];
+  // A service of an older version knows no comments.
+  const comment = countsIn(member(json, "comment")) ?? NONE;
   const holds = member(json, "holds");
   return {
     isReady: ready.status === "answered",
-    outbox: message === null || issue === null ? null : { message, issue },
-    holds: { message: codeIn(member(holds, "message")), issue: codeIn(member(holds, "issue")) },
+    outbox: message === null || issue === null ? null : { message, issue, comment },
+    holds: {
+      message: codeIn(member(holds, "message")),
+      issue: codeIn(member(holds, "issue")),
+      comment: codeIn(member(holds, "comment")),
+    },
   };
 }
 
 function countsIn(json: unknown): KindStats | null {
-  const [queued, dead] = [member(json, "queued"), member(json, "dead")];
+  const [queued, dead, inDoubt] = [member(json, "queued"), member(json, "dead"), member(json, "inDoubt")];
   const seconds = member(json, "oldestQueuedAgeSeconds");
   if (typeof queued !== "number" || typeof dead !== "number") return null;
-  return { queued, dead, oldestQueuedAgeMs: typeof seconds === "number" ? seconds * 1000 : null };
+  return {
+    queued,
+    dead,
+    inDoubt: typeof inDoubt === "number" ? inDoubt : 0,
+    oldestQueuedAgeMs: typeof seconds === "number" ? seconds * 1000 : null,
+  };
 }
+
+const NONE: KindStats = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
 
 function codeIn(value: unknown): string | null {
   return typeof value === "string" && /^[A-Za-z0-9_]{1,64}$/.test(value) ? value : null;

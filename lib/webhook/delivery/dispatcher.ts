@@ -8,6 +8,9 @@ const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
 
+/** What delivers each kind. */
+type Senders = Record<Exclude<OutboxKind, "comment">, Sender>;
+
 /**
  * Delivers the rows of the outbox: looks for them when told to, and once a second by itself.
  *
@@ -16,7 +19,7 @@ const PRUNE_MS = 60_000;
  *            waits two seconds at most for its own message, and not at all while no message can start.
  */
 export class Dispatcher {
-  readonly #senders: Record<OutboxKind, Sender>;
+  readonly #senders: Senders;
   readonly #state: Pick<State, "lead" | "prune">;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
@@ -27,7 +30,7 @@ export class Dispatcher {
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    makeSenders: (onFree: () => void) => Record<OutboxKind, Sender>,
+    makeSenders: (onFree: () => void) => Senders,
     dependencies: {
       state: Pick<State, "lead" | "prune">;
       log: Log;
@@ -50,7 +53,7 @@ export class Dispatcher {
   }
 
   get stops(): ChannelStops {
-    return { message: this.#senders.message.stoppedBy, issue: this.#senders.issue.stoppedBy };
+    return { message: this.#senders.message.stoppedBy, issue: this.#senders.issue.stoppedBy, comment: null };
   }
 
   /** Begins to deliver, first what earlier processes left. */
@@ -60,7 +63,7 @@ export class Dispatcher {
     void this.#keepLooking();
   }
 
-  inFlight(kind: OutboxKind, row: number): Promise<Settlement | null> | null {
+  inFlight(kind: keyof Senders, row: number): Promise<Settlement | null> | null {
     return this.#senders[kind].inFlight(row);
   }
 
@@ -88,7 +91,7 @@ export class Dispatcher {
     const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
     await issue.pump(
       { issueGraceMs },
-      (row) => row.ageMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint),
+      (row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint),
     );
   }
 

@@ -2,6 +2,7 @@ import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { IssueTracker } from "../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
+import type { DueRow } from "../state/contract.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue.ts";
 import { renderMessage } from "../texts/message-text.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
@@ -21,17 +22,24 @@ export function messageAttempt(dependencies: {
   phone: string;
 }): Attempt {
   const { gateway, findInstance, phone } = dependencies;
-  return async ({ alert, issueUrl }, signal) => {
+  return async ({ text }, signal) => {
     const instance = await findInstance(signal);
     if (instance.status !== "found")
       return retry(instance.code, { peerDown: true, stopsChannel: instance.stopsChannel });
-    const text = renderMessage(alert, { issueUrl });
-    const outcome = await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal);
+    const outcome = await gateway.sendText(
+      { instanceName: instance.name, number: phone, text: text ?? "" },
+      signal,
+    );
     const result = resultOf(outcome);
     // The instance may have been renamed or made anew since it was found.
     if (result.status === "retry" && result.code === "sem_instancia_gateway") instance.forget?.();
     return result;
   };
+}
+
+/** The message of an alert. */
+export function messageText({ alert, issueUrl }: DueRow): string {
+  return renderMessage(alert, { issueUrl });
 }
 
 /** Creates the issue of an alert; a repeated creation has the same id, by which the tracker knows it. */

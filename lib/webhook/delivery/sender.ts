@@ -16,8 +16,10 @@ import { Channel } from "./channel.ts";
 /** What a sender works with; `bucket` is absent where the peer's own answers set the pace. */
 export type SenderDependencies = {
   kind: OutboxKind;
-  state: Pick<State, "due" | "settle">;
+  state: Pick<State, "due" | "begin" | "settle">;
   attempt: Attempt;
+  /** The text that the first attempt of a row sends, and every other one. */
+  textOf: (row: DueRow) => string;
   /** How many rows may be on their way at once. */
   concurrency: number;
   bucket?: TokenBucket;
@@ -30,7 +32,8 @@ export type SenderDependencies = {
   onFree: () => void;
 };
 
-const SETTLE_AGAIN_MS = 1_000;
+const RECORD_AGAIN_MS = 1_000;
+const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
  * Delivers the rows of one kind, a few at once.
@@ -45,6 +48,8 @@ export class Sender {
   readonly #channel: Channel;
   readonly #flights = new Map<number, { fingerprint: string; ending: Promise<Settlement | null> }>();
   readonly #giveUp = new AbortController();
+  /** When this process tried each row last. */
+  readonly #triedAtMs = new Map<number, number>();
   #isOpen = true;
   #pumping: Promise<void> | null = null;
   #pumpAgain = false;
@@ -127,13 +132,54 @@ export class Sender {
   async #deliver(row: DueRow): Promise<Settlement | null> {
     const { monotonicMs, metrics, kind } = this.#dependencies;
     const startedMs = monotonicMs();
-    const result = await this.#try(row);
-    const ageMs = row.ageMs + (monotonicMs() - startedMs);
-    const settlement = this.#settlementOf(row, result, ageMs);
+    const text = this.#textOf(row);
+    if (text !== null && !(await this.#begin(row, text))) return null;
+    const result = text === null ? UNREADABLE : await this.#try({ ...row, text });
+    const ageMs = row.waitedMs + (monotonicMs() - startedMs);
+    const settlement = this.#settlementOf(row, result, this.#triedMs(row));
     if (!(await this.#record(row, settlement))) return null;
     this.#report(row, settlement, result);
     if (settlement.status === "delivered") metrics.sent(kind, ageMs);
     return settlement;
+  }
+
+  /** The text that every attempt of a row sends; null when none can be made. */
+  #textOf(row: DueRow): string | null {
+    const { textOf, log, kind } = this.#dependencies;
+    try {
+      return row.text ?? textOf(row);
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : typeof error;
+      log.error("An alert in the state cannot be used", { kind, row: row.id, cause });
+      return null;
+    }
+  }
+
+  /** Records that the attempt begins; false when it must not, or when that could not be recorded. */
+  async #begin(row: DueRow, text: string): Promise<boolean> {
+    const { state, log, kind, sleep } = this.#dependencies;
+    try {
+      return await state.begin(row.id, row.text === null ? { text } : null);
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : typeof error;
+      log.error("An attempt cannot be recorded, so it is not made", { kind, row: row.id, cause });
+      // Free again at once, the same row would be looked for without an end.
+      await sleep(RECORD_AGAIN_MS, this.#giveUp.signal).catch(() => {});
+      return false;
+    }
+  }
+
+  /**
+   * For how long a row was tried, this attempt included.
+   *
+   * Behaviour: the time from one attempt to the next counts when both are this process's, and no further back than to
+   *            where the channel was last found stopped.
+   */
+  #triedMs({ id, triedMs }: DueRow): number {
+    const now = this.#dependencies.monotonicMs();
+    const since = this.#triedAtMs.get(id) ?? now;
+    this.#triedAtMs.set(id, now);
+    return triedMs + Math.min(now - since, this.#channel.openMs);
   }
 
   /** One attempt; a row of which no text can be made is refused, so that it does not end the service. */
@@ -146,33 +192,24 @@ export class Sender {
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
       log.error("An alert in the state cannot be used", { kind, row: row.id, cause });
-      return { status: "refused", code: "alert_unreadable" };
+      return UNREADABLE;
     }
   }
 
-  #settlementOf(row: DueRow, result: AttemptResult, ageMs: number): Settlement {
+  #settlementOf(row: DueRow, result: AttemptResult, triedMs: number): Settlement {
     if (result.status === "delivered") return result;
     const { code } = result;
-    if (result.status === "refused" || this.#isOver(row, ageMs)) return { status: "dead", code };
+    if (result.status === "refused" || triedMs >= GIVE_UP_MS) return { status: "dead", code };
     const delayMs = result.stopsChannel
       ? 0
       : Math.max(backoffMs(row.attempts + 1, this.#dependencies.random), result.retryAfterMs ?? 0);
-    return { status: "retry", delayMs, code };
-  }
-
-  /**
-   * Whether a row is older than 24 hours.
-   *
-   * Behaviour: the time while the channel was stopped does not count, nor does the time before the row's first attempt
-   *            or before this process started, because whether the channel was stopped then is not known.
-   */
-  #isOver({ attempts }: DueRow, ageMs: number): boolean {
-    return attempts > 0 && Math.min(ageMs, this.#channel.openMs) >= GIVE_UP_MS;
+    return { status: "retry", delayMs, code, triedMs, isUnclear: false };
   }
 
   /** Records a result, again and again until it is on disk; false when the service stopped before that. */
   async #record(row: DueRow, settlement: Settlement): Promise<boolean> {
     const { state, log, kind, sleep } = this.#dependencies;
+    if (settlement.status !== "retry") this.#triedAtMs.delete(row.id);
     for (let tries = 1; ; tries += 1) {
       try {
         await state.settle(row.id, settlement);
@@ -188,7 +225,7 @@ export class Sender {
           });
         }
         if (!this.#isOpen || this.#giveUp.signal.aborted) return false;
-        await sleep(SETTLE_AGAIN_MS, this.#giveUp.signal).catch(() => {});
+        await sleep(RECORD_AGAIN_MS, this.#giveUp.signal).catch(() => {});
       }
     }
   }

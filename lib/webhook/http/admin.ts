@@ -58,7 +58,7 @@ function notThisHost(): Response {
 }
 
 async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {
-  const { message, issue, queuedBytes } = await inTime(state.stats());
+  const { message, issue, comment, queuedBytes, reserveBytes } = await inTime(state.stats());
   return {
     status: "ok",
     stopping: isStopping(),
@@ -66,14 +66,16 @@ async function health({ state, dispatcher, isStopping }: AdminParts): Promise<ob
     holds: dispatcher.stops,
     message: shown(message),
     issue: shown(issue),
+    comment: shown(comment),
     queuedBytes,
+    reserveBytes,
     movedAside: state.movedAside,
   };
 }
 
-function shown({ queued, dead, oldestQueuedAgeMs }: KindStats): object {
+function shown({ queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats): object {
   const oldestQueuedAgeSeconds = oldestQueuedAgeMs === null ? null : oldestQueuedAgeMs / 1_000;
-  return { queued, dead, oldestQueuedAgeSeconds };
+  return { queued, dead, inDoubt, oldestQueuedAgeSeconds };
 }
 
 async function readiness({ state, isStopping }: AdminParts): Promise<Response> {

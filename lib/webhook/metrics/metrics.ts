@@ -1,12 +1,11 @@
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
-import type { OutboxKind, OutboxStats } from "../state/contract.ts";
+import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 
-const KINDS: readonly OutboxKind[] = ["message", "issue"];
 /** What dashboards call the kinds. */
-const SHOWN: Record<OutboxKind, string> = { message: "whatsapp", issue: "issue" };
+const SHOWN: Record<OutboxKind, string> = { message: "whatsapp", issue: "issue", comment: "comment" };
 const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
@@ -34,7 +33,7 @@ export function createWebhookMetrics({ version }: { version: string }) {
   const totals = { accepted: 0, rejected: 0, duplicates: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
-  const kinds = { message: emptyKind(), issue: emptyKind() };
+  const kinds = { message: emptyKind(), issue: emptyKind(), comment: emptyKind() };
   return {
     request(status: number, durationMs: number): void {
       requests.set(status, (requests.get(status) ?? 0) + 1);
@@ -104,19 +103,19 @@ function requestFamilies(
 }
 
 function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
-  const failed = KINDS.flatMap((kind) =>
+  const failed = OUTBOX_KINDS.flatMap((kind) =>
     FAILURE_REASONS.map((reason) => ({
       labels: { kind: SHOWN[kind], reason },
       value: kinds[kind].failed[reason],
     })),
   );
-  const latency = KINDS.flatMap((kind) => kinds[kind].latencySeconds.samples({ kind: SHOWN[kind] }));
+  const latency = OUTBOX_KINDS.flatMap((kind) => kinds[kind].latencySeconds.samples({ kind: SHOWN[kind] }));
   const sent = perKind((kind) => kinds[kind].sent);
   const dead = perKind((kind) => kinds[kind].dead);
   return [
-    counter("sent_total", "Messages and issues that were delivered.", sent),
+    counter("sent_total", "Messages, issues and comments that were delivered.", sent),
     counter("failed_total", "Attempts that failed, by the class of the failure.", failed),
-    counter("dead_total", "Messages and issues that were given up.", dead),
+    counter("dead_total", "Messages, issues and comments that were given up.", dead),
     histogram("delivery_latency_seconds", "From acceptance to delivery.", latency),
   ];
 }
@@ -124,13 +123,21 @@ function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
 function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
   const queued = perKind((kind) => stats[kind].queued);
   const dead = perKind((kind) => stats[kind].dead);
+  const inDoubt = perKind((kind) => stats[kind].inDoubt);
   const oldest = perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000);
   const held = perKind((kind) => (stops[kind] === null ? 0 : 1));
+  const reserve = stats.reserveBytes === null ? [] : [{ value: stats.reserveBytes }];
   return [
     gauge("queued", "Rows of the outbox that wait to be delivered.", queued),
     gauge("dead", "Rows of the outbox that were given up and are kept.", dead),
+    gauge("in_doubt", "Rows that a peer may have taken, kept and not repeated.", inDoubt),
     gauge("oldest_undelivered_age_seconds", "Age of the oldest waiting row; 0 when none waits.", oldest),
     gauge("held", "Whether a peer refuses us, so that its rows wait.", held),
+    gauge(
+      "reserve_bytes",
+      "What the state keeps for a full disk; absent where it is in a database.",
+      reserve,
+    ),
   ];
 }
 
@@ -144,7 +151,7 @@ function processFamilies({ isLeading, movedAside }: WebhookNow, version: string)
 }
 
 function perKind(count: (kind: OutboxKind) => number): MetricSample[] {
-  return KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: count(kind) }));
+  return OUTBOX_KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: count(kind) }));
 }
 
 function flag(isSet: boolean): MetricSample {

@@ -1,5 +1,7 @@
 /** What both stores keep of an alert, and read back. */
+import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
+import type { ShownAlert } from "./contract.ts";
 
 /** The dedup's key of a fingerprint's issue. */
 export function issueKey(fingerprint: string): string {
@@ -25,8 +27,22 @@ export function isUrgent(alert: Alert): boolean {
   return priorityOf(alert) === 0 || alert.labels.via === "other";
 }
 
+/** The code of a comment whose issue was given up. */
+export const ISSUE_GIVEN_UP = "issue_given_up";
+
+const LONGEST_SHOWN = 200;
+
+/** What is kept of a delivered alert, its texts cut to 200 characters. */
+export function shownAlert(alert: Alert): ShownAlert {
+  const { name, status, firing, severity, squad } = alert;
+  const cut = (text: string | null) => text?.slice(0, LONGEST_SHOWN) ?? null;
+  const about = aboutAlert(alert).slice(0, LONGEST_SHOWN);
+  return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about };
+}
+
 /** The alert of a row's text, or null when the text is none: a damaged row must not end the service. */
-export function storedAlert(text: string): Alert | null {
+export function storedAlert(text: string | null): Alert | null {
+  if (text === null) return null;
   try {
     const alert = JSON.parse(text) as Partial<Alert> | null;
     return typeof alert?.fingerprint === "string" ? (alert as Alert) : null;

@@ -16,7 +16,7 @@ function intakeThatTells(onDecided: () => void): Intake {
         return requests.map((alerts) => ({
           accepted: alerts.map((alert) => {
             row += 1;
-            return { alert, messageRow: row, issue: { status: "not_firing" } };
+            return { alert, messageRow: row, isRepeat: false, issue: { status: "not_firing" } };
           }),
         }));
       },

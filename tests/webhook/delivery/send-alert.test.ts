@@ -12,9 +12,16 @@ const ROW = {
   kind: "message" as const,
   alert: alertWith(),
   attempts: 0,
-  ageMs: 0,
+  waitedMs: 0,
+  triedMs: 0,
+  isRepeat: false,
   claimedAtMs: null,
   issueUrl: null,
+  text: "text",
+  isUnsettled: false,
+  unclear: 0,
+  firstBegunAtMs: null,
+  members: [],
 };
 
 let gateway: Gateway;

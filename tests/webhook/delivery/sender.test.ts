@@ -18,9 +18,11 @@ test("a look asked for in the instant in which another ends is not lost", async 
         if (looks === 1) void rows.then(() => queueMicrotask(() => void sender.pump({ issueGraceMs: 0 })));
         return rows;
       },
+      begin: async () => true,
       settle: () => Promise.reject(new Error("Nothing is delivered here")),
     },
     attempt: () => Promise.reject(new Error("Nothing is delivered here")),
+    textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
@@ -49,9 +51,11 @@ test("a stopped channel is logged with its cause, once a reason, and opens after
     kind: "message",
     state: {
       due: async () => [dueRow],
+      begin: async () => true,
       settle: async () => void stops.push(sender.stoppedBy),
     },
     attempt: async () => results.shift()!,
+    textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: {
@@ -129,11 +133,13 @@ function play(results: AttemptResult[]) {
     kind: "message",
     state: {
       due: async () => [dueRow],
+      begin: async () => true,
       async settle(_row, settlement) {
         settled = settlement;
       },
     },
     attempt: async () => results.shift()!,
+    textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
@@ -161,7 +167,14 @@ const dueRow: DueRow = {
   kind: "message",
   alert: alertWith(),
   attempts: 0,
-  ageMs: 0,
+  waitedMs: 0,
+  triedMs: 0,
+  isRepeat: false,
   claimedAtMs: null,
   issueUrl: null,
+  text: null,
+  isUnsettled: false,
+  unclear: 0,
+  firstBegunAtMs: null,
+  members: [],
 };

@@ -5,14 +5,20 @@ import { silentLog } from "../../support/silent-log.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 
 const stats = {
-  message: { queued: 2, dead: 1, oldestQueuedAgeMs: 1_500 },
-  issue: { queued: 0, dead: 0, oldestQueuedAgeMs: null },
+  message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeMs: 1_500 },
+  issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+  comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
   queuedBytes: 700,
+  oldestCriticalAgeMs: null,
+  reserveBytes: 4_096,
 };
 
 function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolean } = {}) {
   const state = { stats: async () => stats, check: async () => {}, movedAside: null, ...more.state };
-  const dispatcher = { isLeading: true, stops: { message: "gateway_unauthorized", issue: null } };
+  const dispatcher = {
+    isLeading: true,
+    stops: { message: "gateway_unauthorized", issue: null, comment: null },
+  };
   const metrics = createWebhookMetrics({ version: "1" });
   const app = createAdminApp({
     state,
@@ -37,10 +43,12 @@ describe("createAdminApp()", () => {
       status: "ok",
       stopping: false,
       leading: true,
-      holds: { message: "gateway_unauthorized", issue: null },
-      message: { queued: 2, dead: 1, oldestQueuedAgeSeconds: 1.5 },
-      issue: { queued: 0, dead: 0, oldestQueuedAgeSeconds: null },
+      holds: { message: "gateway_unauthorized", issue: null, comment: null },
+      message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeSeconds: 1.5 },
+      issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null },
+      comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null },
       queuedBytes: 700,
+      reserveBytes: 4_096,
       movedAside: "/var/lib/opsctl/state.db.1",
     });
   });

@@ -7,11 +7,15 @@ import { findPromtool } from "../../support/promtool.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 
 const NOTHING: OutboxStats = {
-  message: { queued: 0, dead: 0, oldestQueuedAgeMs: null },
-  issue: { queued: 0, dead: 0, oldestQueuedAgeMs: null },
+  message: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+  issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+  comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
   queuedBytes: 0,
+  oldestCriticalAgeMs: null,
+  reserveBytes: 0,
 };
-const QUIET = { stats: NOTHING, stops: { message: null, issue: null }, isLeading: false, movedAside: false };
+const OPEN = { message: null, issue: null, comment: null };
+const QUIET = { stats: NOTHING, stops: OPEN, isLeading: false, movedAside: false };
 
 /** Every sample as `name{labels}`, with its value. */
 function samplesOf(text: string): Record<string, number> {
@@ -45,8 +49,10 @@ describe("createWebhookMetrics()", () => {
       "delivery_latency_seconds histogram",
       "queued gauge",
       "dead gauge",
+      "in_doubt gauge",
       "oldest_undelivered_age_seconds gauge",
       "held gauge",
+      "reserve_bytes gauge",
       "leading gauge",
       "state_moved_aside gauge",
       "build_info gauge",
@@ -65,8 +71,8 @@ describe("createWebhookMetrics()", () => {
     metrics.failed("message", "gateway_unreachable");
     metrics.failed("issue", "never heard of");
     metrics.dead("issue");
-    const stats = { ...NOTHING, message: { queued: 5, dead: 2, oldestQueuedAgeMs: 90_500 } };
-    const stops = { message: "gateway_unauthorized", issue: null };
+    const stats = { ...NOTHING, message: { queued: 5, dead: 2, inDoubt: 1, oldestQueuedAgeMs: 90_500 } };
+    const stops = { ...OPEN, message: "gateway_unauthorized" };
     const after = samplesOf(metrics.render({ stats, stops, isLeading: true, movedAside: true }));
     expect(Object.keys(after)).toEqual(before);
     expect(after).toMatchObject({
@@ -86,6 +92,8 @@ describe("createWebhookMetrics()", () => {
       "dead_total{kind=issue}": 1,
       "queued{kind=whatsapp}": 5,
       "dead{kind=whatsapp}": 2,
+      "in_doubt{kind=whatsapp}": 1,
+      "in_doubt{kind=comment}": 0,
       "oldest_undelivered_age_seconds{kind=whatsapp}": 90.5,
       "oldest_undelivered_age_seconds{kind=issue}": 0,
       "held{kind=whatsapp}": 1,
@@ -98,7 +106,7 @@ describe("createWebhookMetrics()", () => {
   const promtool = findPromtool();
   test(`passes promtool's own check${promtool === null ? ": NOT TRIED, no promtool can be had here" : ""}`, () => {
     const text = createWebhookMetrics({ version: "1" }).render(QUIET);
-    expect(parsePrometheus(text)).toHaveLength(16);
+    expect(parsePrometheus(text)).toHaveLength(18);
     if (promtool === null) return;
     const { status, stderr, stdout } = spawnSync(promtool, ["check", "metrics"], {
       input: text,

@@ -84,7 +84,7 @@ describe("a gateway behind which", () => {
       expect(service.tracker.issues).toHaveLength(3);
       expect(await holdShown()).toEqual({
         status: "ok",
-        holds: { message: code, issue: null },
+        holds: { message: code, issue: null, comment: null },
         held: "1",
       });
       const failed = new RegExp(
@@ -97,7 +97,10 @@ describe("a gateway behind which", () => {
       await until("all are sent", () => service.gateway.accepted.length === 3);
       await until("none waits", async () => (await stats()).queued === 0);
       expect(service.gateway.accepted).toHaveLength(3);
-      expect(await holdShown()).toMatchObject({ holds: { message: null, issue: null }, held: "0" });
+      expect(await holdShown()).toMatchObject({
+        holds: { message: null, issue: null, comment: null },
+        held: "0",
+      });
     },
   );
 

@@ -96,7 +96,7 @@ async function deliverAndSay(): Promise<void> {
   say(await state.listDead());
   say(await state.retryDead(null));
   say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
-  await state.settle(message, { status: "retry", delayMs: 1, code: "timeout" });
+  await state.settle(message, { status: "retry", delayMs: 1, code: "timeout", triedMs: 0, isUnclear: false });
   say((await acceptAll(state, sampleAlert()))[0]?.issue);
   say([await state.lead(), await state.stats(), await state.latest("f1")]);
   await state.prune();

@@ -24,13 +24,21 @@ function listTests(fixture: () => StateFixture): void {
   test("listDead() names what was given up and why, without the alert's text", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert({ name: null }));
-    await state.settle(accepted!.messageRow, { status: "retry", delayMs: 0, code: "timeout" });
+    await state.settle(accepted!.messageRow, {
+      status: "retry",
+      delayMs: 0,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     await setClock(START_MS + DAY_MS);
     await state.settle(accepted!.messageRow, DEAD);
     expect(await state.listDead()).toEqual([
       {
         id: accepted!.messageRow,
         kind: "message",
+        status: "dead",
+        digest: null,
         alertname: null,
         fingerprint: "f1",
         squad: "infra",
@@ -58,11 +66,17 @@ function listTests(fixture: () => StateFixture): void {
 }
 
 function revivalTests(fixture: () => StateFixture): void {
-  test("retryDead() makes a row due at once, with its text, its attempts and its age anew", async () => {
+  test("retryDead() makes a row due at once, with its alert, its attempts and the time that it waits anew", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert());
     const row = accepted!.messageRow;
-    await state.settle(row, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(row, {
+      status: "retry",
+      delayMs: MINUTE_MS,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     await setClock(START_MS + DAY_MS);
     await state.settle(row, DEAD);
     expect(await dueIds(state, "message")).toEqual([]);
@@ -70,9 +84,15 @@ function revivalTests(fixture: () => StateFixture): void {
     expect(await state.retryDead([row])).toBe(1);
     expect(await state.retryDead([row])).toBe(0);
     const [due] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(due).toMatchObject({ id: row, attempts: 0, ageMs: 0, alert: resolvedAlert() });
+    expect(due).toMatchObject({
+      id: row,
+      attempts: 0,
+      waitedMs: 2 * DAY_MS,
+      triedMs: 0,
+      alert: resolvedAlert(),
+    });
     expect(await state.listDead()).toEqual([]);
-    expect((await state.stats()).message).toEqual({ queued: 1, dead: 0, oldestQueuedAgeMs: 0 });
+    expect((await state.stats()).message).toEqual({ queued: 1, dead: 0, inDoubt: 0, oldestQueuedAgeMs: 0 });
   });
 
   test("retryDead() revives those that were named, or all; the revived are the oldest of their fingerprint", async () => {

@@ -8,6 +8,7 @@ import {
   dueIds,
   issueRowOf,
   MINUTE_MS,
+  retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
@@ -31,7 +32,13 @@ function turnTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "message")).toEqual([a1, b1]);
     expect(await dueIds(state, "message", { except: [a1] })).toEqual([b1]);
     expect(await dueIds(state, "message", { limit: 1 })).toEqual([a1]);
-    await state.settle(a1, { status: "retry", delayMs: SECOND_MS, code: "timeout" });
+    await state.settle(a1, {
+      status: "retry",
+      delayMs: SECOND_MS,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     expect(await dueIds(state, "message")).toEqual([b1]);
     await state.settle(a1, DELIVERED);
     expect(await dueIds(state, "message")).toEqual([a2, b1]);
@@ -39,28 +46,34 @@ function turnTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "message")).toEqual([b1, a3]);
   });
 
-  test("critical alerts come first, then whatever came first", async () => {
+  test("critical alerts come first, then high ones, then warnings, then the rest, each in order of arrival", async () => {
     const { state } = fixture();
-    const severities = ["warning", "critical", null, "critical", "Critical"];
+    const severities = ["warning", "critical", null, "high", "CRITICAL", "info", "Warning", " High "];
     const accepted = await acceptAll(
       state,
       ...severities.map((severity, index) => sampleAlert({ severity, fingerprint: `f${index}` })),
     );
-    const inOrder = [1, 3, 0, 2, 4].map((index) => accepted[index]!);
+    const inOrder = [1, 4, 3, 7, 0, 6, 2, 5].map((index) => accepted[index]!);
     expect(await dueIds(state, "message")).toEqual(inOrder.map(({ messageRow }) => messageRow));
     expect(await dueIds(state, "issue")).toEqual(inOrder.map(issueRowOf));
     expect(await dueIds(state, "message", { limit: 3 })).toHaveLength(3);
   });
 
-  test("a row that failed waits its time, to the millisecond, and counts its attempts and its age", async () => {
+  test("a row that failed waits its time, to the millisecond, and counts its attempts and how long it waits", async () => {
     const { state, setClock } = fixture();
     const [{ messageRow } = { messageRow: 0 }] = await acceptAll(state, resolvedAlert());
-    await state.settle(messageRow, { status: "retry", delayMs: 5 * SECOND_MS, code: "timeout" });
+    await state.settle(messageRow, {
+      status: "retry",
+      delayMs: 5 * SECOND_MS,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
     await setClock(START_MS + 5 * SECOND_MS);
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(row).toMatchObject({ id: messageRow, attempts: 1, ageMs: 5 * SECOND_MS });
+    expect(row).toMatchObject({ id: messageRow, attempts: 1, waitedMs: 5 * SECOND_MS });
     expect(await state.latest("f1")).toEqual({
       message: { status: "queued", attempts: 1, code: "timeout", reference: null, url: null },
     });
@@ -69,10 +82,16 @@ function turnTests(fixture: () => StateFixture): void {
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
-    await state.settle(accepted!.messageRow, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(accepted!.messageRow, {
+      status: "retry",
+      delayMs: MINUTE_MS,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     await setClock(START_MS - DAY_MS);
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(row).toMatchObject({ id: accepted!.messageRow, ageMs: 0 });
+    expect(row).toMatchObject({ id: accepted!.messageRow, waitedMs: 0 });
     expect((await state.stats()).message.oldestQueuedAgeMs).toBe(0);
     expect(await dueIds(state, "issue", { issueGraceMs: 2 * SECOND_MS })).toEqual([issueRowOf(accepted!)]);
   });
@@ -90,7 +109,13 @@ function graceTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "issue", GRACE)).toEqual([]);
     const [sent, failing, dead] = accepted.map(({ messageRow }) => messageRow) as [number, number, number];
     await state.settle(sent, DELIVERED);
-    await state.settle(failing, { status: "retry", delayMs: MINUTE_MS, code: "timeout" });
+    await state.settle(failing, {
+      status: "retry",
+      delayMs: MINUTE_MS,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     await state.settle(dead, { status: "dead", code: "refused" });
     expect(await dueIds(state, "issue", GRACE)).toEqual(accepted.slice(0, 3).map(issueRowOf));
   });
@@ -119,7 +144,7 @@ function settleTests(fixture: () => StateFixture): void {
     for (const late of [
       DELIVERED,
       { status: "dead", code: "late" },
-      { status: "retry", delayMs: 0, code: "late" },
+      { status: "retry", delayMs: 0, code: "late", triedMs: 0, isUnclear: false },
     ] as const)
       await state.settle(row, late);
     expect((await state.latest("f1")).issue).toEqual({
@@ -144,16 +169,24 @@ function settleTests(fixture: () => StateFixture): void {
     expect(await state.latest("f1")).toEqual({ message: queued, issue: queued });
   });
 
-  test("deliveredWithin() counts what went out lately, of one kind", async () => {
+  test("begunWithin() counts the attempts that began lately, of one kind, and none ahead of the clock", async () => {
     const { state, setClock } = fixture();
-    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert());
-    await state.settle(first!.messageRow, DELIVERED);
-    await state.settle(issueRowOf(first!), DELIVERED);
+    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
+    await state.begin(first!.messageRow, { text: "1" });
+    await state.begin(issueRowOf(first!), { text: "" });
     await setClock(START_MS + 10 * SECOND_MS);
+    await state.begin(second!.messageRow, { text: "2" });
+    await state.settle(second!.messageRow, retryAfter(0));
+    await state.begin(second!.messageRow, null);
     await state.settle(second!.messageRow, DELIVERED);
-    expect(await state.deliveredWithin("message", 20 * SECOND_MS)).toBe(2);
-    expect(await state.deliveredWithin("message", 10 * SECOND_MS)).toBe(1);
-    expect(await state.deliveredWithin("issue", 20 * SECOND_MS)).toBe(1);
+    expect(await state.begunWithin("message", 20 * SECOND_MS)).toBe(3);
+    expect(await state.begunWithin("message", 10 * SECOND_MS)).toBe(2);
+    expect(await state.begunWithin("issue", 20 * SECOND_MS)).toBe(1);
+    await state.prune();
+    const other = await fixture().another();
+    expect(await other.begunWithin("message", 3_600 * SECOND_MS)).toBe(3);
+    await setClock(START_MS);
+    expect(await other.begunWithin("message", 20 * SECOND_MS)).toBe(1);
   });
 
   test("stats() counts what waits and what was given up", async () => {
@@ -165,9 +198,13 @@ function settleTests(fixture: () => StateFixture): void {
     await state.settle(issueRowOf(second!), { status: "dead", code: "refused" });
     await setClock(START_MS + SECOND_MS);
     await acceptAll(state, resolvedAlert());
+    const { reserveBytes: reserve } = await state.stats();
     expect(await state.stats()).toEqual({
-      message: { queued: 2, dead: 0, oldestQueuedAgeMs: SECOND_MS },
-      issue: { queued: 1, dead: 1, oldestQueuedAgeMs: SECOND_MS },
+      message: { queued: 2, dead: 0, inDoubt: 0, oldestQueuedAgeMs: SECOND_MS },
+      issue: { queued: 1, dead: 1, inDoubt: 0, oldestQueuedAgeMs: SECOND_MS },
+      comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+      oldestCriticalAgeMs: null,
+      reserveBytes: reserve,
       queuedBytes: 2 * bytes + Buffer.byteLength(JSON.stringify(resolvedAlert())),
     });
   });

@@ -4,6 +4,7 @@ import type {
   DueQuery,
   OutboxKind,
   OutboxLimits,
+  Settlement,
   State,
 } from "../../../lib/webhook/state/contract.ts";
 
@@ -18,8 +19,11 @@ export type StateFixture = {
   close(): Promise<void>;
 };
 
-/** Opens a fixture; without `limits`, with the default ones. */
-export type OpenStateFixture = (options?: { limits?: OutboxLimits }) => Promise<StateFixture>;
+/** Opens a fixture; without `limits`, with the default ones, and without `comments`, with none. */
+export type OpenStateFixture = (options?: {
+  limits?: OutboxLimits;
+  comments?: boolean;
+}) => Promise<StateFixture>;
 
 /** Where the clock of a new fixture stands: within a second, because boundaries are exact to the millisecond. */
 export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
@@ -53,3 +57,11 @@ export function issueRowOf({ issue }: AcceptedAlert): number {
 
 /** A delivery that left neither reference nor link. */
 export const DELIVERED = { status: "delivered", reference: null, url: null } as const;
+
+/** A failed attempt, clear unless told otherwise; `delayMs` until the next one. */
+export function retryAfter(
+  delayMs: number,
+  changes: { code?: string; triedMs?: number; isUnclear?: boolean } = {},
+): Settlement {
+  return { status: "retry", delayMs, code: "timeout", triedMs: 0, isUnclear: false, ...changes };
+}

@@ -42,7 +42,9 @@ const settlements: fc.Arbitrary<Settlement> = fc.oneof(
   fc.constant<Settlement>({ status: "dead", code: "refused" }),
   fc
     .integer({ min: 0, max: 9 })
-    .map((delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout" })),
+    .map(
+      (delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout", triedMs: 0, isUnclear: false }),
+    ),
 );
 const dueSteps = fc.record({
   do: fc.constant("due" as const),

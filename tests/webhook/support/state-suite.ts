@@ -48,7 +48,13 @@ function acceptTests(fixture: () => StateFixture): void {
     expect(accepted?.alert).toEqual(alert);
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
     expect(JSON.stringify(row?.alert)).toBe(JSON.stringify(alert));
-    expect(row).toMatchObject({ kind: "message", attempts: 0, ageMs: 0, claimedAtMs: null, issueUrl: null });
+    expect(row).toMatchObject({
+      kind: "message",
+      attempts: 0,
+      waitedMs: 0,
+      claimedAtMs: null,
+      issueUrl: null,
+    });
     expect(row?.id).toBe(accepted?.messageRow as number);
   });
 
@@ -127,7 +133,7 @@ function issueTests(fixture: () => StateFixture): void {
     const { state } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
-    await state.settle(row, { status: "retry", delayMs: 0, code: "timeout" });
+    await state.settle(row, { status: "retry", delayMs: 0, code: "timeout", triedMs: 0, isUnclear: false });
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
     await state.settle(row, { status: "dead", code: "refused" });
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
@@ -204,7 +210,7 @@ function limitTests(open: OpenStateFixture): void {
 
   test("refuses beyond its bytes, and knows within seconds what another process left or took", async () => {
     const size = JSON.stringify(resolvedAlert()).length;
-    const fixture = await open({ limits: { rows: 100, bytes: 2 * size } });
+    const fixture = await open({ limits: { rows: 100, bytes: Math.floor(2.5 * size) } });
     try {
       const { state, setClock } = fixture;
       const other = await fixture.another();

@@ -10,7 +10,7 @@ import { type Outbox, outboxOn } from "./outbox/outbox.ts";
 const MEND_AT_START_MS = 2_000;
 const MEND_AGAIN_MS = 5_000;
 
-type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; log: Log };
+type Options = { directory: string; nowMs: () => number; limits: OutboxLimits; comments: boolean; log: Log };
 
 /**
  * The outbox in its file.
@@ -86,12 +86,12 @@ export class OutboxFile {
   }
 
   #open(mendWaitMs: number): [StateFile, Outbox, FileWatch] {
-    const { nowMs, limits } = this.#options;
+    const { nowMs } = this.#options;
     this.#triedAtMs = nowMs();
     const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
     this.#movedAside = file.movedAside ?? this.#movedAside;
     try {
-      return [file, outboxOn(file.db, { nowMs, limits }), watchFile(this.#path)];
+      return [file, outboxOn(file.db, this.#options), watchFile(this.#path)];
     } catch (error) {
       file.close();
       throw error;

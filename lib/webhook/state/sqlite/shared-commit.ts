@@ -1,40 +1,59 @@
 import type { Alert } from "../../alert/alert.ts";
-import type { AcceptOutcome, Settlement } from "../contract.ts";
-import type { Settled } from "./outbox/settle.ts";
+import type { AcceptOutcome, Begun, Settlement } from "../contract.ts";
+import type { Outbox } from "./outbox/outbox.ts";
 import type { OutboxFile } from "./outbox-file.ts";
 
-type WaitingSettlement = Settled & { resolve: () => void; reject: (error: unknown) => void };
+type WaitingChange = {
+  change: (outbox: Outbox) => unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+};
 
 /**
- * Commits settlements together with the requests that are accepted next.
+ * Commits what begins and ends together with the requests that are accepted next.
  *
- * Behaviour: a settlement waits for the next `accept`, at the latest until the end of this turn of the event loop, and
+ * Behaviour: a change waits for the next `accept`, at the latest until the end of this turn of the event loop, and
  *            resolves or rejects with its commit.
  */
 export class SharedCommit {
   readonly #file: OutboxFile;
-  #waiting: WaitingSettlement[] = [];
+  #waiting: WaitingChange[] = [];
 
   constructor(file: OutboxFile) {
     this.#file = file;
   }
 
-  /** Errors: those of SQLite and of the file; then nothing was accepted and nothing settled. */
+  /** Errors: those of SQLite and of the file; then nothing was accepted and nothing changed. */
   accept(requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
-    const settled = this.#waiting.splice(0);
+    const waiting = this.#waiting.splice(0);
     try {
-      const outcomes = this.#file.use((outbox) => outbox.write(settled, requests));
-      for (const { resolve } of settled) resolve();
+      const { results, outcomes } = this.#file.use((outbox) => {
+        const changes = waiting.map(
+          ({ change }) =>
+            () =>
+              change(outbox),
+        );
+        return outbox.write(changes, requests);
+      });
+      for (const [at, { resolve }] of waiting.entries()) resolve(results[at]);
       return outcomes;
     } catch (error) {
-      for (const { reject } of settled) reject(error);
+      for (const { reject } of waiting) reject(error);
       throw error;
     }
   }
 
+  begin(row: number, begun: Begun | null): Promise<boolean> {
+    return this.#change((outbox) => outbox.begin(row, begun));
+  }
+
   settle(row: number, settlement: Settlement): Promise<void> {
+    return this.#change((outbox) => outbox.settle(row, settlement));
+  }
+
+  #change<T>(change: (outbox: Outbox) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ row, settlement, resolve, reject });
+      this.#waiting.push({ change, resolve: resolve as (result: unknown) => void, reject });
       if (this.#waiting.length === 1) setImmediate(() => this.#commitWaiting());
     });
   }
@@ -44,7 +63,7 @@ export class SharedCommit {
     try {
       this.accept([]);
     } catch {
-      // Each settlement has been rejected with it.
+      // Each change has been rejected with it.
     }
   }
 }

@@ -4,16 +4,17 @@ import type { Log } from "../../../platform/log/log.ts";
 import { type DueRow, OUTBOX_LIMITS, type OutboxLimits, type State } from "../contract.ts";
 import { RefusalLog } from "../refusal-log.ts";
 import { dispatcherLockPath, openStateFile } from "./file/open.ts";
-import type { UnreadableRow } from "./outbox/due.ts";
 import type { Outbox } from "./outbox/outbox.ts";
+import type { UnreadableRow } from "./outbox/read-row.ts";
 import { OutboxFile } from "./outbox-file.ts";
 import { SharedCommit } from "./shared-commit.ts";
 
-/** Where the state is, its clock, and how much may wait in it. */
+/** Where the state is, its clock, how much may wait in it, and whether the end of an alert is told on its issue: no, unless told so. */
 export type SqliteStateOptions = {
   directory: string;
   nowMs: () => number;
   limits?: OutboxLimits;
+  comments?: boolean;
   log: Log;
 };
 
@@ -26,21 +27,25 @@ export type SqliteStateOptions = {
  * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteState(options: SqliteStateOptions): Promise<State> {
-  const { directory, log, limits = OUTBOX_LIMITS } = options;
-  const file = new OutboxFile({ ...options, limits });
+  const { directory, log, limits = OUTBOX_LIMITS, comments = false } = options;
+  const file = new OutboxFile({ ...options, limits, comments });
   const commit = new SharedCommit(file);
   let lock: FileLock | null = null;
   return {
     accept: acceptor(commit, log),
+    begin: (row, begun) => commit.begin(row, begun),
+    settle: (row, settlement) => commit.settle(row, settlement),
     due: async (kind, query) =>
       file.use((outbox) => withoutUnreadable(outbox.due(kind, query), { outbox, log })),
-    settle: (row, settlement) => commit.settle(row, settlement),
-    stats: async () => file.use((outbox) => outbox.reads.stats()),
-    listDead: async () => file.use((outbox) => outbox.dead.list()),
+    digestible: async (except) =>
+      file.use((outbox) => withoutUnreadable(outbox.digestible(except), { outbox, log })),
+    ...readsOf(file),
     retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),
     dropDead: (rows) => file.useAsync((outbox) => outbox.dead.drop(rows)),
-    deliveredWithin: async (kind, ms) => file.use((outbox) => outbox.reads.deliveredWithin(kind, ms)),
-    latest: async (fingerprint) => file.use((outbox) => outbox.reads.latest(fingerprint)),
+    dropQueued: (rows) => file.useAsync((outbox) => outbox.queued.drop(rows)),
+    hold: async (kind, code) => file.use((outbox) => outbox.holds.set(kind, code)),
+    recordEmailed: async (rows) => file.use((outbox) => outbox.secondChannel.recordEmailed(rows)),
+    recordDetourTold: async (told) => file.use((outbox) => outbox.secondChannel.recordTold(told)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
     async lead() {
       lock ??= tryFileLock(dispatcherLockPath(directory));
@@ -55,6 +60,31 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
       lock?.release();
       lock = null;
     },
+  };
+}
+
+type Reads =
+  | ("waitingMessages" | "heldReferences" | "stats" | "listDead" | "listQueued" | "begunWithin" | "latest")
+  | ("deliveredBetween" | "holds" | "unheard" | "detour" | "recent" | "hourly");
+
+/** What changes nothing. */
+function readsOf(file: OutboxFile): Pick<State, Reads> {
+  return {
+    waitingMessages: async () => file.use(({ reads }) => reads.waitingMessages()),
+    heldReferences: async (kind, references) =>
+      file.use(({ reads }) => reads.heldReferences(kind, references)),
+    stats: async () => file.use((outbox) => outbox.stats()),
+    listDead: async () => file.use((outbox) => outbox.dead.list()),
+    listQueued: async (limit) => file.use((outbox) => outbox.queued.list(limit)),
+    begunWithin: async (kind, ms) => file.use(({ reads }) => reads.begunWithin(kind, ms)),
+    latest: async (fingerprint) => file.use(({ reads }) => reads.latest(fingerprint)),
+    deliveredBetween: async (newerThanMs, olderThanMs) =>
+      file.use(({ reads }) => reads.deliveredBetween(newerThanMs, olderThanMs)),
+    holds: async () => file.use((outbox) => outbox.holds.all()),
+    unheard: async (waitedMs) => file.use((outbox) => outbox.secondChannel.unheard(waitedMs)),
+    detour: async () => file.use((outbox) => outbox.secondChannel.detour()),
+    recent: async (limit) => file.use((outbox) => outbox.recent(limit)),
+    hourly: async (hours) => file.use((outbox) => outbox.hourly(hours)),
   };
 }
 
@@ -80,7 +110,8 @@ function withoutUnreadable(
   return rows.filter((row): row is DueRow => {
     if (!("unreadable" in row)) return true;
     log.error("An alert in the state cannot be read", { row: row.unreadable });
-    outbox.write([{ row: row.unreadable, settlement: { status: "dead", code: "alert_unreadable" } }], []);
+    const dead = { status: "dead", code: "alert_unreadable" } as const;
+    outbox.write([() => outbox.settle(row.unreadable, dead)], []);
     return false;
   });
 }
@@ -91,7 +122,7 @@ function withoutUnreadable(
  * Errors: STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteDedup(
-  options: Omit<SqliteStateOptions, "limits">,
+  options: Omit<SqliteStateOptions, "limits" | "comments">,
 ): Promise<{ dedup: SqliteDedup; close(): void }> {
   const file = openStateFile({ ...options, isChecked: false, mendWaitMs: 0 });
   return { dedup: sqliteDedup(file.db, options.nowMs), close: file.close };

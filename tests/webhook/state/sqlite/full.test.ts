@@ -86,7 +86,13 @@ describe("openSqliteState()", () => {
     const [first] = await acceptAll(state, ...request("first"));
     failOn("poison", "raise(abort, 'refused')");
     failOn("failure", "json('this is none')");
-    const settled = state.settle(first!.messageRow, { status: "retry", delayMs: 0, code: "timeout" });
+    const settled = state.settle(first!.messageRow, {
+      status: "retry",
+      delayMs: 0,
+      code: "timeout",
+      triedMs: 0,
+      isUnclear: false,
+    });
     const requests = ["a", "poison", "failure", "b"].map((fingerprint) => request(fingerprint));
     const refused = { refused: "state_unavailable" };
     expect(await state.accept(requests)).toMatchObject([{ accepted: [{}] }, refused, refused, refused]);

@@ -29,7 +29,7 @@ const settlement = fc.constantFrom<Settlement>(
   DELIVERED,
   { status: "dead", code: "refused" },
   { status: "dead", code: "timeout" },
-  { status: "retry", delayMs: 5, code: "timeout" },
+  { status: "retry", delayMs: 5, code: "timeout", triedMs: 0, isUnclear: false },
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
   {

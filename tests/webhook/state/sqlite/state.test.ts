@@ -9,7 +9,7 @@ import { stateSuite } from "../../support/state-suite.ts";
 
 stateSuite("openSqliteState()", openFixture);
 
-async function openFixture({ limits }: Parameters<OpenStateFixture>[0] = {}) {
+async function openFixture({ limits, comments = false }: Parameters<OpenStateFixture>[0] = {}) {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
   const states: State[] = [];
   let clockMs = START_MS;
@@ -18,6 +18,7 @@ async function openFixture({ limits }: Parameters<OpenStateFixture>[0] = {}) {
       directory,
       nowMs: () => clockMs,
       log: silentLog,
+      comments,
       ...(limits && { limits }),
     });
     states.push(state);

@@ -15,8 +15,8 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { judgeOwnFile } from "../../../../platform/files/own-file.ts";
 import { isRefusedRow, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import { readableClaims, readableRows } from "./salvage.ts";
-import { ensureSchema, OUTBOX_COLUMNS } from "./schema.ts";
+import { columnsOf, readableClaims, readableRows, readableTable } from "./salvage.ts";
+import { ensureSchema, OUTBOX_COLUMNS, OUTBOX_COLUMNS_2, RANK_ROWS } from "./schema.ts";
 
 /** The mended file before it is renamed; while it exists, the file at `path` is the damaged one. */
 export function mendedPath(path: string): string {
@@ -94,26 +94,50 @@ function padToSize(path: string): void {
 const LARGEST_FILE = 2 ** 36;
 
 function carryOver(damaged: DatabaseSync | null, fresh: DatabaseSync): Kept {
-  const outbox = insertInto(fresh, "outbox", OUTBOX_COLUMNS);
+  const isOlder = !isOfVersion3(damaged);
+  const columns = isOlder ? OUTBOX_COLUMNS_2 : OUTBOX_COLUMNS;
+  const outbox = insertInto(fresh, "outbox", columns);
   const dedup = insertInto(fresh, "dedup", CLAIM_COLUMNS);
   const kept = { rowsKept: 0, rowsUnreadable: 0, claimsKept: 0 };
   if (damaged === null) return kept;
   fresh.exec("begin immediate");
-  for (const row of readableRows(damaged, OUTBOX_COLUMNS)) {
+  for (const row of readableRows(damaged, columns)) {
     if (row !== null && isWhole(row) && outbox(row)) kept.rowsKept += 1;
     else kept.rowsUnreadable += 1;
   }
   for (const claim of readableClaims(damaged, CLAIM_COLUMNS)) if (dedup(claim)) kept.claimsKept += 1;
-  // A row's number must not be used again while a process may still settle the row that had it.
-  fresh.exec(`
-    update outbox set is_head =
-      id in (select min(id) from outbox where state = 'queued' group by kind, fingerprint);
-    insert into sqlite_sequence (name, seq) select 'outbox', 0
-      where not exists (select 1 from sqlite_sequence where name = 'outbox');
-    update sqlite_sequence set seq = seq + 1000000 where name = 'outbox';
-    commit`);
+  for (const [table, names] of SIDE_TABLES) {
+    const side = insertInto(fresh, table, names);
+    for (const row of readableTable(damaged, table, names)) side(row);
+  }
+  fresh.exec(`${isOlder ? RANK_ROWS : ""} ${MARK_AGAIN} commit`);
   return kept;
 }
+
+function isOfVersion3(damaged: DatabaseSync | null): boolean {
+  return damaged !== null && columnsOf(damaged, "outbox").includes("is_blocked");
+}
+
+// A member of a text whose row is lost waits by itself. A row's number must not be used again while a process may still
+// settle the row that had it.
+const MARK_AGAIN = `
+  update outbox set digest = null where state = 'queued' and digest not in
+    (select id from outbox where state = 'queued');
+  update outbox set is_blocked = digest is not null or coalesce(
+    (select issue.state <> 'delivered' from outbox as issue where issue.id = outbox.issue_row), 0);
+  update outbox set is_head =
+    id in (select min(id) from outbox where state = 'queued' group by kind, fingerprint);
+  insert into sqlite_sequence (name, seq) select 'outbox', 0
+    where not exists (select 1 from sqlite_sequence where name = 'outbox');
+  update sqlite_sequence set seq = seq + 1000000 where name = 'outbox';`;
+
+/** What is kept besides rows and claims, as far as it can be read. */
+const SIDE_TABLES: readonly (readonly [string, readonly string[]])[] = [
+  ["episodes", ["fingerprint", "starts_at", "is_firing", "issue_row", "claimed_at_ms", "changed_at_ms"]],
+  ["attempts", ["kind", "begun_at_ms"]],
+  ["holds", ["kind", "code", "since_ms"]],
+  ["hours", ["hour", "alerts"]],
+];
 
 const CLAIM_COLUMNS = ["key", "token", "claimed_at_ms", "expires_at_ms", "ttl_ms", "value"] as const;
 
@@ -135,7 +159,7 @@ function insertInto(db: DatabaseSync, table: string, columns: readonly string[])
 /** Whether a row that is still to be delivered has its alert. */
 function isWhole(row: Record<string, SQLInputValue>): boolean {
   if (row.state === "delivered") return true;
-  if (row.state !== "queued" && row.state !== "dead") return false;
+  if (row.state !== "queued" && row.state !== "dead" && row.state !== "in_doubt") return false;
   try {
     const alert: unknown = JSON.parse(String(row.alert));
     return typeof alert === "object" && alert !== null;

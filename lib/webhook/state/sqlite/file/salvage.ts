@@ -47,6 +47,32 @@ export function* readableClaims(db: DatabaseSync, columns: readonly string[]): G
   }
 }
 
+/** The rows of a small table, up to the first that cannot be read. */
+export function* readableTable(
+  db: DatabaseSync | null,
+  table: string,
+  columns: readonly string[],
+): Generator<RawRow> {
+  const all = db && prepare(db, `select ${columns.join(", ")} from ${table}`);
+  if (all === null) return;
+  try {
+    for (const row of all.iterate()) yield row as RawRow;
+  } catch {
+    // The rest is lost.
+  }
+}
+
+/** The names of a table's columns, none when they cannot be read. */
+export function columnsOf(db: DatabaseSync, table: string): string[] {
+  const columns = prepare(db, `select name from pragma_table_info('${table}')`);
+  if (columns === null) return [];
+  try {
+    return (columns.all() as { name: string }[]).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
 const LAST_KEY = "\u{10ffff}";
 
 function prepare(db: DatabaseSync, sql: string): StatementSync | null {

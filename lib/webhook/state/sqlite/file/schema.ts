@@ -2,13 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { SQLITE_DEDUP_TABLE } from "../../../../dedup/sqlite.ts";
 import { OpsError } from "../../../../platform/errors.ts";
 
-const VERSION = 2;
+const VERSION = 3;
 
 // A head is the oldest queued row of its fingerprint and kind: with the mark in the row, finding what is due costs the
 // same however many rows of one fingerprint wait behind it. A row that was never tried has 0 as its next attempt, so
-// that fresh rows come out of the index in order. `age_from_ms` is when the 24 hours of a row began: when it was accepted
-// or revived. `check` writes to `room`.
-const TABLES = `
+// that fresh rows come out of the index in order. `age_from_ms` is when a row began to wait: when it was accepted or
+// revived. `check` writes to `room`.
+const TABLES_2 = `
   create table outbox (
     id integer primary key autoincrement,
     kind text not null,
@@ -33,29 +33,91 @@ const TABLES = `
   create table room (id integer primary key, filling blob not null) strict;
 `;
 
-// Rows are added at the end of `outbox_queued`: an index of all of them in order of fingerprint would cost a commit one
-// page for each fingerprint in it. The next row of a fingerprint, seldom needed, is found by walking along it.
+// `is_blocked` keeps a head from being due: a member of another row's text (`digest`), or a comment whose issue
+// (`issue_row`) is not delivered. `text` is what the first attempt sends. `shown` is what is kept of a delivered alert.
+const COLUMNS_3 = [
+  ["text", "text"],
+  ["tried_ms", "integer not null default 0"],
+  ["unclear", "integer not null default 0"],
+  ["is_unsettled", "integer not null default 0"],
+  ["first_begun_at_ms", "integer"],
+  ["digest", "integer"],
+  ["is_blocked", "integer not null default 0"],
+  ["issue_row", "integer"],
+  ["is_repeat", "integer not null default 0"],
+  ["is_urgent", "integer not null default 0"],
+  ["emailed_at_ms", "integer"],
+  ["shown", "text"],
+] as const;
+
+// `episodes` has what a fingerprint is firing since, and its newest issue: rows of the outbox are removed, and an index
+// of all of them by fingerprint would cost a page for each row.
+const TABLES_3 = `
+  create table episodes (
+    fingerprint text primary key not null,
+    starts_at text,
+    is_firing integer not null,
+    issue_row integer,
+    claimed_at_ms integer,
+    changed_at_ms integer not null
+  ) strict, without rowid;
+  create index episodes_changed on episodes (changed_at_ms);
+  create table attempts (id integer primary key, kind text not null, begun_at_ms integer not null) strict;
+  create table holds (kind text primary key not null, code text not null, since_ms integer not null) strict, without rowid;
+  create table hours (hour integer primary key, alerts integer not null) strict;
+  create table detour (id integer primary key, emailed integer not null, given_up integer not null) strict;
+  insert into detour values (1, 0, 0);
+`;
+
+// Rows are added at the end of `outbox_queued`; the rows behind a head are found through `outbox_behind`, which is small
+// where fingerprints differ.
 const INDEXES = `
   create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
-    where state = 'queued' and is_head = 1;
+    where state = 'queued' and is_head = 1 and is_blocked = 0;
   create index outbox_heads on outbox (kind, fingerprint) where state = 'queued' and is_head = 1;
-  create index outbox_queued on outbox (kind, id, fingerprint, bytes, age_from_ms) where state = 'queued';
-  create index outbox_dead on outbox (id, kind) where state = 'dead';
+  create index outbox_behind on outbox (kind, fingerprint, id) where state = 'queued' and is_head = 0;
+  create index outbox_queued on outbox (kind, id, priority, bytes, age_from_ms, digest) where state = 'queued';
+  create index outbox_ended on outbox (kind, state, ended_at_ms) where state in ('dead', 'in_doubt');
   create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
+  create index outbox_references on outbox (reference) where reference is not null;
+  create index outbox_members on outbox (digest) where digest is not null;
+  create index outbox_comments on outbox (issue_row) where issue_row is not null;
+  create index outbox_unheard on outbox (id) where state in ('queued', 'in_doubt') and is_urgent = 1 and emailed_at_ms is null;
 `;
+
+/** Ranks the rows of an older version, where 0 was critical and 1 the rest. */
+export const RANK_ROWS = `
+  update outbox set
+    priority = case lower(trim(coalesce(json_extract(alert, '$.severity'), '')))
+      when 'critical' then 0 when 'high' then 1 when 'warning' then 2 else 3 end,
+    is_urgent = kind = 'message' and (
+      lower(trim(coalesce(json_extract(alert, '$.severity'), ''))) = 'critical'
+      or coalesce(json_extract(alert, '$.labels.via'), '') = 'other')
+  where state <> 'delivered' and json_valid(alert);
+`;
+
+const UPGRADE_3 = `
+  drop index if exists outbox_due; drop index if exists outbox_heads; drop index if exists outbox_queued;
+  drop index if exists outbox_dead; drop index if exists outbox_delivered;
+  ${COLUMNS_3.map(([name, type]) => `alter table outbox add column ${name} ${type};`).join(" ")}
+  ${TABLES_3} ${RANK_ROWS} ${INDEXES}`;
 
 /** What upgrades a file to this version, by the file's version; 0 is an empty file. */
 const UPGRADES: Readonly<Record<number, string>> = {
-  0: `${TABLES} ${INDEXES} ${SQLITE_DEDUP_TABLE}`,
-  1: `drop index outbox_due; drop index outbox_queued; drop index outbox_dead; drop index outbox_delivered; ${INDEXES}`,
+  0: `${TABLES_2} ${SQLITE_DEDUP_TABLE} ${UPGRADE_3}`,
+  1: UPGRADE_3,
+  2: UPGRADE_3,
 };
 
-/** The columns of the outbox that are read from a damaged file. */
-export const OUTBOX_COLUMNS = [
+/** The columns of the outbox that are read from a damaged file of version 1 or 2. */
+export const OUTBOX_COLUMNS_2: readonly string[] = [
   ...["id", "kind", "state", "fingerprint", "priority", "is_head", "attempts", "next_attempt_at_ms"],
   ...["accepted_at_ms", "age_from_ms", "ended_at_ms", "message_row", "claim_token", "claimed_at_ms"],
   ...["code", "reference", "url", "bytes", "alert"],
-] as const;
+];
+
+/** The columns of the outbox that are read from a damaged file. */
+export const OUTBOX_COLUMNS: readonly string[] = [...OUTBOX_COLUMNS_2, ...COLUMNS_3.map(([name]) => name)];
 
 /**
  * Makes the tables of the state, or upgrades those of an older version; either needs a file that may be written to.
@@ -65,7 +127,7 @@ export const OUTBOX_COLUMNS = [
 export function ensureSchema(db: DatabaseSync): void {
   db.prepare("begin immediate").run();
   try {
-    const version = Number(db.prepare("pragma user_version").get()?.user_version);
+    const version = schemaVersion(db);
     if (version > VERSION)
       throw new OpsError({
         code: "STATE_UNAVAILABLE",
@@ -78,4 +140,9 @@ export function ensureSchema(db: DatabaseSync): void {
     if (db.isTransaction) db.exec("rollback");
     throw error;
   }
+}
+
+/** The version of a file's tables; 0 when it has none. */
+export function schemaVersion(db: DatabaseSync): number {
+  return Number(db.prepare("pragma user_version").get()?.user_version);
 }

@@ -1,12 +1,15 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../../contract.ts";
 import { issueKey, priorityOf } from "../../stored.ts";
+import { type Episodes, episodesOn, type NewestIssue } from "./episodes.ts";
+import { hourlyCount } from "./hours.ts";
+import { type Insert, inserter } from "./insert.ts";
 import type { Load } from "./load.ts";
 
-/** What accepting works with. */
-export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load };
+/** What accepting works with; `comments`: whether the end of an alert is told on its issue. */
+export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load; comments: boolean };
 
 /**
  * Accepts one request in the caller's transaction.
@@ -16,47 +19,59 @@ export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: L
 export function acceptor(
   dependencies: AcceptDependencies,
 ): (alerts: readonly Alert[], now: number) => AcceptOutcome {
-  const insert = prepareInsert(dependencies.db);
+  const { db, load } = dependencies;
+  const tools = {
+    ...dependencies,
+    insert: inserter(db, load),
+    episodes: episodesOn(db),
+    isOpen: openIssues(db),
+  };
+  const count = hourlyCount(db);
   return (alerts, now) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
-    const sizes = texts.map((text) => Buffer.byteLength(text));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!dependencies.load.takes(alerts.length, bytes)) return { refused: "outbox_full" };
-    const accepted = alerts.map((alert, at) =>
-      acceptAlert(dependencies, insert, alert, { text: texts[at]!, bytes: sizes[at]!, now }),
-    );
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    const isCritical = alerts.some((alert) => priorityOf(alert) === 0);
+    if (!load.takes(alerts.length, bytes, { isCritical })) return { refused: "outbox_full" };
+    const accepted = alerts.map((alert, at) => acceptAlert(tools, alert, { text: texts[at]!, now }));
+    count.add(alerts.length, now);
     return { accepted };
   };
 }
 
-function prepareInsert(db: DatabaseSync): StatementSync {
-  return db.prepare(`
-    insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, message_row, claim_token,
-      claimed_at_ms, state, age_from_ms, is_head)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?4, not exists (
-      select 1 from outbox where state = 'queued' and is_head = 1 and kind = ?1 and fingerprint = ?2))`);
-}
+type Tools = AcceptDependencies & {
+  insert: Insert;
+  episodes: Episodes;
+  isOpen: (issue: NewestIssue) => boolean;
+};
 
 function acceptAlert(
-  { dedup, load }: AcceptDependencies,
-  insert: StatementSync,
+  tools: Tools,
   alert: Alert,
-  { text, bytes, now }: { text: string; bytes: number; now: number },
+  { text, now }: { text: string; now: number },
 ): AcceptedAlert {
-  const { fingerprint } = alert;
-  const priority = priorityOf(alert);
-  const message = insert.run("message", fingerprint, priority, now, bytes, text, null, null, null);
-  const messageRow = Number(message.lastInsertRowid);
-  load.add(1, bytes);
-  if (!alert.firing) return { alert, messageRow, issue: { status: "not_firing" } };
-  const claim = dedup.claim(issueKey(fingerprint), ISSUE_TTL_MS);
+  const { insert, episodes } = tools;
+  const { isRepeat, ended } = episodes.observe(alert, now);
+  const row = { alert, text, now, isRepeat };
+  const messageRow = insert({ ...row, kind: "message" });
+  if (!alert.firing) {
+    if (ended !== null && mayComment(tools, alert, ended)) insert({ ...row, kind: "comment", issue: ended });
+    return { alert, messageRow, isRepeat, issue: { status: "not_firing" } };
+  }
+  const claim = tools.dedup.claim(issueKey(alert.fingerprint), ISSUE_TTL_MS);
   const { claimedAtMs } = claim;
   if (claim.status === "duplicate")
-    return { alert, messageRow, issue: { status: "duplicate", claimedAtMs, url: claim.value } };
-  const issue = insert.run(
-    ...(["issue", fingerprint, priority, now, bytes, text] as const),
-    ...[messageRow, claim.token, claimedAtMs],
-  );
-  load.add(1, bytes);
-  return { alert, messageRow, issue: { status: "first", row: Number(issue.lastInsertRowid), claimedAtMs } };
+    return { alert, messageRow, isRepeat, issue: { status: "duplicate", claimedAtMs, url: claim.value } };
+  const issueRow = insert({ ...row, kind: "issue", messageRow, claim });
+  episodes.setIssue(alert.fingerprint, { row: issueRow, claimedAtMs });
+  return { alert, messageRow, isRepeat, issue: { status: "first", row: issueRow, claimedAtMs } };
+}
+
+function mayComment({ comments, isOpen }: Tools, { status }: Alert, issue: NewestIssue): boolean {
+  return comments && status === "resolved" && isOpen(issue);
+}
+
+/** Whether an issue waits, was delivered, or was delivered so long ago that its row is gone. */
+function openIssues(db: DatabaseSync): Tools["isOpen"] {
+  const ended = db.prepare("select 1 from outbox where id = ? and state in ('dead', 'in_doubt')");
+  return ({ row }) => ended.get(row) === undefined;
 }

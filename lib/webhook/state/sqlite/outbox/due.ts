@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DueQuery, DueRow, OutboxKind } from "../../contract.ts";
-import { storedAlert } from "../../stored.ts";
+import { type RowReader, rowReader, type UnreadableRow } from "./read-row.ts";
 
 /** The longest that a row waits for its next attempt, also when the clock was set back. */
 export const LONGEST_DELAY_MS = 60 * 60_000;
@@ -8,8 +8,8 @@ export const LONGEST_DELAY_MS = 60 * 60_000;
 /** How many more rows are looked at while issues wait for their messages. */
 const WAITING_ISSUES_SEEN = 64;
 
-/** The id of a row that is due and whose alert cannot be read. */
-export type UnreadableRow = { unreadable: number };
+/** Every priority, the first first. */
+const PRIORITIES = [0, 1, 2, 3] as const;
 
 /** Finds the rows that may be tried now, and among them those that cannot be read, which must not block the others. */
 export function dueFinder(
@@ -17,44 +17,33 @@ export function dueFinder(
   nowMs: () => number,
 ): (kind: OutboxKind, query: DueQuery) => (DueRow | UnreadableRow)[] {
   const statements = prepare(db);
+  const read: RowReader = rowReader(db);
   return (kind, query) => {
     const now = nowMs();
     const found: (DueRow | UnreadableRow)[] = [];
-    for (const priority of [0, 1]) {
+    for (const priority of PRIORITIES) {
       for (const id of candidates(statements, { kind, priority, now, ...query })) {
         if (found.length >= query.limit) return found;
         if (query.except.includes(id)) continue;
         if (kind === "issue" && statements.waits.get(id, now, query.issueGraceMs) !== undefined) continue;
-        found.push(parseRow(kind, statements.row.get(now, id) as Row, now));
+        found.push(read(id, now));
       }
     }
     return found;
   };
 }
 
-type Statements = Record<"fresh" | "tried" | "row" | "waits", StatementSync>;
-
-type Row = {
-  id: number;
-  attempts: number;
-  age_from_ms: number;
-  claimed_at_ms: number | null;
-  alert: string;
-  issue_url: string | null;
-};
+type Statements = Record<"fresh" | "tried" | "waits", StatementSync>;
 
 // Fresh rows come out of the index in order; those that were tried have to be sorted, but need only the index.
 function prepare(db: DatabaseSync): Statements {
-  const heads = "from outbox where state = 'queued' and is_head = 1 and kind = ? and priority = ?";
+  const heads =
+    "from outbox where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = ? and priority = ?";
   return {
     fresh: db.prepare(`select id ${heads} and next_attempt_at_ms = 0 order by id limit ?`),
     tried: db.prepare(
       `select id ${heads} and next_attempt_at_ms > ? and next_attempt_at_ms <= ? order by id limit ?`,
     ),
-    row: db.prepare(`
-      select id, attempts, age_from_ms, claimed_at_ms, alert,
-        (select value from dedup where key = 'issue:' || fingerprint and expires_at_ms > ?) as issue_url
-      from outbox where id = ?`),
     waits: db.prepare(`
       select 1 from outbox as issue join outbox as message on message.id = issue.message_row
       where issue.id = ? and abs(? - issue.age_from_ms) < ?
@@ -79,18 +68,4 @@ function candidates(
     .map(({ id }) => id)
     .sort((a, b) => a - b)
     .slice(0, most);
-}
-
-function parseRow(kind: OutboxKind, row: Row, now: number): DueRow | UnreadableRow {
-  const alert = storedAlert(row.alert);
-  if (alert === null) return { unreadable: row.id };
-  return {
-    id: row.id,
-    kind,
-    alert,
-    attempts: row.attempts,
-    ageMs: Math.max(0, now - row.age_from_ms),
-    claimedAtMs: row.claimed_at_ms,
-    issueUrl: row.issue_url,
-  };
 }

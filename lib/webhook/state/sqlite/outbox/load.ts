@@ -2,6 +2,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { OutboxLimits } from "../../contract.ts";
 
 const REFRESH_MS = 5_000;
+/** This share of both limits is for requests with a critical alert. */
+const CRITICAL_SHARE = 10;
 
 /**
  * How many rows and bytes wait in the outbox.
@@ -36,9 +38,10 @@ export class Load {
     this.#readAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether so many more rows and bytes keep within the limits. */
-  takes(rows: number, bytes: number): boolean {
-    return this.#rows + rows <= this.#limits.rows && this.#bytes + bytes <= this.#limits.bytes;
+  /** Whether so many more rows and bytes keep within the limits; the last tenth is for a critical alert's request. */
+  takes(rows: number, bytes: number, { isCritical }: { isCritical: boolean }): boolean {
+    const most = (limit: number) => (isCritical ? limit : limit - Math.floor(limit / CRITICAL_SHARE));
+    return this.#rows + rows <= most(this.#limits.rows) && this.#bytes + bytes <= most(this.#limits.bytes);
   }
 
   add(rows: number, bytes: number): void {

@@ -1,31 +1,54 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { OutboxLimits } from "../../contract.ts";
+import { beginner } from "./begin.ts";
 import { deadRows } from "./dead.ts";
+import { secondChannel } from "./detour.ts";
+import { digestFinder } from "./digest.ts";
 import { dueFinder } from "./due.ts";
+import { holdsOn } from "./holds.ts";
+import { hourlyCount } from "./hours.ts";
 import { Load } from "./load.ts";
+import { queuedRows } from "./queue.ts";
 import { outboxReads } from "./reads.ts";
+import { recentAlerts } from "./recent.ts";
+import { settler } from "./settle.ts";
+import { outboxStats } from "./stats.ts";
 import { transactionsOn } from "./transaction.ts";
 import { upkeep } from "./upkeep.ts";
 import { writer } from "./write.ts";
+
+/** What the outbox of a file is made with. */
+export type OutboxOptions = { nowMs: () => number; limits: OutboxLimits; comments: boolean };
 
 /** The outbox and the dedup of one open file, with every statement prepared. */
 export type Outbox = ReturnType<typeof outboxOn>;
 
 /**
- * Prepares everything that the state does with an open file.
+ * Prepares everything that the state does with an open file; `begin` and `settle` belong into `write`.
  *
  * Errors: those of SQLite, here and in each of its parts.
  */
-export function outboxOn(db: DatabaseSync, options: { nowMs: () => number; limits: OutboxLimits }) {
+export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
   const { nowMs, limits } = options;
   const load = new Load(db, limits);
-  const dependencies = { db, dedup: sqliteDedup(db, nowMs), transaction: transactionsOn(db), load, nowMs };
+  const transaction = transactionsOn(db);
+  const dependencies = { ...options, db, dedup: sqliteDedup(db, nowMs), transaction, load };
+  const hours = hourlyCount(db);
   return {
     write: writer(dependencies),
+    begin: beginner(dependencies),
+    settle: settler(dependencies),
     due: dueFinder(db, nowMs),
+    digestible: digestFinder(db, nowMs),
     dead: deadRows(dependencies),
+    queued: queuedRows(dependencies),
+    stats: outboxStats(db, nowMs),
     reads: outboxReads(db, nowMs),
+    holds: holdsOn(db, nowMs),
+    secondChannel: secondChannel(dependencies),
+    recent: recentAlerts(db),
+    hourly: (count: number) => hours.last(count, nowMs()),
     upkeep: upkeep(dependencies),
   };
 }

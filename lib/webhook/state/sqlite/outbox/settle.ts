@@ -1,77 +1,115 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { OutboxKind, Settlement } from "../../contract.ts";
-import { issueKey } from "../../stored.ts";
+import { ISSUE_GIVEN_UP, issueKey, shownAlert, storedAlert } from "../../stored.ts";
 import { LONGEST_DELAY_MS } from "./due.ts";
+import { type Heads, headsOn } from "./heads.ts";
 import type { Load } from "./load.ts";
 
 /** What settling works with. */
 export type SettleDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load; nowMs: () => number };
 
-/** A row and what is recorded of it. */
-export type Settled = { row: number; settlement: Settlement };
+/** Records what became of a row, and of the members of its text. */
+export type Settle = (row: number, settlement: Settlement) => void;
 
 /** Settles a row in the caller's transaction; a row that is not queued is left as it is. */
-export function settler(dependencies: SettleDependencies): (settled: Settled) => void {
+export function settler(dependencies: SettleDependencies): Settle {
   const { db, nowMs } = dependencies;
   const statements = prepare(db);
-  return ({ row: id, settlement }) => {
+  const tools = { ...dependencies, statements, heads: headsOn(db) };
+  return (id, settlement) => {
     const row = statements.queued.get(id) as Row | undefined;
     if (row === undefined) return;
+    const members = row.text === null ? [] : (statements.members.all(id) as Row[]);
     const now = nowMs();
-    if (settlement.status === "retry") {
-      const delayMs = Math.min(settlement.delayMs, LONGEST_DELAY_MS);
-      statements.retry.run(Math.max(1, now + delayMs), settlement.code, id);
-    } else end({ ...dependencies, statements, now }, { ...row, id }, settlement);
+    for (const one of [row, ...members])
+      if (settlement.status === "retry") retry(statements, one.id, settlement, now);
+      else end({ ...tools, now }, one, settlement);
   };
 }
 
-type Statements = Record<"queued" | "retry" | "delivered" | "dead" | "promote", StatementSync>;
+type Statements = Record<
+  "queued" | "members" | "retry" | "delivered" | "ended" | "unblock" | "comments" | "givenUp",
+  StatementSync
+>;
 
 type Row = {
+  id: number;
   kind: OutboxKind;
   fingerprint: string;
   is_head: number;
   claim_token: string | null;
   bytes: number;
+  alert: string | null;
+  text: string | null;
 };
 
+type Tools = SettleDependencies & { statements: Statements; heads: Heads; now: number };
+
 function prepare(db: DatabaseSync): Statements {
+  const columns = "id, kind, fingerprint, is_head, claim_token, bytes, alert, text";
   return {
-    queued: db.prepare(
-      "select kind, fingerprint, is_head, claim_token, bytes from outbox where id = ? and state = 'queued'",
-    ),
-    retry: db.prepare(
-      "update outbox set attempts = attempts + 1, next_attempt_at_ms = ?, code = ? where id = ?",
-    ),
+    queued: db.prepare(`select ${columns} from outbox where id = ? and state = 'queued'`),
+    members: db.prepare(`select ${columns} from outbox where digest = ? and state = 'queued' order by id`),
+    retry: db.prepare(`
+      update outbox set attempts = attempts + 1, next_attempt_at_ms = ?, code = ?, tried_ms = ?,
+        unclear = unclear + ?, is_unsettled = 0
+      where id = ?`),
     delivered: db.prepare(`
-      update outbox set state = 'delivered', is_head = 0, attempts = attempts + 1, code = null, reference = ?,
-        url = ?, ended_at_ms = ?, alert = null
+      update outbox set state = 'delivered', is_head = 0, is_unsettled = 0, attempts = attempts + 1, code = null,
+        reference = ?, url = ?, ended_at_ms = ?, shown = ?, alert = null, text = null
       where id = ?`),
-    dead: db.prepare(`
-      update outbox set state = 'dead', is_head = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
+    ended: db.prepare(`
+      update outbox set state = ?, is_head = 0, is_unsettled = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
       where id = ?`),
-    promote: db.prepare(`
-      update outbox set is_head = 1 where id = (
-        select id from outbox where state = 'queued' and kind = ? and fingerprint = ? and id > ?
-        order by id limit 1)`),
+    unblock: db.prepare("update outbox set is_blocked = 0 where issue_row = ? and state = 'queued'"),
+    comments: db.prepare(
+      `select ${columns} from outbox where issue_row = ? and state = 'queued' order by id`,
+    ),
+    givenUp: db.prepare("update detour set given_up = given_up + 1"),
   };
 }
 
-function end(
-  { dedup, load, statements, now }: SettleDependencies & { statements: Statements; now: number },
-  row: Row & { id: number },
-  settlement: Exclude<Settlement, { status: "retry" }>,
+function retry(
+  statements: Statements,
+  id: number,
+  settlement: Extract<Settlement, { status: "retry" }>,
+  now: number,
 ): void {
-  const key = issueKey(row.fingerprint);
-  if (settlement.status === "delivered") {
-    const { reference, url } = settlement;
-    statements.delivered.run(reference, url, now, row.id);
-    if (row.claim_token !== null && url !== null) dedup.confirm(key, row.claim_token, { value: url });
-  } else {
-    statements.dead.run(settlement.code, now, row.id);
-    if (row.claim_token !== null) dedup.release(key, row.claim_token);
+  const { delayMs, code, triedMs, isUnclear } = settlement;
+  const nextMs = Math.max(1, Math.ceil(now + Math.min(delayMs, LONGEST_DELAY_MS)));
+  statements.retry.run(nextMs, code, Math.round(triedMs), Number(isUnclear), id);
+}
+
+function end(tools: Tools, row: Row, settlement: Exclude<Settlement, { status: "retry" }>): void {
+  const { statements, heads, load } = tools;
+  if (settlement.status === "delivered") deliver(tools, row, settlement);
+  else {
+    statements.ended.run(settlement.status, settlement.code, tools.now, row.id);
+    if (settlement.status === "dead" && row.kind === "message") statements.givenUp.run();
+    if (row.kind === "issue") endIssue(tools, row, settlement.status);
   }
-  if (row.is_head === 1) statements.promote.run(row.kind, row.fingerprint, row.id);
+  heads.left(row);
   load.add(-1, -row.bytes);
+}
+
+function deliver(
+  { dedup, statements, now }: Tools,
+  row: Row,
+  { reference, url }: Extract<Settlement, { status: "delivered" }>,
+): void {
+  const alert = row.kind === "message" ? storedAlert(row.alert) : null;
+  const shown = alert === null ? null : JSON.stringify(shownAlert(alert));
+  statements.delivered.run(reference, url, now, shown, row.id);
+  if (row.kind !== "issue") return;
+  const key = issueKey(row.fingerprint);
+  if (row.claim_token !== null && url !== null) dedup.confirm(key, row.claim_token, { value: url });
+  statements.unblock.run(row.id);
+}
+
+/** An issue that may exist keeps its claim, so that there is no second one. */
+function endIssue(tools: Tools, { id, fingerprint, claim_token }: Row, status: "dead" | "in_doubt"): void {
+  if (status === "dead" && claim_token !== null) tools.dedup.release(issueKey(fingerprint), claim_token);
+  for (const comment of tools.statements.comments.all(id) as Row[])
+    end(tools, comment, { status: "dead", code: ISSUE_GIVEN_UP });
 }

@@ -1,14 +1,26 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
-import { KEEP_DELIVERED_MS } from "../../contract.ts";
+import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "../../contract.ts";
+import { episodesOn } from "./episodes.ts";
+import { hourlyCount } from "./hours.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ROWS_AT_ONCE = 500;
 /** More than a full page of every table: what a small batch of alerts needs. */
 const FILLING_BYTES = 32_768;
+/** The longest that attempts are asked for. */
+const KEEP_ATTEMPTS_MS = 60 * 60_000;
+const KEEP_HOURS = 31 * 24;
 
 /** Keeps the file small, and checks that it can grow. */
 export type Upkeep = { prune(): Promise<void>; check(): void };
+
+type Dependencies = {
+  db: DatabaseSync;
+  dedup: SqliteDedup;
+  transaction: Transaction;
+  nowMs: () => number;
+};
 
 /**
  * Removes old rows, and checks that new ones could be written.
@@ -17,32 +29,41 @@ export type Upkeep = { prune(): Promise<void>; check(): void };
  *            32 KiB, then removes the one before: it needs free pages and a disk that takes them, as an alert does.
  * Errors:    those of SQLite.
  */
-export function upkeep({
-  db,
-  dedup,
-  transaction,
-  nowMs,
-}: {
-  db: DatabaseSync;
-  dedup: SqliteDedup;
-  transaction: Transaction;
-  nowMs: () => number;
-}): Upkeep {
-  const forget = db.prepare(`
-    delete from outbox where id in
-      (select id from outbox where state = 'delivered' and ended_at_ms <= ? limit ?)`);
+export function upkeep({ db, dedup, transaction, nowMs }: Dependencies): Upkeep {
+  const removals = removalsOn(db, dedup);
+  const hours = hourlyCount(db);
   const fill = db.prepare("insert into room (filling) values (zeroblob(?))");
   const empty = db.prepare("delete from room where id < ?");
   return {
     async prune() {
-      while (Number(forget.run(nowMs() - KEEP_DELIVERED_MS, ROWS_AT_ONCE).changes) === ROWS_AT_ONCE)
-        await nextTurn();
-      while (dedup.prune(ROWS_AT_ONCE) === ROWS_AT_ONCE) await nextTurn();
+      for (const remove of removals) while (remove(nowMs()) === ROWS_AT_ONCE) await nextTurn();
+      hours.prune(KEEP_HOURS, nowMs());
     },
     check: () => {
       transaction(() => empty.run(fill.run(FILLING_BYTES).lastInsertRowid));
     },
   };
+}
+
+/** What removes old rows, each a few hundred at a time; they return how many. */
+function removalsOn(db: DatabaseSync, dedup: SqliteDedup): ((now: number) => number)[] {
+  const delivered = db.prepare(`
+    delete from outbox where id in
+      (select id from outbox where state = 'delivered' and ended_at_ms <= ? limit ?)`);
+  const ended = db.prepare(`
+    delete from outbox where id in
+      (select id from outbox where state in ('dead', 'in_doubt') and ended_at_ms <= ? limit ?)`);
+  // Those ahead of the clock are there only when it was set back.
+  const attempts = db.prepare(`
+    delete from attempts where id in (select id from attempts where begun_at_ms <= ?1 or begun_at_ms > ?2 limit ?3)`);
+  const episodes = episodesOn(db);
+  return [
+    (now) => Number(delivered.run(now - KEEP_DELIVERED_MS, ROWS_AT_ONCE).changes),
+    (now) => Number(ended.run(now - KEEP_ENDED_MS, ROWS_AT_ONCE).changes),
+    (now) => Number(attempts.run(now - KEEP_ATTEMPTS_MS, now + KEEP_ATTEMPTS_MS, ROWS_AT_ONCE).changes),
+    (now) => episodes.prune(now - KEEP_DELIVERED_MS, ROWS_AT_ONCE),
+    () => dedup.prune(ROWS_AT_ONCE),
+  ];
 }
 
 function nextTurn(): Promise<void> {

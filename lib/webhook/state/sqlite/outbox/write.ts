@@ -2,11 +2,16 @@ import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import type { AcceptOutcome } from "../../contract.ts";
 import { type AcceptDependencies, acceptor } from "./accept.ts";
-import { type SettleDependencies, type Settled, settler } from "./settle.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Settles rows and accepts requests, all in one commit. */
-export type Write = (settled: readonly Settled[], requests: readonly (readonly Alert[])[]) => AcceptOutcome[];
+/** What happens to rows of the outbox in the transaction that also accepts; returns what its caller is told. */
+export type Change = () => unknown;
+
+/** Makes changes and accepts requests, all in one commit; `results` are those of the changes. */
+export type Write = (
+  changes: readonly Change[],
+  requests: readonly (readonly Alert[])[],
+) => { results: unknown[]; outcomes: AcceptOutcome[] };
 
 /**
  * Makes the function through which alerts get into the outbox and out of it.
@@ -14,34 +19,33 @@ export type Write = (settled: readonly Settled[], requests: readonly (readonly A
  * Behaviour: writes everything it is given in one transaction. When SQLite refuses a row in it, each request gets a
  *            transaction of its own, so that only the request with that row is refused; after any other failure the
  *            remaining requests are refused untried.
- * Errors:    those of SQLite when the whole transaction failed; then nothing was accepted and nothing settled.
+ * Errors:    those of SQLite when the whole transaction failed; then nothing was accepted and nothing changed.
  */
 export function writer(
-  dependencies: AcceptDependencies & SettleDependencies & { transaction: Transaction },
+  dependencies: AcceptDependencies & { nowMs: () => number; transaction: Transaction },
 ): Write {
   const { load, nowMs } = dependencies;
-  const settle = settler(dependencies);
   const accept = acceptor(dependencies);
-  const write: Write = (settled, requests) => {
+  const write: Write = (changes, requests) => {
     const now = nowMs();
     load.refresh(now);
     try {
-      return dependencies.transaction(() => {
-        for (const one of settled) settle(one);
-        return requests.map((alerts) => accept(alerts, now));
-      });
+      return dependencies.transaction(() => ({
+        results: changes.map((change) => change()),
+        outcomes: requests.map((alerts) => accept(alerts, now)),
+      }));
     } catch (error) {
       load.forget();
       throw error;
     }
   };
-  return (settled, requests) => {
+  return (changes, requests) => {
     try {
-      return write(settled, requests);
+      return write(changes, requests);
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
-      write(settled, []);
-      return writeEach(write, requests);
+      const { results } = write(changes, []);
+      return { results, outcomes: writeEach(write, requests) };
     }
   };
 }
@@ -52,7 +56,7 @@ function writeEach(write: Write, requests: readonly (readonly Alert[])[]): Accep
   return requests.map((request) => {
     if (isFailing) return REFUSED;
     try {
-      return write([], [request])[0]!;
+      return write([], [request]).outcomes[0]!;
     } catch (error) {
       isFailing = !isRefusedRow(error);
       return REFUSED;

@@ -1,0 +1,52 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { DIGEST_LIMIT, type DueRow } from "../../contract.ts";
+import { rowReader, type UnreadableRow } from "./read-row.ts";
+
+/** Finds the messages that one message may tell together; see `State.digestible`. */
+export type DigestFinder = (except: readonly number[]) => (DueRow | UnreadableRow)[];
+
+/** Errors: those of SQLite. */
+export function digestFinder(db: DatabaseSync, nowMs: () => number): DigestFinder {
+  const statements = prepare(db);
+  const read = rowReader(db);
+  return (except) => {
+    const found: number[] = [];
+    let fingerprints = 0;
+    for (const { fingerprint } of heads(statements)) {
+      const rows = statements.ofFingerprint.all(fingerprint) as WaitingRow[];
+      if (!rows.every((row) => row.is_new === 1 && !except.includes(row.id))) continue;
+      found.push(...rows.map(({ id }) => id));
+      fingerprints += 1;
+      if (fingerprints === DIGEST_LIMIT) break;
+    }
+    const now = nowMs();
+    return found.map((id) => read(id, now));
+  };
+}
+
+type WaitingRow = { id: number; is_new: number };
+
+/** Heads that were never tried and are not critical, in the order in which they are due. */
+function* heads({ fresh }: Statements): Generator<{ fingerprint: string }> {
+  for (const priority of [1, 2, 3])
+    for (const row of fresh.iterate(priority)) yield row as { fingerprint: string };
+}
+
+type Statements = Record<"fresh" | "ofFingerprint", StatementSync>;
+
+function prepare(db: DatabaseSync): Statements {
+  return {
+    fresh: db.prepare(`
+      select fingerprint from outbox
+      where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = 'message' and priority = ?
+        and next_attempt_at_ms = 0
+      order by id`),
+    ofFingerprint: db.prepare(`
+      select id, text is null and digest is null and priority > 0 as is_new from outbox
+      where state = 'queued' and is_head = 1 and kind = 'message' and fingerprint = ?1
+      union all
+      select id, text is null and digest is null and priority > 0 from outbox
+      where state = 'queued' and is_head = 0 and kind = 'message' and fingerprint = ?1
+      order by id`),
+  };
+}
