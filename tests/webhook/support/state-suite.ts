@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { alarmSuite } from "./state-alarm.ts";
+import { attemptTests } from "./state-attempts.ts";
 import { deadTests } from "./state-dead.ts";
 import { deliveryTests } from "./state-delivery.ts";
 import {
@@ -16,6 +18,7 @@ import {
   type StateFixture,
 } from "./state-fixture.ts";
 import { orderTests } from "./state-order.ts";
+import { criticalShareTests, queueTests } from "./state-queue.ts";
 
 /** Registers the suite for one store. */
 export function stateSuite(name: string, open: OpenStateFixture): void {
@@ -29,12 +32,16 @@ export function stateSuite(name: string, open: OpenStateFixture): void {
     issueTests(() => fixture);
     deliveryTests(() => fixture);
     deadTests(() => fixture);
+    attemptTests(() => fixture);
+    queueTests(() => fixture);
     processTests(() => fixture);
   });
   describe(name, () => {
     limitTests(open);
+    criticalShareTests(open);
     orderTests(open);
   });
+  alarmSuite(name, open);
 }
 
 function acceptTests(fixture: () => StateFixture): void {

@@ -1,5 +1,6 @@
-/** A state file of version 1. */
+/** State files of older versions. */
 import { DatabaseSync } from "node:sqlite";
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { START_MS } from "./state-fixture.ts";
 
@@ -43,6 +44,18 @@ const TABLES = `
   pragma user_version = 1;
 `;
 
+/** What version 2 changed. */
+const VERSION_2 = `
+  drop index outbox_due; drop index outbox_queued; drop index outbox_dead; drop index outbox_delivered;
+  create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
+    where state = 'queued' and is_head = 1;
+  create index outbox_heads on outbox (kind, fingerprint) where state = 'queued' and is_head = 1;
+  create index outbox_queued on outbox (kind, id, fingerprint, bytes, age_from_ms) where state = 'queued';
+  create index outbox_dead on outbox (id, kind) where state = 'dead';
+  create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
+  pragma user_version = 2;
+`;
+
 const INSERT = `
   insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, state, age_from_ms, is_head)
   values ('message', ?1, 1, ?2, 100, ?3, ?4, ?2, ?4 = 'queued' and not exists (
@@ -53,22 +66,22 @@ const PROMOTE = `
 
 /** What version 1 does with a file that it has open, its statements prepared once. */
 export type Version1 = {
-  insert(fingerprint: string, state: "queued" | "dead"): number;
+  insert(fingerprint: string, state: "queued" | "dead", changes?: Partial<Alert>): number;
   deliver(id: number): void;
   close(): void;
 };
 
-/** Makes an empty file of version 1 and leaves it open. */
-export function createVersion1(path: string): Version1 {
+/** Makes an empty file of version 1 or 2 and leaves it open. */
+export function createVersion1(path: string, version: 1 | 2 = 1): Version1 {
   const db = new DatabaseSync(path, { timeout: 2_000 });
-  db.exec(`pragma journal_mode = wal; ${TABLES}`);
+  db.exec(`pragma journal_mode = wal; ${TABLES} ${version === 2 ? VERSION_2 : ""}`);
   const insert = db.prepare(INSERT);
   const find = db.prepare("select kind, fingerprint, is_head from outbox where id = ?");
   const end = db.prepare("update outbox set state = 'delivered', is_head = 0, ended_at_ms = ? where id = ?");
   const promote = db.prepare(PROMOTE);
   return {
-    insert(fingerprint, state) {
-      const alert = JSON.stringify(sampleAlert({ fingerprint }));
+    insert(fingerprint, state, changes) {
+      const alert = JSON.stringify(sampleAlert({ fingerprint, ...changes }));
       return Number(insert.run(fingerprint, START_MS, alert, state).lastInsertRowid);
     },
     deliver(id) {

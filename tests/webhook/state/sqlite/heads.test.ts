@@ -4,7 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { KEEP_DELIVERED_MS, type Settlement, type State } from "../../../../lib/webhook/state/contract.ts";
+import {
+  KEEP_DELIVERED_MS,
+  OUTBOX_KINDS,
+  type Settlement,
+  type State,
+} from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { assertInDatabase } from "../../../support/property.ts";
 import { silentLog } from "../../../support/silent-log.ts";
@@ -15,6 +20,8 @@ import { wrongMarks } from "../../support/state-marks.ts";
 type Step = { by: 0 | 1 } & (
   | { do: "accept"; requests: { fingerprint: string; firing: boolean }[][] }
   | { do: "settle"; ends: { row: number; settlement: Settlement }[] }
+  | { do: "begin"; row: number; members: number[] }
+  | { do: "drop waiting"; rows: number[] | null }
   | { do: "retry"; rows: number[] | null }
   | { do: "drop"; rows: number[] | null }
   | { do: "prune" }
@@ -28,7 +35,7 @@ const alert = fc.record({ fingerprint: fc.constantFrom("a", "b", "c"), firing: f
 const settlement = fc.constantFrom<Settlement>(
   DELIVERED,
   { status: "dead", code: "refused" },
-  { status: "dead", code: "timeout" },
+  { status: "in_doubt", code: "timeout" },
   { status: "retry", delayMs: 5, code: "timeout", triedMs: 0, isUnclear: false },
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -48,6 +55,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ends: fc.array(fc.record({ row, settlement }), { minLength: 1, maxLength: 4 }),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      by,
+      do: fc.constant("begin" as const),
+      row,
+      members: fc.uniqueArray(row, { maxLength: 3 }),
+    }),
+  },
+  fc.record({ by, do: fc.constant("drop waiting" as const), rows: fc.array(row, { maxLength: 2 }) }),
   { weight: 2, arbitrary: fc.record({ by, do: fc.constant("retry" as const), rows }) },
   fc.record({ by, do: fc.constant("drop" as const), rows }),
   fc.record({ by, do: fc.constant("prune" as const) }),
@@ -63,9 +80,15 @@ type Fixture = { states: [State, State]; clock: { ms: number } };
 async function take({ states, clock }: Fixture, one: Step): Promise<void> {
   const state = states[one.by];
   if (one.do === "accept")
-    await state.accept(one.requests.map((alerts) => alerts.map((changes) => sampleAlert(changes))));
+    await state.accept(
+      one.requests.map((alerts) =>
+        alerts.map((changes) => sampleAlert({ ...changes, status: changes.firing ? "firing" : "resolved" })),
+      ),
+    );
   else if (one.do === "settle")
     await Promise.all(one.ends.map((end) => state.settle(end.row, end.settlement)));
+  else if (one.do === "begin") await state.begin(one.row, { text: "text", members: one.members });
+  else if (one.do === "drop waiting") await state.dropQueued(one.rows);
   else if (one.do === "retry") await state.retryDead(one.rows);
   else if (one.do === "drop") await state.dropDead(one.rows);
   else if (one.do === "prune") await state.prune();
@@ -77,7 +100,8 @@ async function drain({ states, clock }: Fixture): Promise<void> {
   const [state] = states;
   for (let due = [0]; due.length > 0; ) {
     clock.ms += MINUTE_MS;
-    due = [...(await dueIds(state, "message")), ...(await dueIds(state, "issue"))];
+    due = [];
+    for (const kind of OUTBOX_KINDS) due.push(...(await dueIds(state, kind)));
     for (const id of due) await state.settle(id, DELIVERED);
   }
 }
@@ -85,7 +109,7 @@ async function drain({ states, clock }: Fixture): Promise<void> {
 async function withFixture(work: (fixture: Fixture, path: string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-heads-"));
   const clock = { ms: START_MS };
-  const open = () => openSqliteState({ directory, nowMs: () => clock.ms, log: silentLog });
+  const open = () => openSqliteState({ directory, nowMs: () => clock.ms, comments: true, log: silentLog });
   const states: [State, State] = [await open(), await open()];
   try {
     await work({ states, clock }, join(directory, "state.db"));
@@ -103,8 +127,8 @@ test("the oldest queued row of a fingerprint, and no other, is its head after an
         expect(wrongMarks(path)).toEqual([]);
       }
       await drain(fixture);
-      const { message, issue } = await fixture.states[1].stats();
-      expect([message.queued, issue.queued]).toEqual([0, 0]);
+      const { message, issue, comment } = await fixture.states[1].stats();
+      expect([message.queued, issue.queued, comment.queued]).toEqual([0, 0, 0]);
     }),
   );
   await assertInDatabase(property, { numRuns: 40 });

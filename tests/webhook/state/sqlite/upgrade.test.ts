@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { outboxStats } from "../../../../lib/webhook/state/sqlite/outbox/stats.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
@@ -64,8 +65,8 @@ async function deliveryOrder(state: Awaited<ReturnType<typeof open>>): Promise<n
 }
 
 describe("openSqliteState() on a file of version 1", () => {
-  test("makes it what a new file is", async () => {
-    createVersion1(path).close();
+  test.each([1, 2] as const)("makes one of version %p what a new file is", async (version) => {
+    createVersion1(path, version).close();
     expect(structureOf(path)).not.toEqual(await structureOfNew());
     const state = await open();
     expect(structureOf(path)).toEqual(await structureOfNew());
@@ -130,6 +131,52 @@ describe("openSqliteState() on a file of version 1", () => {
     expect(dedup.claim("key", 1_000).status).toBe("first");
     expect(structureOf(path)).toEqual(await structureOfNew());
     close();
+  });
+});
+
+describe("openSqliteState() on a file of version 2", () => {
+  test("keeps its rows, with nothing begun or tried, in the order of their severities", async () => {
+    const old = createVersion1(path, 2);
+    const severities = ["warning", "High", " CRITICAL ", null, "info"];
+    const rows = severities.map((severity, at) => old.insert(`f${at}`, "queued", { severity }));
+    const dead = old.insert("dead", "dead", { severity: "critical", labels: { via: "other" } });
+    old.close();
+    const state = await open();
+    const due = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
+    expect(due.map(({ id }) => id)).toEqual([2, 1, 0, 3, 4].map((at) => rows[at]!));
+    for (const row of due)
+      expect(row).toMatchObject({ text: null, triedMs: 0, attempts: 0, isUnsettled: false, members: [] });
+    expect((await state.unheard(0)).map(({ row }) => row)).toEqual([rows[2]!]);
+    expect(await state.retryDead([dead])).toBe(1);
+    expect(await dueIds(state, "message", { limit: 2 })).toEqual([rows[2]!, dead]);
+    expect((await state.recent(9)).length).toBe(6);
+    await state.close();
+  });
+
+  test("and the process that still has it open go on together", async () => {
+    const old = createVersion1(path, 2);
+    old.insert("a", "queued");
+    const state = await open();
+    const last = old.insert("a", "queued");
+    for (const id of await dueIds(state, "message")) old.deliver(id);
+    expect(wrongMarks(path)).toEqual([]);
+    expect(await deliveryOrder(state)).toEqual([last]);
+    old.close();
+    await state.close();
+  });
+
+  test("a short look counts what is in it, and changes nothing", () => {
+    const old = createVersion1(path, 2);
+    old.insert("a", "queued", { severity: "critical" });
+    old.insert("b", "dead");
+    old.close();
+    const before = structureOf(path);
+    const db = new DatabaseSync(path, { readOnly: true });
+    const { message, comment } = outboxStats(db, () => START_MS)();
+    db.close();
+    expect(message).toEqual({ queued: 1, dead: 1, inDoubt: 0, oldestQueuedAgeMs: 0 });
+    expect(comment).toEqual({ queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null });
+    expect(structureOf(path)).toEqual(before);
   });
 });
 

@@ -18,8 +18,8 @@ export function beginner({ db, nowMs }: { db: DatabaseSync; nowMs: () => number 
       if (again.run(row).changes === 0) return false;
     } else {
       const members = begun.members ?? [];
-      if (![row, ...members].every((id) => isNew(statements, id))) return false;
-      first.run(begun.text, now, row);
+      if (!areNew(statements, [row, ...members])) return false;
+      first.run(JSON.stringify(begun.text), now, row);
       for (const member of members) statements.tell.run(row, member);
     }
     const { kind: of } = kind.get(row) as { kind: string };
@@ -28,8 +28,10 @@ export function beginner({ db, nowMs }: { db: DatabaseSync; nowMs: () => number 
   };
 }
 
-function isNew({ waits }: Statements, row: number): boolean {
-  return waits.get(row) !== undefined;
+/** Whether all of these are different rows of one kind that wait and are in no text. */
+function areNew({ waits }: Statements, rows: readonly number[]): boolean {
+  const kinds = rows.map((row) => (waits.get(row) as { kind: string } | undefined)?.kind);
+  return new Set(rows).size === rows.length && kinds.every((kind) => kind !== undefined && kind === kinds[0]);
 }
 
 type Statements = Record<"waits" | "first" | "again" | "tell" | "kind" | "attempt", StatementSync>;
@@ -37,7 +39,7 @@ type Statements = Record<"waits" | "first" | "again" | "tell" | "kind" | "attemp
 function prepare(db: DatabaseSync): Statements {
   return {
     waits: db.prepare(
-      "select 1 from outbox where id = ? and state = 'queued' and text is null and digest is null",
+      "select kind from outbox where id = ? and state = 'queued' and text is null and digest is null",
     ),
     first: db.prepare("update outbox set text = ?, first_begun_at_ms = ?, is_unsettled = 1 where id = ?"),
     again: db.prepare(`

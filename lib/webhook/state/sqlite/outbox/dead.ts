@@ -51,7 +51,7 @@ type Statements = Record<
 >;
 
 function prepare(db: DatabaseSync): Statements {
-  const columns = "id, kind, fingerprint, claimed_at_ms, issue_row, bytes";
+  const columns = "id, kind, fingerprint, claim_token, claimed_at_ms, issue_row, bytes";
   return {
     ids: db.prepare(`select id from outbox where ${ENDED} order by id`),
     list: db.prepare(`
@@ -85,6 +85,7 @@ type EndedRow = {
   id: number;
   kind: OutboxKind;
   fingerprint: string;
+  claim_token: string | null;
   claimed_at_ms: number | null;
   issue_row: number | null;
   bytes: number;
@@ -109,9 +110,11 @@ function revive(tools: ReviveTools, row: EndedRow): boolean {
   return true;
 }
 
-/** The token of the new claim of an issue, or null while its fingerprint has another one. */
+/** The token of the claim of an issue, its own if that is still in force, or null while its fingerprint has another one. */
 function claimAgain({ statements, dedup }: ReviveTools, row: EndedRow): string | null {
   const key = issueKey(row.fingerprint);
+  const { claim_token: own } = row;
+  if (own !== null && dedup.confirm(key, own, { ttlMs: ISSUE_TTL_MS })) return own;
   const claim = dedup.claim(key, ISSUE_TTL_MS);
   if (claim.status === "duplicate") return null;
   // The issue's id is made of its first claim's time, and an earlier attempt may have created it under that id.

@@ -2,6 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { DIGEST_LIMIT, type DueRow } from "../../contract.ts";
 import { rowReader, type UnreadableRow } from "./read-row.ts";
 
+/** Once so many rows are found, no further fingerprint begins; a single one gives its oldest. */
+const MOST_ROWS = 1_000;
+const HEADS_AT_ONCE = 100;
+
 /** Finds the messages that one message may tell together; see `State.digestible`. */
 export type DigestFinder = (except: readonly number[]) => (DueRow | UnreadableRow)[];
 
@@ -13,11 +17,11 @@ export function digestFinder(db: DatabaseSync, nowMs: () => number): DigestFinde
     const found: number[] = [];
     let fingerprints = 0;
     for (const { fingerprint } of heads(statements)) {
-      const rows = statements.ofFingerprint.all(fingerprint) as WaitingRow[];
+      const rows = statements.ofFingerprint.all(fingerprint, MOST_ROWS) as WaitingRow[];
       if (!rows.every((row) => row.is_new === 1 && !except.includes(row.id))) continue;
       found.push(...rows.map(({ id }) => id));
       fingerprints += 1;
-      if (fingerprints === DIGEST_LIMIT) break;
+      if (fingerprints === DIGEST_LIMIT || found.length >= MOST_ROWS) break;
     }
     const now = nowMs();
     return found.map((id) => read(id, now));
@@ -29,7 +33,12 @@ type WaitingRow = { id: number; is_new: number };
 /** Heads that were never tried and are not critical, in the order in which they are due. */
 function* heads({ fresh }: Statements): Generator<{ fingerprint: string }> {
   for (const priority of [1, 2, 3])
-    for (const row of fresh.iterate(priority)) yield row as { fingerprint: string };
+    for (let after = 0; ; ) {
+      const rows = fresh.all(priority, after, HEADS_AT_ONCE) as { id: number; fingerprint: string }[];
+      yield* rows;
+      if (rows.length < HEADS_AT_ONCE) break;
+      after = rows.at(-1)!.id;
+    }
 }
 
 type Statements = Record<"fresh" | "ofFingerprint", StatementSync>;
@@ -37,16 +46,16 @@ type Statements = Record<"fresh" | "ofFingerprint", StatementSync>;
 function prepare(db: DatabaseSync): Statements {
   return {
     fresh: db.prepare(`
-      select fingerprint from outbox
+      select id, fingerprint from outbox
       where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = 'message' and priority = ?
-        and next_attempt_at_ms = 0
-      order by id`),
+        and next_attempt_at_ms = 0 and id > ?
+      order by id limit ?`),
     ofFingerprint: db.prepare(`
       select id, text is null and digest is null and priority > 0 as is_new from outbox
       where state = 'queued' and is_head = 1 and kind = 'message' and fingerprint = ?1
       union all
       select id, text is null and digest is null and priority > 0 from outbox
       where state = 'queued' and is_head = 0 and kind = 'message' and fingerprint = ?1
-      order by id`),
+      order by id limit ?2`),
   };
 }

@@ -71,17 +71,19 @@ type FoundRow = {
 function drop(tools: Tools, id: number): number {
   const row = tools.statements.find.get(id) as FoundRow | undefined;
   if (row === undefined) return 0;
-  remove(tools, row);
-  if (row.kind !== "issue") return 1;
+  const comments = row.kind === "issue" ? (tools.statements.comments.all(id) as FoundRow[]) : [];
+  removeAll(tools, [row, ...comments]);
   if (row.claim_token !== null) tools.dedup.release(issueKey(row.fingerprint), row.claim_token);
-  for (const comment of tools.statements.comments.all(id) as FoundRow[]) remove(tools, comment);
   return 1;
 }
 
-function remove({ leaving, heads, load }: Tools, row: FoundRow): void {
-  leaving.remove(row);
-  heads.left(row);
-  load.add(-1, -row.bytes);
+/** The next ones get their turn when all are gone, since one of these may be next to another. */
+function removeAll({ leaving, heads, load }: Tools, rows: readonly FoundRow[]): void {
+  for (const row of rows) {
+    leaving.remove(row);
+    load.add(-1, -row.bytes);
+  }
+  for (const row of rows) heads.left(row);
 }
 
 type ListedRow = {

@@ -51,7 +51,8 @@ function parseRow(row: Row, now: number): Omit<DueRow, "id" | "alert" | "members
     isRepeat: row.is_repeat === 1,
     claimedAtMs: row.claimed_at_ms,
     issueUrl: row.issue_url,
-    text: row.text,
+    // As JSON: SQLite does not keep every text that JavaScript has.
+    text: row.text === null ? null : (JSON.parse(row.text) as string),
     isUnsettled: row.is_unsettled === 1,
     unclear: row.unclear + row.is_unsettled,
     firstBegunAtMs: row.first_begun_at_ms,

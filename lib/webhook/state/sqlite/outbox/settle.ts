@@ -22,9 +22,9 @@ export function settler(dependencies: SettleDependencies): Settle {
     if (row === undefined) return;
     const members = row.text === null ? [] : (statements.members.all(id) as Row[]);
     const now = nowMs();
-    for (const one of [row, ...members])
-      if (settlement.status === "retry") retry(statements, one.id, settlement, now);
-      else end({ ...tools, now }, one, settlement);
+    if (settlement.status === "retry")
+      for (const one of [row, ...members]) retry(statements, one.id, settlement, now);
+    else endAll({ ...tools, now }, [row, ...members], settlement);
   };
 }
 
@@ -81,15 +81,22 @@ function retry(
   statements.retry.run(nextMs, code, Math.round(triedMs), Number(isUnclear), id);
 }
 
-function end(tools: Tools, row: Row, settlement: Exclude<Settlement, { status: "retry" }>): void {
-  const { statements, heads, load } = tools;
+type Ending = Exclude<Settlement, { status: "retry" }>;
+
+/** Ends rows; the next ones get their turn when all have ended, since one of these may be next to another. */
+function endAll(tools: Tools, rows: readonly Row[], settlement: Ending): void {
+  for (const row of rows) end(tools, row, settlement);
+  for (const row of rows) tools.heads.left(row);
+}
+
+function end(tools: Tools, row: Row, settlement: Ending): void {
+  const { statements, load } = tools;
   if (settlement.status === "delivered") deliver(tools, row, settlement);
   else {
     statements.ended.run(settlement.status, settlement.code, tools.now, row.id);
     if (settlement.status === "dead" && row.kind === "message") statements.givenUp.run();
     if (row.kind === "issue") endIssue(tools, row, settlement.status);
   }
-  heads.left(row);
   load.add(-1, -row.bytes);
 }
 
@@ -110,6 +117,5 @@ function deliver(
 /** An issue that may exist keeps its claim, so that there is no second one. */
 function endIssue(tools: Tools, { id, fingerprint, claim_token }: Row, status: "dead" | "in_doubt"): void {
   if (status === "dead" && claim_token !== null) tools.dedup.release(issueKey(fingerprint), claim_token);
-  for (const comment of tools.statements.comments.all(id) as Row[])
-    end(tools, comment, { status: "dead", code: ISSUE_GIVEN_UP });
+  endAll(tools, tools.statements.comments.all(id) as Row[], { status: "dead", code: ISSUE_GIVEN_UP });
 }

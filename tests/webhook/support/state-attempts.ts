@@ -1,0 +1,174 @@
+import { expect, test } from "bun:test";
+import type { DueRow, OutboxKind, State } from "../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import {
+  acceptAll,
+  DAY_MS,
+  DELIVERED,
+  dueIds,
+  issueRowOf,
+  MINUTE_MS,
+  retryAfter,
+  SECOND_MS,
+  START_MS,
+  type StateFixture,
+} from "./state-fixture.ts";
+
+const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
+
+/** The suite's tests of how attempts begin and end, and of what is in doubt. */
+export function attemptTests(fixture: () => StateFixture): void {
+  beginTests(fixture);
+  endTests(fixture);
+  doubtTests(fixture);
+}
+
+async function onlyDue(state: State, kind: OutboxKind = "message"): Promise<DueRow> {
+  const rows = await state.due(kind, { limit: 9, except: [], issueGraceMs: 0 });
+  expect(rows).toHaveLength(1);
+  return rows[0]!;
+}
+
+function beginTests(fixture: () => StateFixture): void {
+  test("an attempt that begins keeps its text, and one whose end was never recorded counts as unclear", async () => {
+    const { state, setClock, reopen } = fixture();
+    const [accepted] = await acceptAll(state, resolvedAlert());
+    const row = accepted!.messageRow;
+    const fresh = { text: null, isUnsettled: false, unclear: 0, firstBegunAtMs: null, members: [] };
+    expect(await onlyDue(state)).toMatchObject({ ...fresh, attempts: 0, triedMs: 0 });
+    await setClock(START_MS + SECOND_MS);
+    const text = 'Disco 🔴 "cheio" \\ \u2028';
+    expect(await state.begin(row, { text })).toBe(true);
+    const begun = { text, isUnsettled: true, unclear: 1, attempts: 1, firstBegunAtMs: START_MS + SECOND_MS };
+    const again = await reopen();
+    expect(await onlyDue(again)).toMatchObject(begun);
+    await setClock(START_MS + MINUTE_MS);
+    expect(await again.begin(row, null)).toBe(true);
+    expect(await onlyDue(again)).toMatchObject({ ...begun, unclear: 2, attempts: 2 });
+    await again.settle(row, retryAfter(0));
+    expect(await onlyDue(again)).toMatchObject({ ...begun, isUnsettled: false, unclear: 1, attempts: 2 });
+  });
+
+  test("begin() is refused for a row that does not wait, has a text, has none, or does not exist", async () => {
+    const { state } = fixture();
+    const [first, second] = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
+    const [row, other] = [first!.messageRow, second!.messageRow];
+    expect(await state.begin(row, null)).toBe(false);
+    expect(await state.begin(999_999, { text: "none" })).toBe(false);
+    expect(await state.begin(row, { text: "one" })).toBe(true);
+    expect(await state.begin(row, { text: "two" })).toBe(false);
+    expect((await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0]?.text).toBe("one");
+    expect(await state.begunWithin("message", MINUTE_MS)).toBe(1);
+    for (const [end, settlement] of [
+      [row, DELIVERED],
+      [other, { status: "dead", code: "refused" }],
+    ] as const) {
+      await state.settle(end, settlement);
+      expect([await state.begin(end, null), await state.begin(end, { text: "late" })]).toEqual([
+        false,
+        false,
+      ]);
+    }
+    expect(await state.begunWithin("message", MINUTE_MS)).toBe(1);
+  });
+}
+
+function endTests(fixture: () => StateFixture): void {
+  test("a retry counts its attempt, its time and whether its end was unclear", async () => {
+    const { state, setClock, reopen } = fixture();
+    const [accepted] = await acceptAll(state, resolvedAlert());
+    const row = accepted!.messageRow;
+    await state.begin(row, { text: "t" });
+    await state.settle(row, retryAfter(0, { triedMs: 1_500, isUnclear: true }));
+    expect(await onlyDue(state)).toMatchObject({ attempts: 1, unclear: 1, triedMs: 1_500 });
+    await state.begin(row, null);
+    await state.settle(row, retryAfter(0, { triedMs: DAY_MS - 1, code: "gateway_unreachable" }));
+    const counted = { attempts: 2, unclear: 1, triedMs: DAY_MS - 1, isUnsettled: false };
+    // However long it then waits, stopped or held: only what is recorded counts.
+    await setClock(START_MS + 30 * DAY_MS);
+    expect(await onlyDue(await reopen())).toMatchObject({ ...counted, waitedMs: 30 * DAY_MS, text: "t" });
+  });
+
+  test("an issue's attempts are recorded like a message's", async () => {
+    const { state } = fixture();
+    const [accepted] = await acceptAll(state, sampleAlert());
+    const row = issueRowOf(accepted!);
+    expect(await state.begin(row, { text: "body" })).toBe(true);
+    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: true, attempts: 1 });
+    await state.settle(row, retryAfter(0));
+    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: false, unclear: 0 });
+  });
+
+  test("heldReferences() knows the ids of delivered rows, each of its kind", async () => {
+    const { state } = fixture();
+    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
+    await state.settle(first!.messageRow, { status: "delivered", reference: "WA-1", url: null });
+    await state.settle(issueRowOf(first!), { status: "delivered", reference: "OPS-1", url: null });
+    await state.settle(second!.messageRow, DELIVERED);
+    const held = async (kind: OutboxKind) => [
+      ...(await state.heldReferences(kind, ["OPS-1", "x", "WA-1", "WA-1", ""])),
+    ];
+    expect([await held("message"), await held("issue"), await held("comment")]).toEqual([
+      ["WA-1"],
+      ["OPS-1"],
+      [],
+    ]);
+    expect((await state.heldReferences("message", [])).size).toBe(0);
+  });
+}
+
+function doubtTests(fixture: () => StateFixture): void {
+  test("a row in doubt is kept, counted and listed, lets the next one go, and is not repeated", async () => {
+    const { state, setClock } = fixture();
+    const [first, second] = await acceptAll(state, resolvedAlert(), resolvedAlert());
+    await state.begin(first!.messageRow, { text: "t" });
+    await setClock(START_MS + SECOND_MS);
+    await state.settle(first!.messageRow, IN_DOUBT);
+    expect(await dueIds(state, "message")).toEqual([second!.messageRow]);
+    expect((await state.stats()).message).toEqual({
+      queued: 1,
+      dead: 0,
+      inDoubt: 1,
+      oldestQueuedAgeMs: SECOND_MS,
+    });
+    expect(await state.listDead()).toMatchObject([
+      { id: first!.messageRow, status: "in_doubt", code: "gateway_timeout", attempts: 1 },
+    ]);
+    await state.settle(second!.messageRow, DELIVERED);
+    await setClock(START_MS + DAY_MS);
+    expect(await dueIds(state, "message")).toEqual([]);
+    expect(await state.begin(first!.messageRow, null)).toBe(false);
+    expect((await state.latest("f1")).message?.status).toBe("delivered");
+  });
+
+  test("an issue in doubt keeps its claim, so that there is no second one", async () => {
+    const { state } = fixture();
+    const [accepted] = await acceptAll(state, sampleAlert());
+    await state.settle(issueRowOf(accepted!), IN_DOUBT);
+    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
+    expect((await state.latest("f1")).issue?.status).toBe("in_doubt");
+  });
+
+  test("retryDead() revives a row in doubt with its text and the time of its first attempt; dropDead() removes it", async () => {
+    const { state, setClock } = fixture();
+    const rows = (await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }))).map(
+      ({ messageRow }) => messageRow,
+    ) as [number, number];
+    for (const row of rows) {
+      await state.begin(row, { text: `text ${row}` });
+      await state.settle(row, retryAfter(0, { triedMs: 500, isUnclear: true }));
+      await state.begin(row, null);
+      await state.settle(row, IN_DOUBT);
+    }
+    await setClock(START_MS + DAY_MS);
+    expect(await state.retryDead([rows[0]])).toBe(1);
+    expect(await onlyDue(state)).toMatchObject({
+      ...{ id: rows[0], text: `text ${rows[0]}`, attempts: 0, unclear: 0, triedMs: 0, isUnsettled: false },
+      ...{ firstBegunAtMs: START_MS, waitedMs: DAY_MS },
+    });
+    expect(await state.begin(rows[0], { text: "another" })).toBe(false);
+    expect(await state.begin(rows[0], null)).toBe(true);
+    expect(await state.dropDead([rows[1]])).toBe(1);
+    expect(await state.listDead()).toEqual([]);
+  });
+}

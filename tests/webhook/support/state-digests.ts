@@ -1,0 +1,188 @@
+import { expect, test } from "bun:test";
+import { DIGEST_LIMIT, type State } from "../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import {
+  acceptAll,
+  DELIVERED,
+  dueIds,
+  retryAfter,
+  SECOND_MS,
+  START_MS,
+  type StateFixture,
+} from "./state-fixture.ts";
+
+/** The suite's tests of messages that tell several alerts. */
+export function digestTests(fixture: () => StateFixture): void {
+  choiceTests(fixture);
+  memberTests(fixture);
+  endTests(fixture);
+}
+
+async function acceptEach(state: State, ...fingerprints: string[]): Promise<number[]> {
+  const accepted = await acceptAll(
+    state,
+    ...fingerprints.map((fingerprint) => resolvedAlert({ fingerprint })),
+  );
+  return accepted.map(({ messageRow }) => messageRow);
+}
+
+async function digestibleIds(state: State, except: readonly number[] = []): Promise<number[]> {
+  return (await state.digestible(except)).map(({ id }) => id);
+}
+
+function choiceTests(fixture: () => StateFixture): void {
+  test("digestible() gives fingerprints whole, in the order of their turn, and never a critical one", async () => {
+    const { state } = fixture();
+    const severities: [string, string | null][] = [
+      ["plain", null],
+      ["a", "warning"],
+      ["first", "critical"],
+      ["a", "warning"],
+      ["high", "HIGH"],
+      ["mixed", "warning"],
+      ["mixed", "Critical"],
+    ];
+    const accepted = await acceptAll(
+      state,
+      ...severities.map(([fingerprint, severity]) => resolvedAlert({ fingerprint, severity })),
+    );
+    const rows = await state.digestible([]);
+    const expected = [4, 1, 3, 0].map((at) => accepted[at]!.messageRow);
+    expect(rows.map(({ id }) => id)).toEqual(expected);
+    expect(rows[0]).toMatchObject({
+      kind: "message",
+      alert: { fingerprint: "high" },
+      attempts: 0,
+      text: null,
+      members: [],
+    });
+    expect(await state.waitingMessages()).toBe(5);
+  });
+
+  test("digestible() leaves out a fingerprint that was tried, began, or is on its way, and all that wait of it", async () => {
+    const { state, setClock } = fixture();
+    const [tried, begun, sending, , , , sound] = await acceptEach(
+      state,
+      ...["tried", "begun", "sending", "tried", "begun", "sending", "sound"],
+    );
+    await state.begin(tried!, { text: "t" });
+    await state.settle(tried!, retryAfter(0));
+    await state.begin(begun!, { text: "b" });
+    await setClock(START_MS + SECOND_MS);
+    expect(await digestibleIds(state, [sending!])).toEqual([sound!]);
+    expect(await state.waitingMessages()).toBe(7);
+  });
+
+  test("digestible() gives no more fingerprints than a message tells", async () => {
+    const { state } = fixture();
+    const fingerprints = Array.from({ length: DIGEST_LIMIT + 5 }, (_, index) => `f${index}`);
+    const rows = await acceptEach(state, ...fingerprints, "f0", `f${DIGEST_LIMIT}`);
+    const expected = [rows[0]!, rows[DIGEST_LIMIT + 5]!, ...rows.slice(1, DIGEST_LIMIT)];
+    expect(await digestibleIds(state)).toEqual(expected);
+  });
+}
+
+function memberTests(fixture: () => StateFixture): void {
+  test("members wait for the row that tells them; its text and they are the same after a restart", async () => {
+    const { state } = fixture();
+    const [main, member, behind, other] = await acceptEach(state, "a", "b", "b", "c");
+    expect(await state.begin(main!, { text: "both \u0000 \ud800", members: [member!] })).toBe(true);
+    expect(await state.waitingMessages()).toBe(3);
+    expect(await digestibleIds(state)).toEqual([other!]);
+    const again = await fixture().reopen();
+    const rows = await again.due("message", { limit: 9, except: [], issueGraceMs: 0 });
+    expect(rows.map(({ id }) => id)).toEqual([main!, other!]);
+    expect(rows[0]).toMatchObject({
+      text: "both \u0000 \ud800",
+      members: [member!],
+      isUnsettled: true,
+      unclear: 1,
+      firstBegunAtMs: START_MS,
+    });
+    expect((await again.listQueued(9)).map(({ id, digest }) => [id, digest])).toEqual([
+      [main!, null],
+      [member!, main!],
+      [behind!, null],
+      [other!, null],
+    ]);
+  });
+
+  test("begin() changes nothing when a member has a text, is in another one, waits no more, or is an issue", async () => {
+    const { state } = fixture();
+    const rows = await acceptEach(state, "a", "b", "c", "d", "e", "f");
+    const [main, own, member, digest, gone, free] = rows as [number, number, number, number, number, number];
+    const [{ issue } = { issue: { status: "not_firing" } }] = await acceptAll(state, sampleAlert());
+    await state.begin(own, { text: "own" });
+    await state.begin(digest, { text: "two", members: [member] });
+    await state.settle(gone, DELIVERED);
+    const before = await state.listQueued(99);
+    for (const bad of [own, member, digest, gone, main, 999_999, issue.status === "first" ? issue.row : 0])
+      expect([bad, await state.begin(main, { text: "all", members: [free, bad] })]).toEqual([bad, false]);
+    expect(await state.begin(member, { text: "mine" })).toBe(false);
+    expect(await state.begin(member, null)).toBe(false);
+    expect(await state.listQueued(99)).toEqual(before);
+    expect(await state.begunWithin("message", SECOND_MS)).toBe(2);
+    expect(await state.begin(main, { text: "all", members: [free] })).toBe(true);
+  });
+}
+
+function endTests(fixture: () => StateFixture): void {
+  test("what is recorded of a digest is recorded of its members; then the next of each has its turn", async () => {
+    const { state } = fixture();
+    const rows = await acceptEach(state, "a", "b", "b", "a", "b");
+    const [main, b1, b2, a2, b3] = rows as [number, number, number, number, number];
+    await state.begin(main, { text: "three", members: [b1, b2] });
+    await state.settle(main, retryAfter(0, { code: "away" }));
+    expect((await state.latest("b")).message).toMatchObject({ status: "queued", code: null });
+    expect((await state.listQueued(9)).map(({ id, attempts, code }) => [id, attempts, code])).toEqual([
+      [main, 1, "away"],
+      [b1, 1, "away"],
+      [b2, 1, "away"],
+      [a2, 0, null],
+      [b3, 0, null],
+    ]);
+    await state.begin(main, null);
+    await state.settle(main, { status: "delivered", reference: "wa-1", url: null });
+    expect(await dueIds(state, "message")).toEqual([a2, b3]);
+    expect(await state.stats()).toMatchObject({ message: { queued: 2, dead: 0 } });
+    expect([...(await state.heldReferences("message", ["wa-1", "wa-2"]))]).toEqual(["wa-1"]);
+    expect([...(await state.heldReferences("issue", ["wa-1"]))]).toEqual([]);
+    expect(await state.deliveredBetween(SECOND_MS, 0)).toEqual(["wa-1"]);
+  });
+
+  test("a digest is given up, or in doubt, as a whole, and tried again as a whole", async () => {
+    const { state } = fixture();
+    for (const status of ["dead", "in_doubt"] as const) {
+      const [main, member] = (await acceptEach(state, "a", "b")) as [number, number];
+      await state.begin(main, { text: status, members: [member] });
+      await state.settle(main, { status, code: "why" });
+      expect(await dueIds(state, "message")).toEqual([]);
+      const ended = (await state.listDead()).map((row) => [row.id, row.status, row.digest, row.code]);
+      expect(ended).toEqual([
+        [main, status, null, "why"],
+        [member, status, main, "why"],
+      ]);
+      expect(await state.retryDead([member])).toBe(2);
+      const [due, ...others] = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
+      expect(due).toMatchObject({ id: main, text: status, members: [member], attempts: 0, unclear: 0 });
+      expect(others).toEqual([]);
+      expect(await digestibleIds(state)).toEqual([]);
+      await state.settle(main, DELIVERED);
+      expect(await state.listDead()).toEqual([]);
+    }
+    expect(await state.detour()).toEqual({ emailed: 0, givenUp: 2 });
+  });
+
+  test("members of a digest that was dropped are rows of their own again", async () => {
+    const { state } = fixture();
+    const [main, member, third] = (await acceptEach(state, "a", "b", "c")) as [number, number, number];
+    await state.begin(main, { text: "all", members: [member, third] });
+    expect(await state.dropQueued([third])).toBe(1);
+    expect(await state.dropQueued([main])).toBe(1);
+    const rows = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
+    expect(rows).toMatchObject([{ id: member, text: null, members: [] }]);
+    expect(rows).toHaveLength(1);
+    expect(await digestibleIds(state)).toEqual([member]);
+    expect(await state.waitingMessages()).toBe(1);
+  });
+}

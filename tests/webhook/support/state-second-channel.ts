@@ -1,0 +1,110 @@
+import { expect, test } from "bun:test";
+import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import {
+  acceptAll,
+  DELIVERED,
+  issueRowOf,
+  MINUTE_MS,
+  retryAfter,
+  SECOND_MS,
+  START_MS,
+  type StateFixture,
+} from "./state-fixture.ts";
+
+const VIA_OTHER = { ...sampleAlert().labels, via: "other" };
+
+/** The suite's tests of what goes out the other way. */
+export function secondChannelTests(fixture: () => StateFixture): void {
+  test("unheard() gives critical alerts and those about the alarm, once they have waited", async () => {
+    const { state, setClock } = fixture();
+    const accepted = await acceptAll(
+      state,
+      sampleAlert({ fingerprint: "critical", severity: " CRITICAL" }),
+      sampleAlert({ fingerprint: "high", severity: "high" }),
+      sampleAlert({ fingerprint: "alarm", severity: "info", labels: VIA_OTHER }),
+    );
+    const url = "https://tracker.example/issue/1";
+    await state.settle(issueRowOf(accepted[2]!), { status: "delivered", reference: "OPS-1", url });
+    await state.begin(accepted[0]!.messageRow, { text: "x" });
+    await state.settle(accepted[0]!.messageRow, retryAfter(MINUTE_MS));
+    await setClock(START_MS + 3 * MINUTE_MS - 1);
+    expect(await state.unheard(3 * MINUTE_MS)).toEqual([]);
+    await setClock(START_MS + 3 * MINUTE_MS);
+    expect(await state.unheard(3 * MINUTE_MS)).toEqual(
+      [accepted[0]!, accepted[2]!].map(({ alert, messageRow }, at) => ({
+        row: messageRow,
+        alert,
+        status: "queued",
+        acceptedAtMs: START_MS,
+        issueUrl: at === 1 ? url : null,
+      })),
+    );
+    expect((await state.stats()).oldestCriticalAgeMs).toBe(3 * MINUTE_MS);
+    await state.settle(accepted[0]!.messageRow, DELIVERED);
+    expect((await state.unheard(0)).map(({ row }) => row)).toEqual([accepted[2]!.messageRow]);
+    expect((await state.stats()).oldestCriticalAgeMs).toBeNull();
+  });
+
+  test("unheard() gives every message in doubt at once, and no issue", async () => {
+    const { state } = fixture();
+    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
+    await state.settle(issueRowOf(first!), { status: "in_doubt", code: "timeout" });
+    await state.settle(second!.messageRow, { status: "in_doubt", code: "timeout" });
+    await state.settle(first!.messageRow, { status: "dead", code: "refused" });
+    expect(await state.unheard(MINUTE_MS)).toMatchObject([{ row: second!.messageRow, status: "in_doubt" }]);
+    expect((await state.stats()).message).toMatchObject({ queued: 0, dead: 1, inDoubt: 1 });
+    expect((await state.stats()).issue).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
+  });
+
+  test("recordEmailed() counts a row once, and it is not given again, also when it ends in doubt", async () => {
+    const { state } = fixture();
+    const rows = (
+      await acceptAll(
+        state,
+        ...["a", "b", "c"].map((fingerprint) => resolvedAlert({ fingerprint, severity: "critical" })),
+      )
+    ).map(({ messageRow }) => messageRow) as [number, number, number];
+    await state.recordEmailed([rows[0], rows[1]]);
+    await state.recordEmailed([rows[1], 999_999]);
+    expect((await state.unheard(0)).map(({ row }) => row)).toEqual([rows[2]]);
+    await state.settle(rows[0], { status: "in_doubt", code: "timeout" });
+    expect((await state.unheard(0)).map(({ row }) => row)).toEqual([rows[2]]);
+    const again = await fixture().reopen();
+    expect(await again.detour()).toEqual({ emailed: 2, givenUp: 0 });
+  });
+
+  test("detour() counts what went the other way and what was given up, until a message has told it", async () => {
+    const { state } = fixture();
+    const [first, second] = await acceptAll(
+      state,
+      sampleAlert({ severity: "critical" }),
+      resolvedAlert({ fingerprint: "f2" }),
+    );
+    expect(await state.detour()).toEqual({ emailed: 0, givenUp: 0 });
+    await state.recordEmailed([first!.messageRow]);
+    await state.settle(second!.messageRow, { status: "dead", code: "refused" });
+    await state.settle(issueRowOf(first!), { status: "dead", code: "refused" });
+    const told = await state.detour();
+    expect(told).toEqual({ emailed: 1, givenUp: 1 });
+    await state.settle(first!.messageRow, { status: "dead", code: "refused" });
+    await state.recordDetourTold(told);
+    expect(await state.detour()).toEqual({ emailed: 0, givenUp: 1 });
+    await state.recordDetourTold({ emailed: 5, givenUp: 5 });
+    expect(await state.detour()).toEqual({ emailed: 0, givenUp: 0 });
+  });
+
+  test("heldReferences() knows any id of the peer, however long and odd", async () => {
+    const { state, setClock } = fixture();
+    const references = ["plain", "nul\u0000 \ud800", "x".repeat(9_000), `${"x".repeat(8_999)}y`];
+    const accepted = await acceptAll(
+      state,
+      ...references.map((_, at) => resolvedAlert({ fingerprint: `${at}` })),
+    );
+    for (const [at, reference] of references.entries())
+      await state.settle(accepted[at]!.messageRow, { status: "delivered", reference, url: null });
+    await setClock(START_MS + SECOND_MS);
+    const held = await state.heldReferences("message", [...references, "x".repeat(8_999), "other"]);
+    expect([...held].sort()).toEqual(references.toSorted());
+    expect(await state.heldReferences("message", [])).toEqual(new Set());
+  });
+}
