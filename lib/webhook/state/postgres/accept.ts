@@ -10,7 +10,7 @@ import {
   type State,
 } from "../contract.ts";
 import { RefusalLog } from "../refusal-log.ts";
-import { issueKey, priorityOf } from "../stored.ts";
+import { issueKey, isUrgent, priorityOf, shownAlert } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
 import { restoredText, storedKey, storedText } from "./stored-text.ts";
 
@@ -29,12 +29,13 @@ const ALERT_MS = 2;
  */
 export function acceptor(
   link: StateLink,
-  { limits, log }: { limits: OutboxLimits; log: Log },
+  options: { limits: OutboxLimits; comments: boolean; log: Log },
 ): State["accept"] {
+  const { log } = options;
   const refusals = new RefusalLog(log, "Alerts are refused: the state's database does not take them");
   const answersTo = async (call: readonly Encoded[]): Promise<Answer[] | null> => {
     try {
-      const answers = await accept(link, call, limits);
+      const answers = await accept(link, call, options);
       refusals.accepted();
       return answers;
     } catch (error) {
@@ -61,8 +62,8 @@ type Answer =
   | { refused: "outbox_full" | "state_unavailable"; sqlState?: string };
 type AnsweredAlert =
   | { message: number; outcome: "not_firing" }
-  | { message: number; outcome: "duplicate"; claimedAtMs: number; url: string | null }
-  | { message: number; outcome: "first"; issue: number; claimedAtMs: number };
+  | { message: number; repeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
+  | { message: number; repeat: boolean; outcome: "first"; issue: number; claimedAtMs: number };
 
 function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
   const calls: Encoded[][] = [];
@@ -91,12 +92,20 @@ function encode(alert: Alert) {
     squad: alert.squad,
     alertname: alert.name === null ? null : storedText(alert.name),
     firing: alert.firing,
+    resolved: alert.status === "resolved",
+    starts_at: alert.startsAt === null ? null : storedText(alert.startsAt),
+    is_urgent: isUrgent(alert),
+    shown: JSON.stringify(shownAlert(alert)),
     alert: json,
     bytes: Buffer.byteLength(json),
   };
 }
 
-async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxLimits): Promise<Answer[]> {
+async function accept(
+  link: StateLink,
+  call: readonly Encoded[],
+  { limits, comments }: { limits: OutboxLimits; comments: boolean },
+): Promise<Answer[]> {
   const batch = randomUUID();
   const requests = `[${call.map(({ json }) => json).join(",")}]`;
   const moreMs = ALERT_MS * call.reduce((count, { alerts }) => count + alerts.length, 0);
@@ -104,7 +113,7 @@ async function accept(link: StateLink, call: readonly Encoded[], limits: OutboxL
     const [row] = await sql`
       select opsctl_state.accept(
         ${batch}::uuid, ${requests}::text::json, ${limits.rows}::bigint, ${limits.bytes}::bigint,
-        ${ISSUE_TTL_MS}::bigint) as outcomes`;
+        ${ISSUE_TTL_MS}::bigint, ${comments}::boolean) as outcomes`;
     return JSON.parse(row!.outcomes) as Answer[];
   };
   return await link.ask("keep alerts", work, { moreMs, repeats: true });
@@ -122,10 +131,10 @@ function outcomeOf(answer: Answer | undefined, alerts: readonly Alert[], log: Lo
 
 function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {
   const { message: messageRow, outcome } = answer;
-  if (outcome === "not_firing") return { alert, messageRow, issue: { status: outcome } };
-  const { claimedAtMs } = answer;
+  if (outcome === "not_firing") return { alert, messageRow, isRepeat: false, issue: { status: outcome } };
+  const { repeat: isRepeat, claimedAtMs } = answer;
   if (outcome === "first")
-    return { alert, messageRow, issue: { status: outcome, row: answer.issue, claimedAtMs } };
+    return { alert, messageRow, isRepeat, issue: { status: outcome, row: answer.issue, claimedAtMs } };
   const url = answer.url === null ? null : restoredText(answer.url);
-  return { alert, messageRow, issue: { status: outcome, claimedAtMs, url } };
+  return { alert, messageRow, isRepeat, issue: { status: outcome, claimedAtMs, url } };
 }

@@ -5,11 +5,19 @@ import accept from "../../../../sql/state/0003_accept.sql" with { type: "text" }
 import deliver from "../../../../sql/state/0004_deliver.sql" with { type: "text" };
 import closed from "../../../../sql/state/0005_closed.sql" with { type: "text" };
 import searchPath from "../../../../sql/state/0006_search_path.sql" with { type: "text" };
+import alarmTables from "../../../../sql/state/0007_alarm_tables.sql" with { type: "text" };
+import alarmAccept from "../../../../sql/state/0008_alarm_accept.sql" with { type: "text" };
+import alarmDeliver from "../../../../sql/state/0009_alarm_deliver.sql" with { type: "text" };
+import alarmOperator from "../../../../sql/state/0010_alarm_operator.sql" with { type: "text" };
+import alarmWatch from "../../../../sql/state/0011_alarm_watch.sql" with { type: "text" };
 import { classifyDatabaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
 
 /** The files of the schema, in order; a released file is never edited, a change is a new file. */
-const FILES: readonly string[] = [tables, dedup, accept, deliver, closed, searchPath];
+const FILES: readonly string[] = [
+  ...[tables, dedup, accept, deliver, closed, searchPath],
+  ...[alarmTables, alarmAccept, alarmDeliver, alarmOperator, alarmWatch],
+];
 
 // A lock of the transaction, which a pooler may carry.
 const LOCK_KEY = 7_317_120_432;

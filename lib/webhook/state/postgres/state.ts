@@ -4,24 +4,36 @@ import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
 import { databaseError, openDatabase } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";
-import {
-  ISSUE_TTL_MS,
-  KEEP_DELIVERED_MS,
-  OUTBOX_LIMITS,
-  type OutboxLimits,
-  type Settlement,
-  type State,
-} from "../contract.ts";
+import { OUTBOX_LIMITS, type OutboxKind, type OutboxLimits, type State } from "../contract.ts";
 import { acceptor } from "./accept.ts";
+import { attempts } from "./attempts.ts";
 import { StateLink } from "./connection.ts";
-import { deliveredWithin, due, latest, listDead, stats } from "./reads.ts";
+import { digestible, due, type FoundRows } from "./due.ts";
+import { operatorCalls } from "./operator.ts";
+import { prune } from "./prune.ts";
+import {
+  deliveredBetween,
+  heldReferences,
+  holds,
+  hourly,
+  latest,
+  recent,
+  stats,
+  waitingMessages,
+} from "./reads.ts";
 import { ensureStateSchema } from "./schema.ts";
-import { storedText } from "./stored-text.ts";
+import { secondChannel } from "./second-channel.ts";
+import { storedOrNull } from "./stored-text.ts";
 
-/** Where the state is; `answerLimitMs` is how long one call waits for the database; only tests set it. */
+/**
+ * Where the state is, how much may wait in it, and whether an issue gets a comment when its alert ends.
+ *
+ * Shape: `answerLimitMs` is how long one call waits for the database; only tests set it.
+ */
 export type PostgresStateOptions = {
   url: Secret;
   limits?: OutboxLimits;
+  comments?: boolean;
   log: Log;
   applicationName: string;
   answerLimitMs?: number;
@@ -29,24 +41,20 @@ export type PostgresStateOptions = {
 
 const CONNECTIONS = 4;
 const ANSWER_LIMIT_MS = 4_000;
-/** For the calls that an operator waits for. */
-const PATIENT_LIMIT_MS = 60_000;
 const LEASE_MS = 15_000;
-/** Longer than any host asks again about a batch. */
-const KEEP_BATCHES_MS = 10 * 60_000;
-const PRUNE_SHARE = 5_000;
 
 /**
  * The webhook's state in the schema `opsctl_state` of a PostgreSQL, which several hosts may share.
  *
  * Shape:     see `State`; the clock is the database's.
- * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does; `accept` and
- *            `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from the last `lead`,
+ * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does; `accept`,
+ *            `begin` and `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from the last `lead`,
  *            and is given up by `close`.
  * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`.
  */
 export async function openPostgresState(options: PostgresStateOptions): Promise<State> {
-  const { url, limits = OUTBOX_LIMITS, log, applicationName, answerLimitMs = ANSWER_LIMIT_MS } = options;
+  const { url, limits = OUTBOX_LIMITS, comments = false, log, applicationName } = options;
+  const { answerLimitMs = ANSWER_LIMIT_MS } = options;
   const settings = { max: CONNECTIONS, applicationName, closeLimitMs: Math.min(answerLimitMs, 3_000) };
   try {
     const database = await openDatabase(url, settings);
@@ -58,35 +66,36 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
       throw error;
     }
     const again = () => openDatabase(url, { ...settings, connectLimitMs: answerLimitMs });
-    return stateOn(new StateLink(database, again, answerLimitMs), { limits, log });
+    return stateOn(new StateLink(database, again, answerLimitMs), { limits, comments, log });
   } catch (error) {
     throw aboutStateUrl(databaseError(error, "open the webhook's state"));
   }
 }
 
-function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: Log }): State {
+function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boolean; log: Log }): State {
   const holder = randomUUID();
+  const calls = attempts(link, holder);
+  const giveUp = giverUp(calls.settle, options.log);
   return {
-    accept: acceptor(link, { limits, log }),
-    async due(kind, query) {
-      const { rows, unreadable } = await link.ask("read the outbox", (sql) => due(sql, kind, query));
-      for (const row of unreadable) {
-        log.error("An alert in the state cannot be read", { row });
-        const dead = { status: "dead", code: "alert_unreadable" } as const;
-        await link.ask("record a delivery", (sql) => settle(sql, row, dead), { repeats: true });
-      }
-      return rows;
-    },
-    settle: (row, settlement) =>
-      link.ask("record a delivery", (sql) => settle(sql, row, settlement), { repeats: true }),
+    accept: acceptor(link, options),
+    due: async (kind, query) => await giveUp(link.ask("read the outbox", (sql) => due(sql, kind, query))),
+    digestible: async (except) =>
+      await giveUp(link.ask("read the outbox", (sql) => digestible(sql, except))),
+    ...calls,
+    ...operatorCalls(link),
+    ...secondChannel(link),
+    waitingMessages: () => link.ask("count the outbox", waitingMessages),
+    heldReferences: (kind, references) =>
+      link.ask("read the outbox", (sql) => heldReferences(sql, kind, references)),
     stats: () => link.ask("count the outbox", stats),
-    listDead: () => link.ask("list dead rows", listDead, { limitMs: PATIENT_LIMIT_MS }),
-    retryDead: (rows) =>
-      link.ask("revive dead rows", (sql) => changeDead(sql, "retry", rows), { limitMs: PATIENT_LIMIT_MS }),
-    dropDead: (rows) =>
-      link.ask("remove dead rows", (sql) => changeDead(sql, "drop", rows), { limitMs: PATIENT_LIMIT_MS }),
-    deliveredWithin: (kind, ms) => link.ask("count deliveries", (sql) => deliveredWithin(sql, kind, ms)),
     latest: (fingerprint) => link.ask("read the outbox", (sql) => latest(sql, fingerprint)),
+    deliveredBetween: (newerThanMs, olderThanMs) =>
+      link.ask("read the outbox", (sql) => deliveredBetween(sql, newerThanMs, olderThanMs)),
+    holds: () => link.ask("read which channels hold", holds),
+    hold: (kind, code) =>
+      link.ask("record that a channel holds", (sql) => hold(sql, kind, code), { repeats: true }),
+    recent: (limit) => link.ask("read the outbox", (sql) => recent(sql, limit)),
+    hourly: (hours) => link.ask("count alerts", (sql) => hourly(sql, hours)),
     prune: () => prune(link),
     lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)).catch(() => false),
     check: () => link.ask("keep anything", check),
@@ -98,41 +107,23 @@ function stateOn(link: StateLink, { limits, log }: { limits: OutboxLimits; log: 
   };
 }
 
-async function settle(sql: postgres.Sql, row: number, settlement: Settlement): Promise<void> {
-  const { status } = settlement;
-  const delayMs = status === "retry" ? Math.ceil(settlement.delayMs) : null;
-  const code = status === "delivered" ? null : storedText(settlement.code);
-  const { reference, url } = status === "delivered" ? settlement : { reference: null, url: null };
-  await sql`
-    select opsctl_state.settle(
-      ${row}::bigint, ${status}::text, ${delayMs}::bigint, ${code}::text, ${stored(reference)}::text, ${stored(url)}::text)`;
+/** Gives up the rows that cannot be read, and returns the others. */
+function giverUp(
+  settle: State["settle"],
+  log: Log,
+): (finding: Promise<FoundRows>) => Promise<FoundRows["rows"]> {
+  return async (finding) => {
+    const { rows, unreadable } = await finding;
+    for (const row of unreadable) {
+      log.error("An alert in the state cannot be read", { row });
+      await settle(row, { status: "dead", code: "alert_unreadable" });
+    }
+    return rows;
+  };
 }
 
-async function changeDead(
-  sql: postgres.Sql,
-  change: "retry" | "drop",
-  rows: readonly number[] | null,
-): Promise<number> {
-  const wanted = rows === null ? null : JSON.stringify(rows);
-  const [row] =
-    change === "retry"
-      ? await sql`select opsctl_state.retry_dead(${wanted}::text::json, ${ISSUE_TTL_MS}::bigint) as count`
-      : await sql`select opsctl_state.drop_dead(${wanted}::text::json) as count`;
-  return Number(row!.count);
-}
-
-/** In short steps: between them the same connections do other work. */
-async function prune(link: StateLink): Promise<void> {
-  const attempt = "remove old rows";
-  await link.ask(attempt, async (sql) => await sql`select opsctl_state.prune_dedup()`);
-  while (await link.ask(attempt, pruneShare));
-}
-
-async function pruneShare(sql: postgres.Sql): Promise<boolean> {
-  const [row] = await sql`
-    select opsctl_state.prune_outbox(
-      ${KEEP_DELIVERED_MS}::bigint, ${KEEP_BATCHES_MS}::bigint, ${PRUNE_SHARE}::bigint) as more`;
-  return row!.more;
+async function hold(sql: postgres.Sql, kind: OutboxKind, code: string | null): Promise<void> {
+  await sql`select opsctl_state.hold(${kind}::text, ${storedOrNull(code)}::text)`;
 }
 
 async function lead(sql: postgres.Sql, holder: string): Promise<boolean> {
@@ -146,8 +137,4 @@ async function resign(sql: postgres.Sql, holder: string): Promise<void> {
 
 async function check(sql: postgres.Sql): Promise<void> {
   await sql`select opsctl_state.check_writable()`;
-}
-
-function stored(text: string | null): string | null {
-  return text === null ? null : storedText(text);
 }

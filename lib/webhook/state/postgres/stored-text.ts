@@ -26,3 +26,13 @@ export function storedKey(text: string): string {
     ? stored
     : `\\sha256:${createHash("sha256").update(stored).digest("hex")}`;
 }
+
+/** As `restoredText`, of a column that may be empty. */
+export function restoredOrNull(stored: string | null): string | null {
+  return stored === null ? null : restoredText(stored);
+}
+
+/** As `storedText`, for a column that may be empty. */
+export function storedOrNull(text: string | null): string | null {
+  return text === null ? null : storedText(text);
+}

@@ -1,0 +1,52 @@
+import type postgres from "postgres";
+import type { Detour, State, UnheardAlert } from "../contract.ts";
+import { storedAlert } from "../stored.ts";
+import type { StateLink } from "./connection.ts";
+import { restoredOrNull } from "./stored-text.ts";
+
+/** How many alerts the second channel is given at once. */
+const MOST_UNHEARD = 1_000;
+
+/** What the second channel asks and records. */
+export function secondChannel(
+  link: StateLink,
+): Pick<State, "unheard" | "recordEmailed" | "detour" | "recordDetourTold"> {
+  return {
+    unheard: (waitedMs) => link.ask("read the outbox", (sql) => unheard(sql, waitedMs)),
+    recordEmailed: (rows) =>
+      link.ask("record an e-mail", (sql) => recordEmailed(sql, rows), { repeats: true }),
+    detour: () => link.ask("count e-mails", detour),
+    recordDetourTold: (told) => link.ask("record what was told", (sql) => recordDetourTold(sql, told)),
+  };
+}
+
+async function unheard(sql: postgres.Sql, waitedMs: number): Promise<UnheardAlert[]> {
+  const rows = await sql`
+    select * from opsctl_state.unheard(${Math.ceil(waitedMs)}::bigint, ${MOST_UNHEARD}::bigint)`;
+  return rows.flatMap((row) => {
+    const alert = storedAlert(row.alert);
+    if (alert === null) return [];
+    const issueUrl = restoredOrNull(row.issue_url);
+    return {
+      row: Number(row.id),
+      alert,
+      status: row.state,
+      acceptedAtMs: Number(row.accepted_at),
+      issueUrl,
+    };
+  });
+}
+
+async function recordEmailed(sql: postgres.Sql, rows: readonly number[]): Promise<void> {
+  await sql`select opsctl_state.record_emailed(${JSON.stringify(rows)}::text::json)`;
+}
+
+async function detour(sql: postgres.Sql): Promise<Detour> {
+  const [row] = await sql`
+    select detour_emailed::int as emailed, detour_given_up::int as given_up from opsctl_state.totals`;
+  return { emailed: row!.emailed, givenUp: row!.given_up };
+}
+
+async function recordDetourTold(sql: postgres.Sql, { emailed, givenUp }: Detour): Promise<void> {
+  await sql`select opsctl_state.record_detour_told(${emailed}::bigint, ${givenUp}::bigint)`;
+}

@@ -1,0 +1,193 @@
+-- What an alarm that can be trusted keeps: the text of a row before its first attempt, doubt, time in which a row was
+-- tried, digests, comments, holds, the second channel, and what a page shows. Rows of before are kept as they are.
+
+alter table opsctl_state.outbox
+  -- What the first attempt sends, and every other one.
+  add column begun_text   text,
+  add column begun_at     bigint,
+  -- An attempt began, and its end was never recorded.
+  add column is_unsettled boolean not null default false,
+  add column unclear      integer not null default 0,
+  add column tried_ms     bigint not null default 0,
+  -- The call that changed it last, for the host that lost its answer and asks again.
+  add column call_token   uuid,
+  -- The row whose text tells this one, too.
+  add column digest_row   bigint,
+  add column has_members  boolean not null default false,
+  -- The issue that a comment is for; until that is delivered, the comment is blocked.
+  add column issue_row    bigint,
+  add column is_blocked   boolean not null default false,
+  add column is_repeat    boolean not null default false,
+  add column is_urgent    boolean not null default false,
+  add column emailed_at   bigint,
+  -- What is kept of a message's alert for people, also when it was delivered.
+  add column shown        text,
+  drop constraint outbox_kind_check,
+  drop constraint outbox_state_check,
+  drop constraint outbox_issue,
+  add constraint outbox_kind check (kind in ('message', 'issue', 'comment')),
+  add constraint outbox_state check (state in ('queued', 'delivered', 'dead', 'in_doubt')),
+  add constraint outbox_issue check (
+    (kind = 'issue') = (message_row is not null)
+    and (kind = 'issue') = (claim_token is not null)
+    and (kind <> 'message') = (claimed_at is not null)
+    and (kind = 'comment') = (issue_row is not null));
+
+update opsctl_state.outbox set is_urgent = true where kind = 'message' and state = 'queued' and priority = 0;
+
+drop index opsctl_state.outbox_turn, opsctl_state.outbox_dead;
+create index outbox_turn on opsctl_state.outbox (kind, priority, id)
+  where is_head and not is_blocked and digest_row is null;
+create index outbox_ended on opsctl_state.outbox (id) where state in ('dead', 'in_doubt');
+create index outbox_ended_age on opsctl_state.outbox (settled_at) where state in ('dead', 'in_doubt');
+create index outbox_members on opsctl_state.outbox (digest_row) where digest_row is not null;
+create index outbox_comments on opsctl_state.outbox (issue_row) where issue_row is not null;
+create index outbox_urgent on opsctl_state.outbox (accepted_at)
+  where is_urgent and emailed_at is null and settled_at is null;
+create index outbox_critical on opsctl_state.outbox (age_from)
+  where kind = 'message' and priority = 0 and settled_at is null;
+create index outbox_doubt on opsctl_state.outbox (accepted_at)
+  where kind = 'message' and state = 'in_doubt' and emailed_at is null;
+-- A peer's id can be longer than an index takes.
+create index outbox_reference on opsctl_state.outbox (left(reference, 200)) where reference is not null;
+create index outbox_messages on opsctl_state.outbox (id) where shown is not null;
+
+alter table opsctl_state.totals
+  add column comment_queued   bigint not null default 0 check (comment_queued >= 0),
+  add column comment_dead     bigint not null default 0 check (comment_dead >= 0),
+  add column message_in_doubt bigint not null default 0 check (message_in_doubt >= 0),
+  add column issue_in_doubt   bigint not null default 0 check (issue_in_doubt >= 0),
+  add column comment_in_doubt bigint not null default 0 check (comment_in_doubt >= 0),
+  -- Messages that wait, are not critical, and are in no other row's text.
+  add column message_plain    bigint not null default 0 check (message_plain >= 0),
+  -- What went the other way, or was given up, since a message said so.
+  add column detour_emailed   bigint not null default 0 check (detour_emailed >= 0),
+  add column detour_given_up  bigint not null default 0 check (detour_given_up >= 0);
+update opsctl_state.totals
+set message_plain = (
+  select count(*) from opsctl_state.outbox as o
+  where o.kind = 'message' and o.state = 'queued' and o.priority > 0);
+
+-- The last that was accepted of each fingerprint, and its newest issue.
+create table opsctl_state.episodes (
+  issue_key  text primary key,
+  starts_at  text,
+  is_firing  boolean not null,
+  issue_row  bigint,
+  claimed_at bigint,
+  seen_at    bigint not null,
+  constraint episodes_issue check ((issue_row is null) = (claimed_at is null))
+);
+create index episodes_age on opsctl_state.episodes (seen_at);
+insert into opsctl_state.episodes (issue_key, is_firing, issue_row, claimed_at, seen_at)
+select distinct on (o.issue_key) o.issue_key, true, o.id, o.claimed_at, o.accepted_at
+from opsctl_state.outbox as o
+where o.kind = 'issue' and o.state <> 'dead'
+order by o.issue_key, o.id desc;
+
+-- When attempts began: what the pace counts, for an hour.
+create table opsctl_state.attempts (
+  id       bigint generated always as identity primary key,
+  kind     text not null,
+  begun_at bigint not null
+);
+create index attempts_age on opsctl_state.attempts (kind, begun_at);
+
+-- The channels that hold.
+create table opsctl_state.holds (
+  kind  text primary key,
+  code  text not null,
+  since bigint not null
+);
+
+-- How many alerts were accepted in each hour since 1970.
+create table opsctl_state.hours (
+  hour   bigint primary key,
+  alerts bigint not null
+);
+
+alter table opsctl_state.episodes enable row level security;
+alter table opsctl_state.attempts enable row level security;
+alter table opsctl_state.holds enable row level security;
+alter table opsctl_state.hours enable row level security;
+
+-- What there is more of with p_row (p_sign 1), or less of without it (-1), added to p_delta.
+create function opsctl_state.tally(p_delta opsctl_state.totals, p_row opsctl_state.outbox, p_sign integer)
+returns opsctl_state.totals
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v opsctl_state.totals := p_delta;
+begin
+  if p_row.state = 'queued' then
+    v.queued_bytes := coalesce(v.queued_bytes, 0) + p_sign * p_row.bytes;
+    if p_row.kind = 'message' then
+      v.message_queued := coalesce(v.message_queued, 0) + p_sign;
+      if p_row.priority > 0 and p_row.digest_row is null then
+        v.message_plain := coalesce(v.message_plain, 0) + p_sign;
+      end if;
+    elsif p_row.kind = 'issue' then
+      v.issue_queued := coalesce(v.issue_queued, 0) + p_sign;
+    else
+      v.comment_queued := coalesce(v.comment_queued, 0) + p_sign;
+    end if;
+  elsif p_row.state <> 'delivered' then
+    v.message_dead := coalesce(v.message_dead, 0) + p_sign * (p_row.kind = 'message' and p_row.state = 'dead')::int;
+    v.issue_dead := coalesce(v.issue_dead, 0) + p_sign * (p_row.kind = 'issue' and p_row.state = 'dead')::int;
+    v.comment_dead := coalesce(v.comment_dead, 0) + p_sign * (p_row.kind = 'comment' and p_row.state = 'dead')::int;
+    v.message_in_doubt := coalesce(v.message_in_doubt, 0)
+      + p_sign * (p_row.kind = 'message' and p_row.state = 'in_doubt')::int;
+    v.issue_in_doubt := coalesce(v.issue_in_doubt, 0)
+      + p_sign * (p_row.kind = 'issue' and p_row.state = 'in_doubt')::int;
+    v.comment_in_doubt := coalesce(v.comment_in_doubt, 0)
+      + p_sign * (p_row.kind = 'comment' and p_row.state = 'in_doubt')::int;
+  end if;
+  return v;
+end $$;
+
+-- Adds a difference to the totals; the caller holds their lock.
+create function opsctl_state.add_totals(p opsctl_state.totals)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update opsctl_state.totals as t
+  set message_queued = t.message_queued + coalesce(p.message_queued, 0),
+      issue_queued = t.issue_queued + coalesce(p.issue_queued, 0),
+      comment_queued = t.comment_queued + coalesce(p.comment_queued, 0),
+      message_dead = t.message_dead + coalesce(p.message_dead, 0),
+      issue_dead = t.issue_dead + coalesce(p.issue_dead, 0),
+      comment_dead = t.comment_dead + coalesce(p.comment_dead, 0),
+      message_in_doubt = t.message_in_doubt + coalesce(p.message_in_doubt, 0),
+      issue_in_doubt = t.issue_in_doubt + coalesce(p.issue_in_doubt, 0),
+      comment_in_doubt = t.comment_in_doubt + coalesce(p.comment_in_doubt, 0),
+      message_plain = t.message_plain + coalesce(p.message_plain, 0),
+      queued_bytes = t.queued_bytes + coalesce(p.queued_bytes, 0),
+      detour_given_up = t.detour_given_up + coalesce(p.detour_given_up, 0);
+end $$;
+
+-- Counts everything again; the caller holds the lock of the totals.
+create or replace function opsctl_state.recount()
+returns void
+language sql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+as $$
+  update opsctl_state.totals
+  set (message_queued, issue_queued, comment_queued, message_plain, queued_bytes,
+       message_dead, issue_dead, comment_dead, message_in_doubt, issue_in_doubt, comment_in_doubt) = (
+    select count(*) filter (where o.kind = 'message' and o.state = 'queued'),
+           count(*) filter (where o.kind = 'issue' and o.state = 'queued'),
+           count(*) filter (where o.kind = 'comment' and o.state = 'queued'),
+           count(*) filter (
+             where o.kind = 'message' and o.state = 'queued' and o.priority > 0 and o.digest_row is null),
+           coalesce(sum(o.bytes) filter (where o.state = 'queued'), 0),
+           count(*) filter (where o.kind = 'message' and o.state = 'dead'),
+           count(*) filter (where o.kind = 'issue' and o.state = 'dead'),
+           count(*) filter (where o.kind = 'comment' and o.state = 'dead'),
+           count(*) filter (where o.kind = 'message' and o.state = 'in_doubt'),
+           count(*) filter (where o.kind = 'issue' and o.state = 'in_doubt'),
+           count(*) filter (where o.kind = 'comment' and o.state = 'in_doubt')
+    from opsctl_state.outbox as o where o.state <> 'delivered')
+$$;

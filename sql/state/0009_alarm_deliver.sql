@@ -1,0 +1,344 @@
+-- Delivering: whose turn it is, what one message may tell together, how attempts begin and end.
+-- Statistics can be as old as the first alert, and plans go by them: what waits is asked for by columns that only one
+-- index has, in its order. A row is read by its id alone, and judged afterwards: asked for by its state, too, any index of
+-- such rows will do. Who still waits has no settled_at, of which no index knows.
+
+create function opsctl_state.turns(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
+returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_ms bigint, is_repeat boolean,
+               claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,
+               begun_at bigint, members text)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+  v_now    constant bigint := opsctl_state.now_ms();
+  v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
+begin
+  return query
+    select o.id, o.alert, o.attempts + o.is_unsettled::int, greatest(0, v_now - o.accepted_at), o.tried_ms, o.is_repeat,
+           o.claimed_at, opsctl_state.issue_url(o.issue_key, o.issue_row, v_now), o.begun_text, o.is_unsettled,
+           o.unclear + o.is_unsettled::int, o.begun_at,
+           case when o.has_members then array_to_json(opsctl_state.members_of(o.id))::text end
+    from (
+      select h.* from opsctl_state.outbox as h
+      where h.kind = p_kind and h.is_head and not h.is_blocked and h.digest_row is null and h.id <> all (v_except)
+        and (h.due_at <= v_now or h.waits_from > v_now)
+      -- Of issues that wait for their messages no more are looked at.
+      order by h.priority, h.id limit p_limit + 64) as o
+    where o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
+       or not exists (select from opsctl_state.outbox as m
+                      where m.id = o.message_row and m.settled_at is null and m.attempts = 0)
+    order by o.priority, o.id
+    limit p_limit;
+end $$;
+
+-- The link of an issue, of that of a row or of the one that its fingerprint has now.
+create function opsctl_state.issue_url(p_key text, p_issue bigint, p_now bigint)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_url text;
+begin
+  if p_issue is not null then
+    select o.url into v_url from opsctl_state.outbox as o where o.id = p_issue;
+  else
+    select d.value into v_url from opsctl_state.dedup as d where d.key = p_key and d.expires_at > p_now;
+  end if;
+  return v_url;
+end $$;
+
+-- The other rows that a row's text tells.
+create function opsctl_state.members_of(p_row bigint)
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  return array(select o.id from opsctl_state.outbox as o where o.digest_row = p_row);
+end $$;
+
+-- Whose turn it is, for hosts of before: nothing that has a text already, which they could not send.
+create or replace function opsctl_state.due(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
+returns table (id bigint, alert text, attempts integer, age_ms bigint, claimed_at bigint, issue_url text)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+  v_now    constant bigint := opsctl_state.now_ms();
+  v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
+begin
+  return query
+    select o.id, o.alert, o.attempts, greatest(0, v_now - o.age_from), o.claimed_at,
+           opsctl_state.issue_url(o.issue_key, o.issue_row, v_now)
+    from opsctl_state.outbox as o
+    where o.kind = p_kind and o.is_head and not o.is_blocked and o.digest_row is null and o.id <> all (v_except)
+      and o.begun_text is null
+      and (o.due_at <= v_now or o.waits_from > v_now)
+      and (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
+           or not exists (select from opsctl_state.outbox as m
+                          where m.id = o.message_row and m.settled_at is null and m.attempts = 0))
+    order by o.priority, o.id
+    limit p_limit;
+end $$;
+
+-- The messages of a fingerprint that wait, oldest first, at most p_limit; none of them when one is critical, was begun, is
+-- in another text, or is in p_except.
+create function opsctl_state.digestible_of(p_key text, p_except bigint[], p_limit bigint)
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+declare
+  v_ids   bigint[];
+  v_plain boolean;
+begin
+  select array_agg(w.id order by w.id), bool_and(w.is_plain) into v_ids, v_plain
+  from (
+    select o.id, o.priority > 0 and o.begun_text is null and o.attempts = 0 and o.digest_row is null
+                 and o.id <> all (p_except) as is_plain
+    from opsctl_state.outbox as o
+    where o.kind = 'message' and o.issue_key = p_key and o.state = 'queued'
+    order by o.kind, o.issue_key, o.id limit p_limit) as w;
+  return case when v_plain then v_ids else '{}' end;
+end $$;
+
+-- The messages that one message may tell together: at most p_fingerprints of them, and none more after p_rows rows.
+-- Looks at no more than a thousand fingerprints: where those were tried, digests have to wait.
+create function opsctl_state.digestible(p_except json, p_fingerprints bigint, p_rows bigint)
+returns table (id bigint, alert text, waited_ms bigint, is_repeat boolean, issue_url text)
+language plpgsql rows 40
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+  v_now    constant bigint := opsctl_state.now_ms();
+  v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
+  v_head   record;
+  v_ids    bigint[];
+  v_count  bigint := 0;
+  v_rows   bigint := 0;
+begin
+  for v_head in
+    select o.issue_key from opsctl_state.outbox as o
+    where o.kind = 'message' and o.priority > 0 and o.is_head and not o.is_blocked and o.digest_row is null
+    order by o.priority, o.id limit 1000
+  loop
+    exit when v_count >= p_fingerprints or v_rows >= p_rows;
+    v_ids := opsctl_state.digestible_of(v_head.issue_key, v_except, p_rows);
+    continue when cardinality(v_ids) = 0 or (v_count > 0 and v_rows + cardinality(v_ids) > p_rows);
+    v_count := v_count + 1;
+    v_rows := v_rows + cardinality(v_ids);
+    return query
+      select o.id, o.alert, greatest(0, v_now - o.accepted_at), o.is_repeat,
+             opsctl_state.issue_url(o.issue_key, null, v_now)
+      from unnest(v_ids) with ordinality as i(id, at)
+      cross join lateral (select m.* from opsctl_state.outbox as m where m.id = i.id) as o
+      order by i.at;
+  end loop;
+end $$;
+
+-- Puts the members into the text of a row; false, with nothing changed, when one of them may not be in it.
+create function opsctl_state.enlist(p_row opsctl_state.outbox, p_members bigint[])
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_free bigint;
+  v_ids  bigint[] := array(select distinct m from unnest(p_members) as m);
+begin
+  select count(*) into v_free from opsctl_state.outbox as o
+  where o.id = any (v_ids) and o.id <> p_row.id and o.kind = p_row.kind and o.settled_at is null
+    and o.begun_text is null and o.digest_row is null and not o.has_members;
+  if p_row.kind <> 'message' or v_free < cardinality(v_ids) then
+    return false;
+  end if;
+  update opsctl_state.totals as t
+  set message_plain = t.message_plain - (
+    select count(*) from opsctl_state.outbox as o where o.id = any (v_ids) and o.priority > 0);
+  update opsctl_state.outbox as o set digest_row = p_row.id where o.id = any (v_ids);
+  return true;
+end $$;
+
+-- Records that an attempt begins; null for p_text means that the row has one already. Asked again with the same token, it
+-- changes nothing. False while another host delivers.
+create function opsctl_state.begin_attempt(p_row bigint, p_token uuid, p_holder uuid, p_text text, p_members json)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
+as $$
+declare
+  v_members constant bigint[] :=
+    array(select m.value::bigint from json_array_elements_text(p_members) as m(value));
+  v_now     bigint;
+  v_row     opsctl_state.outbox;
+begin
+  if cardinality(v_members) > 0 then
+    perform from opsctl_state.totals for update;
+  end if;
+  v_now := opsctl_state.now_ms();
+  select o.* into v_row from opsctl_state.outbox as o where o.id = p_row for update;
+  if not found then
+    return false;
+  end if;
+  if v_row.call_token = p_token then
+    return true;
+  end if;
+  if v_row.settled_at is not null or v_row.digest_row is not null or (p_text is null) <> (v_row.begun_text is not null)
+     or exists (select from opsctl_state.lease as l
+                where l.name = 'dispatcher' and l.holder <> p_holder and l.expires_at > v_now)
+     or (cardinality(v_members) > 0 and not opsctl_state.enlist(v_row, v_members)) then
+    return false;
+  end if;
+  update opsctl_state.outbox as o
+  set begun_text = coalesce(o.begun_text, p_text), begun_at = coalesce(o.begun_at, v_now), is_unsettled = true,
+      attempts = o.attempts + o.is_unsettled::int, unclear = o.unclear + o.is_unsettled::int,
+      has_members = o.has_members or cardinality(v_members) > 0, call_token = p_token
+  where o.id = p_row;
+  insert into opsctl_state.attempts (kind, begun_at) values (v_row.kind, v_now);
+  return true;
+end $$;
+
+-- Makes the oldest undelivered row the head of its kind and fingerprint; the caller holds the lock of the totals.
+create or replace function opsctl_state.promote(p_kind text, p_key text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+declare
+  v_first bigint;
+  v_head  bigint;
+begin
+  select o.id into v_first from opsctl_state.outbox as o
+  where o.kind = p_kind and o.issue_key = p_key and o.state = 'queued'
+  order by o.kind, o.issue_key, o.id limit 1;
+  select o.id into v_head from opsctl_state.outbox as o
+  where o.kind = p_kind and o.issue_key = p_key and o.is_head
+  order by o.kind, o.issue_key limit 1;
+  if v_first is not distinct from v_head then
+    return;
+  end if;
+  update opsctl_state.outbox as o set is_head = false where o.id = v_head;
+  update opsctl_state.outbox as o set is_head = true where o.id = v_first;
+end $$;
+
+-- Ends rows that wait; the caller holds the lock of the totals. An issue's claim and comments go with it.
+create function opsctl_state.end_rows(
+  p_ids bigint[], p_as text, p_attempts integer, p_code text, p_reference text, p_url text, p_token uuid, p_now bigint)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+declare
+  v_id    bigint;
+  v_row   opsctl_state.outbox;
+  v_delta opsctl_state.totals;
+begin
+  foreach v_id in array p_ids
+  loop
+    select o.* into v_row from opsctl_state.outbox as o where o.id = v_id for update;
+    continue when not found or v_row.settled_at is not null;
+    v_delta := opsctl_state.tally(v_delta, v_row, -1);
+    update opsctl_state.outbox as o
+    set state = p_as, is_head = false, is_unsettled = false, call_token = p_token, settled_at = p_now,
+        attempts = o.attempts + p_attempts, code = p_code, reference = p_reference, url = p_url,
+        alert = case when p_as <> 'delivered' then o.alert end,
+        alertname = case when p_as <> 'delivered' then o.alertname end,
+        begun_text = case when p_as <> 'delivered' then o.begun_text end
+    where o.id = v_id
+    returning o.* into v_row;
+    v_delta := opsctl_state.tally(v_delta, v_row, 1);
+    if v_row.kind = 'message' and p_as = 'dead' then
+      v_delta.detour_given_up := coalesce(v_delta.detour_given_up, 0) + 1;
+    end if;
+    perform opsctl_state.promote(v_row.kind, v_row.issue_key);
+    if v_row.kind = 'issue' then
+      perform opsctl_state.end_issue(v_row, p_now);
+    end if;
+  end loop;
+  perform opsctl_state.add_totals(v_delta);
+end $$;
+
+-- What the end of an issue means for its claim and its comments.
+create function opsctl_state.end_issue(p_issue opsctl_state.outbox, p_now bigint)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_comments constant bigint[] := array(select o.id from opsctl_state.outbox as o where o.issue_row = p_issue.id);
+begin
+  if p_issue.state = 'delivered' then
+    perform opsctl_state.confirm(p_issue.issue_key, p_issue.claim_token::text, null, p_issue.url, p_now);
+    update opsctl_state.outbox as o set is_blocked = false where o.id = any (v_comments);
+    return;
+  end if;
+  if p_issue.state = 'dead' then
+    perform opsctl_state.release(p_issue.issue_key, p_issue.claim_token::text, p_now);
+  end if;
+  if cardinality(v_comments) > 0 then
+    perform opsctl_state.end_rows(
+      v_comments, 'dead', 0, 'issue_given_up', null, null, p_issue.call_token, p_now);
+  end if;
+end $$;
+
+-- Records how an attempt ended, of the row and of the members of its text. Asked again with the same token, it changes
+-- nothing.
+create function opsctl_state.settle(
+  p_row bigint, p_token uuid, p_as text, p_delay_ms bigint, p_code text, p_tried_ms bigint, p_is_unclear boolean,
+  p_reference text, p_url text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
+as $$
+declare
+  v_now bigint;
+  v_row opsctl_state.outbox;
+  v_ids bigint[];
+begin
+  if p_as <> 'retry' then
+    perform from opsctl_state.totals for update;
+  end if;
+  v_now := opsctl_state.now_ms();
+  select o.* into v_row from opsctl_state.outbox as o where o.id = p_row for update;
+  if not found or v_row.settled_at is not null or v_row.call_token = p_token then
+    return;
+  end if;
+  v_ids := p_row || case when v_row.has_members then opsctl_state.members_of(p_row) else '{}' end;
+  if p_as <> 'retry' then
+    perform opsctl_state.end_rows(v_ids, p_as, 1, p_code, p_reference, p_url, p_token, v_now);
+    return;
+  end if;
+  update opsctl_state.outbox as o
+  set attempts = o.attempts + 1, waits_from = v_now, due_at = v_now + p_delay_ms, code = p_code,
+      tried_ms = coalesce(p_tried_ms, o.tried_ms), unclear = o.unclear + p_is_unclear::int, is_unsettled = false,
+      call_token = p_token
+  where o.id = any (v_ids) and o.settled_at is null;
+end $$;
+
+-- As hosts of before call it.
+create or replace function opsctl_state.settle(
+  p_row bigint, p_as text, p_delay_ms bigint, p_code text, p_reference text, p_url text)
+returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  select opsctl_state.settle(
+    p_row, gen_random_uuid(), p_as, p_delay_ms, p_code, null, false, p_reference, p_url)
+$$;
