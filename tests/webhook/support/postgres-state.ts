@@ -25,7 +25,9 @@ export async function createStateDatabase(major?: number): Promise<StateDatabase
     setClock,
     async empty(clockMs) {
       await sql.unsafe(`
-        truncate opsctl_state.outbox, opsctl_state.dedup, opsctl_state.batches, opsctl_state.lease restart identity;
+        truncate opsctl_state.outbox, opsctl_state.dedup, opsctl_state.batches, opsctl_state.lease,
+          opsctl_state.episodes, opsctl_state.attempts, opsctl_state.holds, opsctl_state.hours restart identity;
+        update opsctl_state.totals set detour_emailed = 0, detour_given_up = 0;
         select opsctl_state.recount();`);
       await setClock(clockMs);
     },

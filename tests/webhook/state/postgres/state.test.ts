@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
-import type { OutboxLimits, State } from "../../../../lib/webhook/state/contract.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
-import { START_MS, type StateFixture } from "../../support/state-fixture.ts";
+import { type OpenStateFixture, START_MS, type StateFixture } from "../../support/state-fixture.ts";
 import { stateSuite } from "../../support/state-suite.ts";
 
 setDefaultTimeout(60_000);
@@ -18,17 +18,20 @@ for (const major of [undefined, 15]) {
       store = await createStateDatabase(major);
     });
     afterAll(() => store.database.drop());
-    stateSuite(name, (options) => openFixture(store, options?.limits));
+    stateSuite(name, (options) => openFixture(store, options));
   });
 }
 
-async function openFixture(store: StateDatabase, limits?: OutboxLimits): Promise<StateFixture> {
+async function openFixture(
+  store: StateDatabase,
+  options: Parameters<OpenStateFixture>[0] = {},
+): Promise<StateFixture> {
   await store.empty(START_MS);
   const states: State[] = [];
   const open = async () => {
     const state = await openPostgresState({
       url: new Secret(store.database.url),
-      ...(limits === undefined ? {} : { limits }),
+      ...options,
       log: silentLog,
       applicationName: "opsctl webhook serve",
     });
