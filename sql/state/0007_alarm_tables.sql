@@ -35,7 +35,11 @@ alter table opsctl_state.outbox
 
 update opsctl_state.outbox set is_urgent = true where kind = 'message' and state = 'queued' and priority = 0;
 
-drop index opsctl_state.outbox_turn, opsctl_state.outbox_dead;
+-- By the statistics of an emptied table all plans cost the same, and any index that has the order or one of the columns
+-- will do: an index with an expression of its own can only be meant.
+drop index opsctl_state.outbox_turn, opsctl_state.outbox_dead, opsctl_state.outbox_waiting, opsctl_state.outbox_newest;
+create index outbox_waiting on opsctl_state.outbox (kind, issue_key, (id + 0)) where state = 'queued';
+create index outbox_newest on opsctl_state.outbox ((kind || ':' || issue_key), (id + 0));
 create index outbox_turn on opsctl_state.outbox (kind, priority, id)
   where is_head and not is_blocked and digest_row is null;
 create index outbox_ended on opsctl_state.outbox (id) where state in ('dead', 'in_doubt');

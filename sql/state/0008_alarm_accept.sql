@@ -1,5 +1,79 @@
 -- Accepting, with the last tenth for critical alerts, repeats known as such, comments on issues, and hours counted.
 
+-- The dedup as before, but rows are found by their key alone and judged afterwards: asked for by their time, too, the index
+-- of times will do, as far as statistics know.
+create or replace function opsctl_state.claim(
+  p_key text, p_ttl_ms bigint, p_now bigint default opsctl_state.now_ms())
+returns table (outcome text, token uuid, claimed_at bigint, value text)
+language plpgsql rows 1
+set search_path = pg_catalog, pg_temp set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_row opsctl_state.dedup;
+begin
+  loop
+    insert into opsctl_state.dedup as d (key, token, claimed_at, ttl_ms, expires_at)
+    values (p_key, gen_random_uuid(), p_now, p_ttl_ms, p_now + p_ttl_ms)
+    on conflict (key) do update
+      set token = excluded.token, claimed_at = excluded.claimed_at, ttl_ms = excluded.ttl_ms,
+          expires_at = excluded.expires_at, value = null
+      where d.expires_at <= p_now
+    returning d.* into v_row;
+    if found then
+      return query select 'first', v_row.token, v_row.claimed_at, null::text;
+      return;
+    end if;
+    select d.* into v_row from opsctl_state.dedup as d where d.key = p_key;
+    if found then
+      if v_row.expires_at > p_now + v_row.ttl_ms then
+        -- An end further away than its whole time: the clock was set back.
+        update opsctl_state.dedup as d set expires_at = least(d.expires_at, p_now + d.ttl_ms) where d.key = p_key;
+      end if;
+      return query select 'duplicate', null::uuid, v_row.claimed_at, v_row.value;
+      return;
+    end if;
+    -- Released between the two statements: it is free again.
+  end loop;
+end $$;
+
+create or replace function opsctl_state.confirm(
+  p_key text, p_token text, p_ttl_ms bigint, p_value text, p_now bigint default opsctl_state.now_ms())
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp set enable_seqscan = off
+as $$
+declare
+  v_row opsctl_state.dedup;
+begin
+  select d.* into v_row from opsctl_state.dedup as d where d.key = p_key for update;
+  if not found or v_row.token::text <> p_token or v_row.expires_at <= p_now then
+    return false;
+  end if;
+  update opsctl_state.dedup as d
+  set ttl_ms = coalesce(p_ttl_ms, d.ttl_ms), expires_at = coalesce(p_now + p_ttl_ms, d.expires_at),
+      value = coalesce(p_value, d.value)
+  where d.key = p_key;
+  return true;
+end $$;
+
+create or replace function opsctl_state.release(
+  p_key text, p_token text, p_now bigint default opsctl_state.now_ms())
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp set enable_seqscan = off
+as $$
+declare
+  v_row opsctl_state.dedup;
+begin
+  select d.* into v_row from opsctl_state.dedup as d where d.key = p_key for update;
+  if not found or v_row.token::text <> p_token or v_row.expires_at <= p_now then
+    return false;
+  end if;
+  delete from opsctl_state.dedup as d where d.key = p_key;
+  return true;
+end $$;
+
 create or replace function opsctl_state.add_row(p_row opsctl_state.outbox)
 returns bigint
 language plpgsql

@@ -47,7 +47,8 @@ begin
   if p_issue is not null then
     select o.url into v_url from opsctl_state.outbox as o where o.id = p_issue;
   else
-    select d.value into v_url from opsctl_state.dedup as d where d.key = p_key and d.expires_at > p_now;
+    select case when d.expires_at > p_now then d.value end into v_url
+    from opsctl_state.dedup as d where d.key = p_key;
   end if;
   return v_url;
 end $$;
@@ -107,7 +108,7 @@ begin
                  and o.id <> all (p_except) as is_plain
     from opsctl_state.outbox as o
     where o.kind = 'message' and o.issue_key = p_key and o.state = 'queued'
-    order by o.kind, o.issue_key, o.id limit p_limit) as w;
+    order by o.id + 0 limit p_limit) as w;
   return case when v_plain then v_ids else '{}' end;
 end $$;
 
@@ -224,10 +225,10 @@ declare
 begin
   select o.id into v_first from opsctl_state.outbox as o
   where o.kind = p_kind and o.issue_key = p_key and o.state = 'queued'
-  order by o.kind, o.issue_key, o.id limit 1;
+  order by o.id + 0 limit 1;
   select o.id into v_head from opsctl_state.outbox as o
   where o.kind = p_kind and o.issue_key = p_key and o.is_head
-  order by o.kind, o.issue_key limit 1;
+  limit 1;
   if v_first is not distinct from v_head then
     return;
   end if;

@@ -35,10 +35,6 @@ begin
           where o.kind = p_kind and o.state = 'queued' order by o.age_from limit 1);
 end $$;
 
--- An index by an expression, so that no plan takes it for the rows that wait.
-drop index opsctl_state.outbox_newest;
-create index outbox_newest on opsctl_state.outbox ((issue_key || ''), kind, id);
-
 create or replace function opsctl_state.latest(p_key text)
 returns table (kind text, state text, attempts integer, code text, reference text, url text)
 language plpgsql rows 3
@@ -52,7 +48,7 @@ begin
     from (values ('message'), ('issue'), ('comment')) as k(kind)
     cross join lateral (
       select o.* from opsctl_state.outbox as o
-      where o.issue_key || '' = p_key and o.kind = k.kind order by o.id desc limit 1) as newest;
+      where o.kind || ':' || o.issue_key = k.kind || ':' || p_key order by o.id + 0 desc limit 1) as newest;
 end $$;
 
 -- Rows that wait, in the order in which they would go out.
@@ -206,7 +202,7 @@ begin
     from opsctl_state.outbox as m
     left join lateral (
       select o.* from opsctl_state.outbox as o
-      where o.issue_key || '' = m.issue_key and o.kind = 'issue' and o.id > m.id order by o.id limit 1) as i
+      where o.kind || ':' || o.issue_key = 'issue:' || m.issue_key and o.id + 0 > m.id order by o.id + 0 limit 1) as i
       on i.message_row = m.id
     where m.shown is not null
     order by m.id desc limit p_limit;

@@ -1,0 +1,132 @@
+/** How much the database reads for one call, when the statistics know nothing of what waits. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import type postgres from "postgres";
+import { createStateDatabase } from "../../support/postgres-state.ts";
+import { START_MS } from "../../support/state-fixture.ts";
+
+setDefaultTimeout(120_000);
+
+const QUEUED = 100_000;
+
+/** Calls, each for a row or fingerprint in the middle of many, and how many pages they may read. */
+const CALLS: readonly [string, number][] = [
+  ["count(*) from opsctl_state.turns('message', 8, '[50001]', 0)", 400],
+  ["count(*) from opsctl_state.turns('issue', 8, '[]', 2000)", 400],
+  ["count(*) from opsctl_state.turns('comment', 8, '[]', 0)", 400],
+  ["count(*) from opsctl_state.digestible('[]', 40, 1000)", 2_000],
+  ["opsctl_state.begin_attempt(50001, gen_random_uuid(), gen_random_uuid(), 't', '[50002,50003]')", 400],
+  ["opsctl_state.settle(50005, gen_random_uuid(), 'retry', 1000, 'x', 5, true, null, null)", 400],
+  ["opsctl_state.settle(50006, gen_random_uuid(), 'delivered', null, null, null, false, 'r', null)", 400],
+  ["opsctl_state.settle(50007, gen_random_uuid(), 'dead', null, 'x', null, false, null, null)", 400],
+  ["opsctl_state.settle(50008, gen_random_uuid(), 'dead', null, 'x', null, false, null, null)", 400],
+  ["opsctl_state.settle(50012, gen_random_uuid(), 'delivered', null, null, null, false, null, 'u')", 400],
+  [accepting("new", true), 400],
+  [accepting("f50001", false), 400],
+  ["* from opsctl_state.stats()", 400],
+  ["* from opsctl_state.latest('issue:f50001')", 400],
+  ["opsctl_state.prune_old(1000, 1000, 5000)", 400],
+  ["opsctl_state.prune_memory(1000, 1000)", 400],
+  ["opsctl_state.prune_dedup()", 400],
+  ["count(*) from opsctl_state.unheard(1000, 1000)", 400],
+  ["count(*) from opsctl_state.recent(200)", 1_500],
+  [`count(*) from opsctl_state.held_references('message', '["a","b"]')`, 400],
+  ["count(*) from opsctl_state.delivered_between(86400000, 600000, 500)", 400],
+  ["opsctl_state.begun_within('message', 60000)", 400],
+  ["opsctl_state.record_emailed('[50001]')", 400],
+  ["opsctl_state.retry_dead('[50001]', 1800000)", 400],
+  ["opsctl_state.drop_queued('[50001,50004]')", 400],
+  // As hosts of before call them.
+  ["count(*) from opsctl_state.due('message', 8, '[50001]', 0)", 400],
+  ["opsctl_state.settle(50006, 'delivered', null, null, null, null)", 400],
+];
+
+/** `delivered`: analysed when all was delivered; `emptied`: when nothing was left, which makes all plans cost the same. */
+const CASES: readonly [number | undefined, "delivered" | "emptied"][] = [
+  [undefined, "delivered"],
+  [undefined, "emptied"],
+  [15, "emptied"],
+];
+
+for (const [major, before] of CASES) {
+  test(`each call reads few pages of 100,000 fingerprints, statistics stale (${before}), on PostgreSQL ${major ?? "18"}`, async () => {
+    const store = await createStateDatabase(major);
+    await store.setClock(START_MS);
+    const { sql } = store.database;
+    // A passing autovacuum could bring other statistics half way.
+    for (const table of ["outbox", "dedup", "episodes", "attempts", "batches"])
+      await sql.unsafe(`alter table opsctl_state.${table} set (autovacuum_enabled = off)`);
+    await fill(sql, 3_000, "delivered");
+    if (before === "emptied")
+      for (const table of ["outbox", "dedup", "episodes"])
+        await sql.unsafe(`delete from opsctl_state.${table}`);
+    await sql`analyze`;
+    const session = await sql.reserve();
+    // Plans that a connection keeps are of before, too.
+    for (let i = 0; i < 6; i += 1) for (const [call] of CALLS) await pagesOf(session, call);
+    await sql.unsafe(
+      "delete from opsctl_state.outbox; delete from opsctl_state.dedup; delete from opsctl_state.episodes",
+    );
+    await fill(sql, QUEUED, "queued");
+    for (const [call, most] of CALLS) {
+      // Once without counting: it finds the marks of the rows that were deleted.
+      await pagesOf(session, call);
+      const pages = await pagesOf(session, call);
+      expect([call, pages, pages <= most]).toEqual([call, pages, true]);
+    }
+    session.release();
+    await store.database.drop();
+  });
+}
+
+function accepting(fingerprint: string, firing: boolean): string {
+  const alert = {
+    priority: 2,
+    issue_key: `issue:${fingerprint}`,
+    fingerprint,
+    squad: "infra",
+    alertname: null,
+    alert: "{}",
+    bytes: 2,
+    firing,
+    resolved: !firing,
+    starts_at: "2026",
+    shown: "{}",
+  };
+  const requests = JSON.stringify([[alert]]);
+  return `opsctl_state.accept(gen_random_uuid(), '${requests}', 1000000, 1000000000, 1800000, true)`;
+}
+
+/** How many pages a call reads; what it does is undone. */
+async function pagesOf(session: postgres.ReservedSql, call: string): Promise<number> {
+  await session`begin`;
+  const [row] = await session.unsafe(`explain (analyze, buffers, format json) select ${call}`);
+  await session`rollback`;
+  const [{ Plan: plan }] = row!["QUERY PLAN"];
+  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+}
+
+/** Rows of as many fingerprints; every fourth is an issue that waits for its message. */
+async function fill(sql: postgres.Sql, count: number, state: "queued" | "delivered"): Promise<void> {
+  const isQueued = state === "queued";
+  await sql`
+    insert into opsctl_state.outbox
+      (id, kind, state, is_head, priority, issue_key, fingerprint, squad, alert, bytes, accepted_at, age_from, waits_from,
+       due_at, message_row, claim_token, claimed_at, settled_at, shown, reference)
+    overriding system value
+    select n, kind, ${state}, ${isQueued}, 2, 'issue:f' || n, 'f' || n, 'infra', case when ${isQueued} then '{}' end, 2,
+           ${START_MS}::bigint, ${START_MS}::bigint, ${START_MS}::bigint, ${START_MS}::bigint,
+           case when kind = 'issue' then n - 1 end, case when kind = 'issue' then gen_random_uuid() end,
+           case when kind = 'issue' then ${START_MS}::bigint end, case when not ${isQueued} then ${START_MS}::bigint end,
+           case when kind = 'message' then '{}' end, case when not ${isQueued} then 'r' || n end
+    from (select n, case when n % 4 = 0 then 'issue' else 'message' end as kind
+          from generate_series(1, ${count}::int) as n) as rows`;
+  await sql`
+    insert into opsctl_state.dedup (key, token, claimed_at, ttl_ms, expires_at)
+    select 'issue:f' || n, gen_random_uuid(), ${START_MS}::bigint, 1800000, ${START_MS}::bigint + 1800000
+    from generate_series(1, ${count}::int) as n`;
+  await sql`
+    insert into opsctl_state.episodes (issue_key, starts_at, is_firing, seen_at)
+    select 'issue:f' || n, '2025', true, ${START_MS}::bigint from generate_series(1, ${count}::int) as n`;
+  await sql`select setval(pg_get_serial_sequence('opsctl_state.outbox', 'id'), ${count}::bigint)`;
+  await sql`select opsctl_state.recount()`;
+}
