@@ -5,6 +5,7 @@ import {
   acceptAll,
   DELIVERED,
   dueIds,
+  issueRowOf,
   retryAfter,
   SECOND_MS,
   START_MS,
@@ -111,12 +112,12 @@ function memberTests(fixture: () => StateFixture): void {
     const { state } = fixture();
     const rows = await acceptEach(state, "a", "b", "c", "d", "e", "f");
     const [main, own, member, digest, gone, free] = rows as [number, number, number, number, number, number];
-    const [{ issue } = { issue: { status: "not_firing" } }] = await acceptAll(state, sampleAlert());
+    const [firing] = await acceptAll(state, sampleAlert());
     await state.begin(own, { text: "own" });
     await state.begin(digest, { text: "two", members: [member] });
     await state.settle(gone, DELIVERED);
     const before = await state.listQueued(99);
-    for (const bad of [own, member, digest, gone, main, 999_999, issue.status === "first" ? issue.row : 0])
+    for (const bad of [own, member, digest, gone, main, 999_999, issueRowOf(firing!)])
       expect([bad, await state.begin(main, { text: "all", members: [free, bad] })]).toEqual([bad, false]);
     expect(await state.begin(member, { text: "mine" })).toBe(false);
     expect(await state.begin(member, null)).toBe(false);

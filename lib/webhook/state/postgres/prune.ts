@@ -12,7 +12,8 @@ export async function prune(link: StateLink): Promise<void> {
   await link.ask(attempt, async (sql) => await sql`select opsctl_state.prune_dedup()`);
   await link.ask(
     attempt,
-    async (sql) => await sql`
+    async (sql) =>
+      await sql`
       select opsctl_state.prune_memory(${KEEP_BATCHES_MS}::bigint, ${KEEP_DELIVERED_MS}::bigint)`,
   );
   while (await link.ask(attempt, pruneShare));

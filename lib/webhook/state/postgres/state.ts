@@ -79,8 +79,7 @@ function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boo
   return {
     accept: acceptor(link, options),
     due: async (kind, query) => await giveUp(link.ask("read the outbox", (sql) => due(sql, kind, query))),
-    digestible: async (except) =>
-      await giveUp(link.ask("read the outbox", (sql) => digestible(sql, except))),
+    digestible: async (except) => await giveUp(link.ask("read the outbox", (sql) => digestible(sql, except))),
     ...calls,
     ...operatorCalls(link),
     ...secondChannel(link),

@@ -1,5 +1,6 @@
-/** Several hosts on one PostgreSQL, requests that fail alone, and how much a full outbox costs. */
+/** Several hosts on one PostgreSQL, requests that fail alone, and what hosts do at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
 import type postgres from "postgres";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
@@ -12,8 +13,6 @@ import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../..
 
 setDefaultTimeout(60_000);
 
-const QUEUED = 20_000;
-
 for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
     let store: StateDatabase;
@@ -23,6 +22,7 @@ for (const major of MAJORS) {
         url: new Secret(store.database.url),
         log: silentLog,
         applicationName: "opsctl webhook serve",
+        comments: true,
       });
 
     beforeAll(async () => {
@@ -137,80 +137,93 @@ for (const major of MAJORS) {
       expect(await count()).toBe(0);
     });
 
-    test("a session that planned on an empty outbox reads few rows of twenty thousand", async () => {
-      const { sql } = store.database;
-      await sql`vacuum analyze opsctl_state.outbox, opsctl_state.dedup`;
-      // A passing autovacuum could have other statistics half way through filling them.
-      for (const table of ["outbox", "dedup"])
-        await sql.unsafe(`alter table opsctl_state.${table} set (autovacuum_enabled = off)`);
-      const session = await sql.reserve();
-      try {
-        for (let i = 0; i < 12; i += 1) for (const call of CALLS) await session.unsafe(call);
-        await queueMany(session);
-        for (const call of CALLS) {
-          await session`begin`;
-          const before = await readsOf(session);
-          await session.unsafe(call);
-          const after = await readsOf(session);
-          await session`rollback`;
-          const reads = { scans: after.scans - before.scans, rows: after.rows - before.rows };
-          expect([call, reads.scans, reads.rows < 100]).toEqual([call, 0, true]);
-        }
-      } finally {
-        session.release();
+    test("one of two hosts begins an attempt, and none beside the one that delivers", async () => {
+      const [first, second] = hosts;
+      for (let round = 0; round < 10; round += 1) {
+        const [accepted] = await acceptAll(first, resolvedAlert({ fingerprint: `f${round}` }));
+        const row = accepted!.messageRow;
+        const begun = await Promise.all(hosts.map((host, at) => host.begin(row, { text: `${at}` })));
+        expect(begun.toSorted()).toEqual([false, true]);
       }
+      expect(await first.begunWithin("message", SECOND_MS)).toBe(10);
+      const [row] = await dueIds(second, "message");
+      expect(await second.lead()).toBe(true);
+      // The first host was asleep, and does not know yet that it delivers no more.
+      expect(await first.begin(row!, null)).toBe(false);
+      expect(await second.begin(row!, null)).toBe(true);
+      await store.setClock(START_MS + 15 * SECOND_MS);
+      expect(await first.begin(row!, null)).toBe(true);
+    });
+
+    test("two digests at once never tell the same alert", async () => {
+      const [first, second] = hosts;
+      for (let round = 0; round < 10; round += 1) {
+        const alerts = ["a", "b", "c"].map((fingerprint) => resolvedAlert({ fingerprint }));
+        const rows = (await acceptAll(first, ...alerts)).map(({ messageRow }) => messageRow);
+        const [a, b, c] = rows as [number, number, number];
+        const begun = await Promise.all([
+          first.begin(a, { text: "a", members: [c] }),
+          second.begin(b, { text: "b", members: [c] }),
+        ]);
+        expect(begun.toSorted()).toEqual([false, true]);
+        expect(await first.dropQueued(null)).toBe(3);
+      }
+    });
+
+    test("what is counted agrees with what is there, whatever hosts do at once", async () => {
+      const ways = fc.array(
+        fc.record({ way: fc.nat(WAYS.length - 1), host: fc.nat(1), nth: fc.nat(30), fp: fc.nat(3) }),
+        { minLength: 10, maxLength: 40 },
+      );
+      const property = fc.asyncProperty(ways, async (steps) => {
+        await store.empty(START_MS);
+        for (let at = 0; at < steps.length; at += 4)
+          await Promise.all(
+            steps.slice(at, at + 4).map(({ way, host, nth, fp }) => WAYS[way]!(hosts[host]!, nth + 1, fp)),
+          );
+        const totals = async () => (await store.database.sql`select * from opsctl_state.totals`)[0];
+        const counted = await totals();
+        await store.database.sql`select opsctl_state.recount()`;
+        expect(counted).toEqual((await totals())!);
+        expect(await wrongHeads(store.database.sql)).toEqual([]);
+      });
+      await fc.assert(property, { numRuns: 25 });
     });
   });
 }
 
-/** What this session has read since its counts were last published, which happens between transactions. */
-async function readsOf(session: postgres.ReservedSql): Promise<{ scans: number; rows: number }> {
-  const [row] = await session<[{ scans: number; rows: number }]>`
-    select sum(seq_scan)::int as scans, sum(idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
-    where schemaname = 'opsctl_state' and relname in ('outbox', 'dedup')`;
-  return row;
-}
+type Way = (host: State, row: number, fingerprint: number) => Promise<unknown>;
 
-/** Calls, each for a row or fingerprint in the middle of many. */
-const CALLS = [
-  "select count(*) from opsctl_state.due('message', 8, '[10001]', 0)",
-  "select count(*) from opsctl_state.due('issue', 8, '[]', 2000)",
-  "select opsctl_state.settle(10001, 'retry', 1000, 'timeout', null, null)",
-  "select opsctl_state.settle(10002, 'delivered', null, null, null, null)",
-  "select opsctl_state.settle(10003, 'dead', null, 'refused', null, null)",
-  `select opsctl_state.accept(gen_random_uuid(), '[[{"priority":1,"issue_key":"issue:new","fingerprint":"new",
-    "squad":"infra","alertname":null,"alert":"{}","bytes":2,"firing":true}]]', 1000000, 1000000000, 1800000)`,
-  "select * from opsctl_state.stats()",
-  "select * from opsctl_state.latest('issue:f300')",
-  "select opsctl_state.prune_outbox(1000, 1000, 5000)",
-  "select opsctl_state.prune_dedup()",
+/** What hosts do, each with any row or fingerprint. */
+const WAYS: readonly Way[] = [
+  (host, _row, at) => host.accept([[sampleAlert({ fingerprint: `f${at}` })]]),
+  (host, _row, at) =>
+    host.accept([[resolvedAlert({ fingerprint: `f${at}` }), sampleAlert({ fingerprint: `f${at + 1}` })]]),
+  (host, _row, at) => host.accept([[sampleAlert({ fingerprint: `f${at}`, severity: "critical" })]]),
+  (host, row) => host.begin(row, { text: "one" }),
+  (host, row) => host.begin(row, { text: "more", members: [row + 1, row + 3] }),
+  (host, row) => host.settle(row, DELIVERED),
+  (host, row) => host.settle(row, { status: "dead", code: "refused" }),
+  (host, row) => host.settle(row, { status: "in_doubt", code: "timeout" }),
+  (host, row) =>
+    host.settle(row, { status: "retry", delayMs: 0, code: "timeout", triedMs: 1, isUnclear: true }),
+  (host, row) => host.dropQueued([row]),
+  (host, row) => host.dropDead([row]),
+  (host, row) => host.retryDead([row]),
+  (host) => host.retryDead(null),
+  (host, row) => host.recordEmailed([row]),
+  (host) => host.prune(),
 ];
 
-/** Half of them of one fingerprint, the others of a thousand; every fourth is an issue that waits for its message. */
-async function queueMany(sql: postgres.ReservedSql): Promise<void> {
-  // Not truncated, which would make the session forget its plans.
-  await sql`delete from opsctl_state.outbox`;
-  await sql`delete from opsctl_state.dedup`;
-  await sql`
-    with rows as (
-      select n, case when n % 4 = 0 then 'issue' else 'message' end as kind,
-             case when n % 2 = 0 then 'issue:noisy' else 'issue:f' || (n / 4) % 1000 end as key
-      from generate_series(1, ${QUEUED}::int) as n)
-    insert into opsctl_state.outbox
-      (id, kind, is_head, priority, issue_key, fingerprint, squad, alert, bytes, accepted_at, age_from, waits_from, due_at,
-       message_row, claim_token, claimed_at)
-    overriding system value
-    select n, kind, n = min(n) over (partition by kind, key), 1, key, substr(key, 7), 'infra', '{}', 2,
-           ${START_MS}::bigint, ${START_MS}::bigint, ${START_MS}::bigint, ${START_MS}::bigint,
-           case when kind = 'issue' then n - 1 end, case when kind = 'issue' then gen_random_uuid() end,
-           case when kind = 'issue' then ${START_MS}::bigint end
-    from rows`;
-  await sql`
-    insert into opsctl_state.dedup (key, token, claimed_at, ttl_ms, expires_at)
-    select 'issue:f' || n, gen_random_uuid(), ${START_MS}::bigint, 1800000, ${START_MS}::bigint + 1800000
-    from generate_series(1, ${QUEUED / 2}::int) as n`;
-  await sql`select opsctl_state.recount()`;
-  await sql`select setval(pg_get_serial_sequence('opsctl_state.outbox', 'id'), ${QUEUED}::bigint)`;
+/** The rows whose mark is wrong: it is on the oldest that waits of each kind and fingerprint. */
+async function wrongHeads(sql: postgres.Sql): Promise<unknown[]> {
+  const rows = await sql`
+    select id, is_head from (
+      select id, is_head, state = 'queued' and id = min(id) filter (where state = 'queued')
+               over (partition by kind, issue_key) as is_oldest
+      from opsctl_state.outbox) as o
+    where is_head <> is_oldest`;
+  return [...rows];
 }
 
 async function refuseInserts(sql: postgres.Sql, fingerprint: string): Promise<void> {

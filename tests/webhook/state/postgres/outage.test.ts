@@ -20,7 +20,7 @@ import { sharedPostgres } from "../../../support/postgres.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DELIVERED, dueIds, START_MS } from "../../support/state-fixture.ts";
+import { acceptAll, DELIVERED, dueIds, retryAfter, START_MS } from "../../support/state-fixture.ts";
 
 setDefaultTimeout(60_000);
 
@@ -124,6 +124,22 @@ describe("a state whose connections are cut", () => {
     expect(await state.latest("f1")).toMatchObject({ message: { status: "delivered", attempts: 1 } });
   });
 
+  test("begins an attempt, and counts a failed one, once, although the answers were lost", async () => {
+    const members = ["f1", "f2"].map((fingerprint) => resolvedAlert({ fingerprint }));
+    const [row, member] = (await acceptAll(state, ...members)).map(({ messageRow }) => messageRow);
+    proxy.loseAnswerTo("opsctl_state.begin_attempt");
+    expect(await state.begin(row!, { text: "both", members: [member!] })).toBe(true);
+    expect(await state.begunWithin("message", 1_000)).toBe(1);
+    proxy.loseAnswerTo("opsctl_state.settle");
+    await state.settle(row!, retryAfter(0, { isUnclear: true }));
+    const due = async () => (await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0];
+    expect(await due()).toMatchObject({ attempts: 1, unclear: 1, members: [member!] });
+    proxy.loseAnswerTo("opsctl_state.begin_attempt");
+    expect(await state.begin(row!, null)).toBe(true);
+    expect(await due()).toMatchObject({ attempts: 2, unclear: 2 });
+    expect(proxy.lost).toBe(3);
+  });
+
   test("accepts what comes while the database is away for a moment", async () => {
     proxy.close();
     const accepting = state.accept([[resolvedAlert()]]);
@@ -145,6 +161,7 @@ describe("a state whose database stays away", () => {
     for (const call of [
       () => state.stats(),
       () => state.due("message", { limit: 1, except: [], issueGraceMs: 0 }),
+      () => state.begin(1, null),
       () => state.settle(1, DELIVERED),
       () => state.check(),
       () => state.prune(),
