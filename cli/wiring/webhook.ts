@@ -46,6 +46,7 @@ export async function openServeDependencies(
       void notifyReady(log);
     },
     interrupt: interrupted(),
+    nowMs: Date.now,
     monotonicMs: () => performance.now(),
     random: Math.random,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),

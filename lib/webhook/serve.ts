@@ -34,6 +34,8 @@ export type ServeDependencies = {
   /** Called when every port is open. */
   onReady: (ports: { port: number; adminPort: number | null }) => void;
   interrupt: AbortSignal;
+  /** The clock that people read, for the times in texts. */
+  nowMs: () => number;
   monotonicMs: () => number;
   random: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -88,7 +90,7 @@ function dispatcherOf(dependencies: ServeDependencies, { messagesPerMinute }: Se
       message: sender({
         kind: "message",
         attempt: attempts.message,
-        textOf: messageText,
+        textOf: messageText(dependencies.nowMs),
         concurrency: MESSAGES_AT_ONCE,
         bucket,
         onFree,

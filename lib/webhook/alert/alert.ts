@@ -1,5 +1,9 @@
 import type { Squad } from "./squad.ts";
 
+/** The units that a rule may give its value, in an annotation or label `unit`. */
+export const UNITS = ["bytes", "percent"] as const;
+export type Unit = (typeof UNITS)[number];
+
 /**
  * One alert as it was accepted.
  *
@@ -14,12 +18,15 @@ export type Alert = {
   severity: string | null;
   fingerprint: string;
   summary: string | null;
+  /** The rule's description; the platform's error when the rule could not be evaluated. */
   description: string | null;
   /** RFC 3339 as sent, when it can be read as an instant. */
   startsAt: string | null;
   endsAt: string | null;
-  /** The values of the rule's steps, as text: `B=612368384`. */
+  /** The number that the rule compares, as text: `612368384`. Rows of older versions have all steps: `B=612368384, C=1`. */
   value: string | null;
+  /** Missing in rows of older versions. */
+  unit?: Unit | null;
   labels: Record<string, string>;
   ruleUrl: string | null;
   silenceUrl: string | null;

@@ -1,5 +1,6 @@
 import type { Alert } from "./alert.ts";
-import { isJsonObject, type JsonObject, readAlert } from "./read-alert.ts";
+import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { readAlert } from "./read-alert.ts";
 
 /** An entry of a group that is no alert, and why; without its content. */
 export type RejectedAlert = { index: number; problems: string[] };

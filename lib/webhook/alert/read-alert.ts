@@ -1,29 +1,24 @@
-import type { Alert } from "./alert.ts";
+import { type Alert, UNITS, type Unit } from "./alert.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { alertName, datasourceTrouble } from "./name.ts";
 import { squadOf } from "./squad.ts";
 import { readAlertTime } from "./time.ts";
-
-/** An object from the sender, not checked yet. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Whether `value` is an object, and not a list. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { readValue } from "./value.ts";
 
 /**
  * Reads one alert of a sender.
  *
  * Shape:     `labels` and `annotations` of `raw` are objects, null or absent.
  * Behaviour: a number or a boolean in them becomes text; null, lists and objects are left out. Blank texts count as
- *            absent.
+ *            absent. An alert about the measuring itself has the platform's error as its description, and no summary.
  * Source:    alert webhook contract, Rules for our parser.
  */
 export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   const labels = textRecord(raw.labels);
   const annotations = textRecord(raw.annotations);
   const status = typeof raw.status === "string" ? raw.status : null;
+  const trouble = datasourceTrouble(labels);
   return {
     name: alertName(labels),
     status,
@@ -31,11 +26,14 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     squad: squadOf(labels.ruleGroup),
     severity: presentText(labels.severity),
     fingerprint: fingerprintOf({ fingerprint: raw.fingerprint, labels }),
-    summary: presentText(annotations.summary),
-    description: describe(labels, annotations),
+    // Both speak as if what the rule looks for were true, which is not known when it could not be evaluated.
+    summary: trouble === null ? presentText(annotations.summary) : null,
+    description: presentText(trouble === null ? annotations.description : annotations.Error),
     startsAt: readAlertTime(raw.startsAt),
     endsAt: readAlertTime(raw.endsAt),
-    value: datasourceTrouble(labels) === null ? valueText(raw) : null,
+    // Of a rule without data all steps are -1, and none was measured.
+    value: trouble === null ? readValue(raw) : null,
+    unit: unitOf(annotations.unit ?? labels.unit),
     labels,
     ruleUrl: presentText(raw.generatorURL),
     silenceUrl: presentText(raw.silenceURL),
@@ -64,15 +62,7 @@ function presentText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** The rule's description; when the rule could not be evaluated, the reason first. */
-function describe(labels: Alert["labels"], annotations: Record<string, string>): string | null {
-  const description = presentText(annotations.description);
-  const error = datasourceTrouble(labels) === "DatasourceError" ? presentText(annotations.Error) : null;
-  return error === null || description === null ? (error ?? description) : `${error}\n${description}`;
-}
-
-/** The values of the rule's steps; not for an alert without data, whose steps are all -1 and were not measured. */
-function valueText({ values, valueString }: JsonObject): string | null {
-  const steps = Object.entries(textRecord(values)).map(([step, value]) => `${step}=${value}`);
-  return steps.length > 0 ? steps.join(", ") : presentText(valueString);
+function unitOf(text: string | undefined): Unit | null {
+  const unit = text?.trim().toLowerCase();
+  return UNITS.find((known) => known === unit) ?? null;
 }

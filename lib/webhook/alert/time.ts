@@ -1,7 +1,8 @@
+import { REPORT_ZONE } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
 
 /** The zone of the people who read the alerts. */
-const ZONE = "America/Sao_Paulo";
+const ZONE = REPORT_ZONE;
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
@@ -13,6 +14,11 @@ export function readAlertTime(raw: unknown): string | null {
   return typeof raw === "string" && instantOf(raw) !== null ? raw : null;
 }
 
+/** The instant that a sender wrote; null for null, for what is no instant, and for the year 1, which means "not yet". */
+export function alertInstant(text: string | null): Temporal.Instant | null {
+  return text === null || NO_TIME.test(text) ? null : instantOf(text);
+}
+
 /**
  * An alert's instant as people in Brazil read it: 02/03/2026 05:15:30.
  *
@@ -20,11 +26,25 @@ export function readAlertTime(raw: unknown): string | null {
  * Errors: null for null, for what is no instant, and for the year 1, which means "not yet".
  */
 export function formatAlertTime(text: string | null): string | null {
-  if (text === null || NO_TIME.test(text)) return null;
-  const local = instantOf(text)?.toZonedDateTimeISO(ZONE);
+  const local = alertInstant(text)?.toZonedDateTimeISO(ZONE);
   if (local === undefined) return null;
   const { day, month, year, hour, minute, second } = local;
   return `${padded(day)}/${padded(month)}/${padded(year, 4)} ${[hour, minute, second].map((part) => padded(part)).join(":")}`;
+}
+
+/**
+ * An instant as short as it can be understood at `nowMs`: `18:10`, on another day `21/11 18:10`, in another year
+ * `31/12/2025 18:10`.
+ *
+ * Shape: minutes of the clock in America/Sao_Paulo.
+ */
+export function formatClockTime(instant: Temporal.Instant, nowMs: number): string {
+  const local = instant.toZonedDateTimeISO(ZONE);
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(ZONE);
+  const time = `${padded(local.hour)}:${padded(local.minute)}`;
+  if (local.toPlainDate().equals(now.toPlainDate())) return time;
+  const date = `${padded(local.day)}/${padded(local.month)}`;
+  return local.year === now.year ? `${date} ${time}` : `${date}/${padded(local.year, 4)} ${time}`;
 }
 
 function instantOf(text: string): Temporal.Instant | null {

@@ -1,13 +1,22 @@
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
 import type { Alert } from "../alert/alert.ts";
-import { alertnameOf, NAMELESS } from "../alert/name.ts";
+import { alertnameOf, datasourceTrouble, NAMELESS } from "../alert/name.ts";
+import { aboutText } from "./about-text.ts";
 import { breakLinks } from "./break-links.ts";
 import { labelTable } from "./label-table.ts";
 import { markdownLink } from "./links.ts";
 import { markdownPlain, markdownQuote } from "./markdown-plain.ts";
 import { textLines } from "./text-lines.ts";
-import { leftOutWording, stateWording, timesWording, troubleWording } from "./wording.ts";
+import { valueText } from "./value-text.ts";
+import {
+  leftOutWording,
+  markerOf,
+  stateWords,
+  timesWording,
+  troubleWording,
+  verdictWords,
+} from "./wording.ts";
 
 const MAX_UNITS = 60_000;
 
@@ -53,23 +62,27 @@ export function renderIssueBody(alert: Alert): string {
   const labels = table === null ? "" : `\n**Labels**\n\n${table}\n`;
   const lines = textLines(alert.description ?? "").map(breakLinks);
   if (lines.length === 0) return `${facts}\n${labels}`;
-  const heading = "\n**Descrição**\n\n";
+  const words = datasourceTrouble(alert.labels) === null ? "Descrição" : "Erro da plataforma";
+  const heading = `\n**${words}**\n\n`;
   const unitsLeft = MAX_UNITS - `${facts}\n${heading}\n${labels}`.length;
   return `${facts}\n${heading}${markdownQuote(lines, unitsLeft)}\n${labels}`;
 }
 
 function factList(alert: Alert): string {
-  const { marker, words } = stateWording(alert);
+  const words = verdictWords(alert) || stateWords(alert);
+  const isTrouble = datasourceTrouble(alert.labels) !== null;
   const { start, end } = timesWording(alert, "America/Sao_Paulo");
   const facts: [string, string | null][] = [
-    ["Estado", `${marker} ${markdownPlain(words, MAX.short)}`],
+    ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
     ["Problema", troubleWording(alert)],
+    ["Regra avaliada", isTrouble ? plain(alert.name, MAX.short) : null],
+    ["Sobre", plain(aboutText(alert), MAX.short)],
     ["Squad", alert.squad],
     ["Severidade", plain(alert.severity, MAX.short)],
-    ["Resumo", plain(alert.summary, MAX.summary)],
+    ["Resumo", isTrouble ? null : plain(alert.summary, MAX.summary)],
     ["Início", start],
     ["Fim", end],
-    ["Valor", plain(alert.value, MAX.value)],
+    ["Valor", plain(valueText(alert), MAX.value)],
     ["Regra", markdownLink(alert.ruleUrl)],
     ["Silenciar", markdownLink(alert.silenceUrl)],
     ["Painel", markdownLink(alert.dashboardUrl)],

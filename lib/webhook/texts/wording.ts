@@ -9,27 +9,69 @@ import { breakLinks } from "./break-links.ts";
 /** A state is a word or two; a longer one is cut. */
 const MAX_STATUS_UNITS = 60;
 
+/** Of a firing alert without a severity, or with an unknown one. */
+const PLAIN_MARKER = "🔵";
+
+const SEVERITIES: ReadonlyMap<string, { marker: string; word: string }> = new Map([
+  ["critical", { marker: "🔴", word: "Crítico" }],
+  ["high", { marker: "🟠", word: "Alto" }],
+  ["warning", { marker: "🟡", word: "Aviso" }],
+  ["info", { marker: PLAIN_MARKER, word: "Informativo" }],
+]);
+
 const TROUBLES = {
-  DatasourceNoData: "a consulta da regra não trouxe dados",
-  DatasourceError: "a regra não pôde ser avaliada",
+  DatasourceNoData: {
+    now: "A consulta da regra não trouxe dados",
+    before: "A consulta da regra não trazia dados",
+  },
+  DatasourceError: {
+    now: "A avaliação da regra falhou",
+    before: "A avaliação da regra falhava",
+  },
 } as const;
 
+/** The sign that stands first: the severity of what fires, else what became of it. */
+export function markerOf(alert: Alert): string {
+  if (alert.firing) {
+    if (datasourceTrouble(alert.labels) !== null) return "⚠️";
+    return severityOf(alert.severity)?.marker ?? PLAIN_MARKER;
+  }
+  return alert.status === "resolved" ? "✅" : "⚪";
+}
+
 /**
- * An alert's state for people, with the marker that stands first.
+ * The state of an alert, as a word behind nothing: `disparado`, `resolvido`.
  *
  * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links, unescaped.
  */
-export function stateWording({ status, firing }: Alert): { marker: string; words: string } {
-  if (firing) return { marker: "🔴", words: "disparado" };
-  if (status === "resolved") return { marker: "✅", words: "resolvido" };
+export function stateWords({ status, firing }: Alert): string {
+  if (firing) return "disparado";
+  if (status === "resolved") return "resolvido";
   const shown = truncate(breakLinks(singleLine(status ?? "")), MAX_STATUS_UNITS);
-  return { marker: "⚪", words: shown === "" ? "sem estado" : `estado "${shown}"` };
+  return shown === "" ? "sem estado" : `estado "${shown}"`;
+}
+
+/** A known severity as people read it; null for another one, which is shown as it was sent. */
+export function severityWord(severity: string | null): string | null {
+  return severityOf(severity)?.word ?? null;
+}
+
+/** Whether a severity's own text is one of those words, so that it could be taken for another one. */
+export function looksKnown(severity: string): boolean {
+  return [...SEVERITIES.values()].some(({ word }) => word === singleLine(severity));
+}
+
+/** What follows the name of a rule that could not be evaluated; empty for an alert about what a rule measures. */
+export function verdictWords({ labels, status }: Alert): string {
+  if (datasourceTrouble(labels) === null) return "";
+  return status === "resolved" ? "voltou a ser avaliado" : "não pôde ser avaliado";
 }
 
 /** What went wrong with the measuring itself; null for an alert about what a rule measures. */
-export function troubleWording({ labels }: Alert): string | null {
+export function troubleWording({ labels, status }: Alert): string | null {
   const trouble = datasourceTrouble(labels);
-  return trouble === null ? null : `${trouble}, ${TROUBLES[trouble]}`;
+  if (trouble === null) return null;
+  return `${TROUBLES[trouble][status === "resolved" ? "before" : "now"]} (${trouble})`;
 }
 
 /** How many alerts the sender left out of its notification; null for none. */
@@ -49,4 +91,8 @@ export function timesWording(
     return time === null ? null : `${time} (${zone})`;
   };
   return { start: shown(startsAt), end: status === "resolved" ? shown(endsAt) : null };
+}
+
+function severityOf(severity: string | null) {
+  return SEVERITIES.get(severity?.trim().toLowerCase() ?? "");
 }

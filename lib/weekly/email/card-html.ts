@@ -1,5 +1,5 @@
+import { type Html, html } from "../../text/html.ts";
 import type { CardView, FigureView } from "./card.ts";
-import { type Html, html } from "./html.ts";
 import { PILL_STYLE, STYLE } from "./style.ts";
 import { moreText } from "./wording.ts";
 

@@ -1,5 +1,5 @@
+import { type Html, html } from "../../text/html.ts";
 import { cardHtml } from "./card-html.ts";
-import { type Html, html } from "./html.ts";
 import { scoreHtml } from "./score-html.ts";
 import { STYLE, STYLE_SHEET } from "./style.ts";
 import type { EmailView, ReadingView, StepView } from "./view.ts";

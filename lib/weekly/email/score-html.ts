@@ -1,5 +1,5 @@
+import { type Html, html } from "../../text/html.ts";
 import type { ScoreTrend, ScoreView } from "../texts/score-text.ts";
-import { type Html, html } from "./html.ts";
 import { BAR_COLOURS, STYLE, TREND_COLOURS } from "./style.ts";
 import { SCORE_ABSENT_TEXT } from "./wording.ts";
 

@@ -28,7 +28,8 @@ describe("parseAlerts() of a platform's body", () => {
         description: expect.stringContaining("\n"),
         startsAt: "2026-03-02T08:15:30Z",
         endsAt: "0001-01-01T00:00:00Z",
-        value: "B=612368384, C=1",
+        value: "612368384",
+        unit: null,
         labels: expect.objectContaining({ instance: "main", ruleGroup: "vps-infra" }),
         ruleUrl: "https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
         silenceUrl: expect.stringContaining("https://example.grafana.net/alerting/silence/new"),
@@ -59,11 +60,23 @@ describe("parseAlerts() of a platform's body", () => {
     const [error] = fixtureAlerts("grafana-datasource-error");
     expect(noData).toMatchObject({ name: "Traefik RAM Alta", value: null, fingerprint: "77c0e1d2b3a4f596" });
     expect(error).toMatchObject({ name: "Traefik RAM Alta", value: null });
-    expect(error!.description).toStartWith(
-      "failed to execute query A: context deadline exceeded\nO contêiner",
-    );
     expect(only({ labels: { alertname: "DatasourceNoData" } }).name).toBe("DatasourceNoData");
     expect(only({ labels: { alertname: "Outro", rulename: "Regra" } }).name).toBe("Outro");
+  });
+
+  test("has of a rule that could not be evaluated the platform's error alone", () => {
+    const [noData] = fixtureAlerts("grafana-no-data");
+    const [error] = fixtureAlerts("grafana-datasource-error");
+    expect(noData).toMatchObject({ summary: null, description: null });
+    expect(error).toMatchObject({
+      summary: null,
+      description: "failed to execute query A: context deadline exceeded",
+    });
+    const annotations = { summary: "s", description: "d", Error: "e" };
+    expect(only({ labels: { alertname: "Disco" }, annotations })).toMatchObject({
+      summary: "s",
+      description: "d",
+    });
   });
 
   test("an empty group is no alert, and fine", () => {
@@ -260,14 +273,41 @@ describe("parseAlerts() reads an entry", () => {
   });
 
   test.each([
-    [{ values: { B: 1, A: 0.5 }, valueString: "x" }, "B=1, A=0.5"],
-    [{ values: null, valueString: "[ var='B' value=1 ]" }, "[ var='B' value=1 ]"],
+    [{ values: { A: 0.5, B: 1, C: 1 }, valueString: "x" }, "1"],
+    [{ values: { A: 42, C: 1 } }, "42"],
+    [{ values: { B0: 93.5, C: 1 } }, "93.5"],
+    [{ values: { A: 42, B: null, C: 1 } }, null],
+    [{ values: { A: "42", C: 0 } }, null],
+    [{ values: { A: 0 } }, "0"],
+    [{ values: { A: 0, C: 1 } }, "0"],
+    [{ values: { B: -0.25 } }, "-0.25"],
+    [
+      {
+        values: null,
+        valueString: "[ var='B' labels={instance=main} value=6.12e+08 ], [ var='C' labels={} value=1 ]",
+      },
+      "612000000",
+    ],
+    [{ values: null, valueString: "[ var='B' labels={} value=NaN ], [ var='C' labels={} value=0 ]" }, null],
+    [{ values: null, valueString: "[ var='B' labels={} value=+Inf ]" }, null],
+    [{ values: null, valueString: "muito alto" }, "muito alto"],
+    [{ values: {}, valueString: "93" }, "93"],
     [{ values: {}, valueString: " " }, null],
     [{ values: { B: null } }, null],
     [{ values: [1] }, null],
     [{ values: "1", valueString: 7 }, null],
   ])("with the value %p: %p", (parts, value) => {
     expect(only(parts).value).toBe(value);
+  });
+
+  test.each([
+    [{ annotations: { unit: "bytes" } }, "bytes"],
+    [{ annotations: { unit: " Percent " } }, "percent"],
+    [{ labels: { unit: "percent" } }, "percent"],
+    [{ annotations: { unit: "constructor" } }, null],
+    [{}, null],
+  ])("with the unit of %p: %p", (parts, unit) => {
+    expect<unknown>(only(parts).unit).toBe(unit);
   });
 });
 

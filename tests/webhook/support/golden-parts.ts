@@ -3,10 +3,30 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue.ts";
-import { renderMessage } from "../../../lib/webhook/texts/message-text.ts";
+import { type MessageContext, renderMessage } from "../../../lib/webhook/texts/message-text.ts";
+import { renderResolvedComment } from "../../../lib/webhook/texts/resolved-comment.ts";
 
 const FOLDER = new URL("../../fixtures/alerts/", import.meta.url);
+/** When the texts are made: five minutes after most of the alerts began. */
+export const GOLDEN_NOW_MS = Date.parse("2026-03-02T08:20:40Z");
+
+/** Bodies that are told again, late, or first after WhatsApp was away. */
+const CONTEXTS: Record<string, Partial<MessageContext>> = {
+  "alertmanager-node": { isRepeat: true },
+  "grafana-disk": { waitedMs: 42 * 60_000 },
+  "grafana-truncated": { detour: { emailed: 3, givenUp: 1 } },
+};
+
 const BETWEEN = `\n${"=".repeat(40)}\n`;
+
+/** The context of a message that is sent at once. */
+export const AT_ONCE: MessageContext = {
+  issueUrl: null,
+  isRepeat: false,
+  nowMs: GOLDEN_NOW_MS,
+  waitedMs: 0,
+  detour: { emailed: 0, givenUp: 0 },
+};
 
 /** The names of the bodies in tests/fixtures/alerts. */
 export function alertFixtures(): string[] {
@@ -30,12 +50,20 @@ export function fixtureAlerts(name: string): Alert[] {
 /** The texts that people read because of a body, by the ending of their golden files. */
 export function goldenParts(name: string): Record<string, string> {
   const alerts = fixtureAlerts(name);
-  const messages = alerts.map((alert) => `${renderMessage(alert, { issueUrl: issueUrlOf(alert) })}\n`);
+  const messages = alerts.map(
+    (alert) => `${renderMessage(alert, { ...contextOf(alert), ...CONTEXTS[name] })}\n`,
+  );
   const issues = alerts.filter(({ firing }) => firing).map(issueText);
+  const comments = alerts.filter(({ status }) => status === "resolved").map(renderResolvedComment);
   return {
     "whatsapp.txt": messages.join(BETWEEN),
     ...(issues.length > 0 ? { "issue.md": issues.join(BETWEEN) } : {}),
+    ...(comments.length > 0 ? { "comment.md": `${comments.join(BETWEEN)}\n` } : {}),
   };
+}
+
+function contextOf(alert: Alert): MessageContext {
+  return { ...AT_ONCE, issueUrl: issueUrlOf(alert) };
 }
 
 function issueUrlOf({ squad }: Alert): string | null {

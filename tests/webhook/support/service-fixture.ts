@@ -144,6 +144,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }:
     sockets: new Map(),
     onReady: ready.resolve,
     interrupt: ending.signal,
+    nowMs,
     monotonicMs,
     random: () => 0,
     sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),

@@ -66,8 +66,27 @@ describe("renderIssueBody()", () => {
     const nothing = { severity: null, summary: null, description: null, startsAt: null, value: null };
     const noLinks = { ruleUrl: "", silenceUrl: "javascript:alert(1)", dashboardUrl: "ftp://example.com/" };
     expect(renderIssueBody(alertWith({ ...nothing, ...noLinks, labels: {}, fingerprint: "f" }))).toBe(
-      "- **Estado:** 🔴 disparado\n- **Squad:** infra\n- **Fingerprint:** f\n",
+      "- **Estado:** 🔵 disparado\n- **Squad:** infra\n- **Fingerprint:** f\n",
     );
+  });
+
+  test("says where, and the value with its unit", () => {
+    const labels = { instance: "main", device: "sda" };
+    const body = renderIssueBody(alertWith({ labels, value: "11.2", unit: "percent" }));
+    expect(body).toContain("\n- **Sobre:** main\n- **Squad:** infra\n");
+    expect(body).toContain("\n- **Valor:** 11,2 %\n");
+  });
+
+  test("does not take an error of the platform for the incident", () => {
+    const labels = { alertname: "DatasourceError", rulename: "Disco", ref_id: "A" };
+    const body = renderIssueBody(alertWith({ name: "Disco", labels, description: "deadline", value: null }));
+    expect(body).toStartWith(
+      "- **Estado:** ⚠️ não pôde ser avaliado\n" +
+        "- **Problema:** A avaliação da regra falhou (DatasourceError)\n" +
+        "- **Regra avaliada:** Disco\n- **Squad:** infra\n",
+    );
+    expect(body).toContain("\n**Erro da plataforma**\n\n> deadline\n");
+    expect(body).not.toContain("Resumo");
   });
 
   test("leads to rule, silence and dashboard, and nowhere else", () => {
@@ -96,10 +115,10 @@ describe("renderIssueBody()", () => {
       ...parts,
       ...noLinks,
       description: `${evil}\n${evil}`,
-      labels: { [evil]: evil },
+      labels: { [evil]: evil, instance: evil },
     });
     const html = shown(renderIssueBody(alert));
-    expect(count(html, "https[://]evil[.]example/x e evil[.]com[.]br")).toBe(9);
+    expect(count(html, "https[://]evil[.]example/x e evil[.]com[.]br")).toBe(11);
     expect(linksIn(visible(html))).toEqual([]);
   });
 
@@ -122,7 +141,7 @@ describe("renderIssueBody()", () => {
       ),
     );
     const readable = hostile.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-    expect(count(html, readable)).toBe(5);
+    expect(count(html, readable)).toBe(6);
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import { renderMessage } from "../../../lib/webhook/texts/message-text.ts";
 import { type RunAlert, renderFiring, renderResolved } from "../../../lib/weekly/announce/render-alert.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { AT_ONCE } from "../../webhook/support/golden-parts.ts";
 import { FINISHED_AT, failedWith, notReady, START, summaryOf, UNTIL, WEEK, weekOf } from "./support.ts";
 
 const FACTS = { week: WEEK, host: "vps-1", startsAt: START.startedAt, at: FINISHED_AT };
@@ -56,7 +57,7 @@ describe("renderFiring()", () => {
   });
 
   test("keeps its commands whole in the message that people get", () => {
-    const message = renderMessage(parsed(firing(BROKEN)), { issueUrl: null });
+    const message = renderMessage(parsed(firing(BROKEN)), AT_ONCE);
     expect(message.split("\n")[0]).toContain("*Relatório semanal falhou*");
     for (const line of firing(BROKEN).annotations.description.split("\n")) expect(message).toContain(line);
   });

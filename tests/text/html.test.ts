@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { html } from "../../../lib/weekly/email/html.ts";
+import { html } from "../../lib/text/html.ts";
 
 const UNESCAPED = [
   ["&lt;", "<"],
