@@ -26,7 +26,7 @@ const STYLE_SHEET = html`<style>
 </style>`;
 
 /** The HTML part of the e-mail about alerts. */
-export function alertEmailHtml({ subject, why, alerts, notShown }: AlertEmailView): Html {
+export function alertEmailHtml({ subject, why, alerts, lines, notShown }: AlertEmailView): Html {
   return html`<!DOCTYPE html>
 <html lang="pt-BR" dir="ltr">
 <head>
@@ -41,6 +41,14 @@ ${STYLE_SHEET}
 <div style="${STYLE.column}">
 <p class="why" style="${STYLE.why}">${why}</p>
 ${alerts.map(alertPanel)}
+${
+  lines.length === 0
+    ? null
+    : html`<div class="panel" style="${STYLE.panel};font-size:16px;line-height:24px;${BREAK}">${lines.map(
+        (line) => html`<div dir="auto">${line}</div>
+`,
+      )}</div>`
+}
 ${notShown === null ? null : html`<p class="muted" style="${STYLE.note}">${notShown}</p>`}
 </div>
 </body>

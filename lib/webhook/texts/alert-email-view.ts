@@ -3,6 +3,8 @@ export type AlertEmailView = {
   subject: string;
   why: string;
   alerts: readonly AlertView[];
+  /** Further alerts, a line each. */
+  lines: readonly string[];
   notShown: string | null;
 };
 

@@ -17,11 +17,15 @@ import { valueText } from "./value-text.ts";
 import { markerOf, severityWord, stateWords, troubleWording, verdictWords } from "./wording.ts";
 
 const MAX_SUBJECT_UNITS = 150;
-const MAX_NAME_UNITS = 200;
-const MAX_TEXT_UNITS = 2000;
-const MAX_LABEL_UNITS = 1000;
-/** Beyond that many, alerts are counted: mail clients cut long e-mails off. */
-const MAX_ALERTS = 40;
+const MAX_NAME_UNITS = 80;
+const MAX_TEXT_UNITS = 800;
+const MAX_LABEL_UNITS = 600;
+
+/** So many alerts are told with all there is, the others in a line each: mail clients cut long e-mails off. */
+const IN_FULL = 10;
+
+/** How many alerts an e-mail tells; it counts those beyond. */
+export const ALERT_EMAIL_LIMIT = 100;
 
 /** An alert that WhatsApp did not take. */
 export type EmailedAlert = {
@@ -38,7 +42,7 @@ type Context = { nowMs: number; reason: string | null };
  *
  * Shape:     `reason` is the code of what stands against WhatsApp, or null when it is not known.
  * Behaviour: the sender's texts are escaped and cannot make a link. Says of each alert since when WhatsApp does not take
- *            it, or that it may have arrived. The first 40 alerts are shown, the rest counted.
+ *            it, or that it may have arrived. The first ten alerts have their texts and links, the others a line each.
  * Source:    design of the alarm, Second channel.
  */
 export function renderAlertEmail(
@@ -50,11 +54,12 @@ export function renderAlertEmail(
 }
 
 function emailView(alerts: readonly EmailedAlert[], context: Context): AlertEmailView {
-  const hidden = alerts.length - MAX_ALERTS;
+  const hidden = alerts.length - ALERT_EMAIL_LIMIT;
   return {
     subject: subjectOf(alerts),
     why: whyText(alerts, context),
-    alerts: alerts.slice(0, MAX_ALERTS).map((each) => alertView(each, context)),
+    alerts: alerts.slice(0, IN_FULL).map((each) => alertView(each, context)),
+    lines: alerts.slice(IN_FULL, ALERT_EMAIL_LIMIT).map((each) => alertLine(each, context)),
     notShown: hidden > 0 ? `+${formatCount(hidden, "alerta não mostrado", "alertas não mostrados")}` : null,
   };
 }
@@ -91,6 +96,11 @@ function alertView({ alert, status, acceptedAtMs, issueUrl }: EmailedAlert, { no
     value: value === null ? null : plain(value),
     links: linksOf(alert, issueUrl),
   };
+}
+
+function alertLine({ alert, status }: EmailedAlert, { nowMs }: Context): string {
+  const doubt = status === "in_doubt" ? " · pode ter chegado" : "";
+  return `${markerOf(alert)} ${titleOf(alert)} · ${stateOf(alert, nowMs)}${doubt}`;
 }
 
 function titleOf(alert: Alert): string {
@@ -146,9 +156,9 @@ function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, issueUrl: string 
   return links.flatMap(([word, href]) => (href === null ? [] : [{ word, href }]));
 }
 
-function plainPart({ why, alerts, notShown }: AlertEmailView): string {
-  const blocks = [why, ...alerts.map(plainAlert), notShown];
-  return `${blocks.filter((block) => block !== null).join("\n\n")}\n`;
+function plainPart({ why, alerts, lines, notShown }: AlertEmailView): string {
+  const blocks = [why, ...alerts.map(plainAlert), lines.join("\n"), notShown];
+  return `${blocks.filter((block) => block !== null && block !== "").join("\n\n")}\n`;
 }
 
 function plainAlert({ marker, title, state, delivery, texts, labels, value, links }: AlertView): string {

@@ -85,7 +85,7 @@ function ruleCounts(lines: readonly Line[]): string[] {
     .map(([name, count]) => `${count} × ${truncate(name, MAX_RULE_UNITS) || "…"}`);
   const rest = sorted.slice(MAX_RULES).reduce((sum, [, count]) => sum + count, 0);
   if (rest === 0) return shown;
-  return [...shown, `${rest} × ${formatCount(sorted.length - MAX_RULES, "outra regra", "outras regras")}`];
+  return [...shown, `${rest} de ${formatCount(sorted.length - MAX_RULES, "outra regra", "outras regras")}`];
 }
 
 function lineUnits(units: number, lines: number): number {

@@ -85,7 +85,7 @@ describe("renderDigest()", () => {
     const rules = Array.from({ length: 12 }, (_, i) => on(`h${i}`, { name: `Regra ${i}` }));
     const lines = digest(...rules, on("h12", { name: "Regra 11" })).split("\n");
     expect(lines[1]).toBe("2 × Regra 11");
-    expect(lines[9]).toBe("4 × 4 outras regras");
+    expect(lines[9]).toBe("4 de 4 outras regras");
     expect(lines[10]).toBe("");
   });
 
@@ -135,7 +135,7 @@ describe("renderDigest()", () => {
         expect(new Set(lines!.split("\n")).size).toBe(different.size);
         for (const line of lines!.split("\n")) expect(line).toMatch(/^(?:🔴|🟠|🟡|🔵|✅|⚪|⚠️) \S/u);
         for (const line of head!.split("\n").slice(1))
-          expect(line).toMatch(/^(?:\d+ × |Mais antigo enviado )/);
+          expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado )/);
         expect(text.replace(/^📋 \*[^*\n]+\*/u, "")).not.toMatch(/`|(?<![\p{L}\p{N}])[*_~](?=\S)/u);
       }),
       { numRuns: 150 },
