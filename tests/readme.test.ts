@@ -59,6 +59,8 @@ const OTHER_NAMES: Record<string, string> = {
   "lib/schema/requirements.ts": "tables, columns and functions",
   "lib/webhook/metrics/metrics.ts": "series",
   "lib/webhook/state/sqlite/": "columns",
+  "lib/webhook/texts/about-text.ts": "labels",
+  "lib/webhook/texts/alert-email.ts": "states of a row, which its texts word",
   "lib/weekly/report/activation-actions.ts": "actions of a report, which its texts word",
   "lib/weekly/report/email-insights.ts": "insights of a report, which its texts word",
 };

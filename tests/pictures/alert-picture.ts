@@ -4,9 +4,14 @@ const WIDTH = 360;
 const BUBBLE = { left: 12, top: 64, width: 324, padding: 14 };
 const LINE_HEIGHT = 21;
 /** What fits into a line of the bubble in a wide font. */
-const LINE_CHARACTERS = 41;
+const LINE_CHARACTERS = 37;
 /** Signs that are drawn, since not every machine has a font for them. */
-const SIGNS: Readonly<Record<string, string>> = { "🔴": "#dd2e44", "🟢": "#78b159" };
+const SIGNS: Readonly<Record<string, string>> = {
+  "🔴": "#dd2e44",
+  "🟠": "#f4900c",
+  "🟡": "#fdcb58",
+  "🔵": "#55acee",
+};
 
 type Style = "plain" | "bold" | "link";
 type Run = { text: string; style: Style };

@@ -22,13 +22,21 @@ function isTold(name: string, labels: Alert["labels"]): boolean {
   return COMMON_LABELS.has(name) || (name === "rulename" && datasourceTrouble(labels) !== null);
 }
 
-/** An alert's labels but the common ones, on one line sorted by name: `instance=main · mountpoint=/`; or null. */
-export function labelLine({ labels }: Pick<Alert, "labels">): string | null {
-  const shown = Object.entries(labels)
-    .filter(([name]) => !isTold(name, labels))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+/**
+ * An alert's labels but the common ones, on one line sorted by name: `instance=main · mountpoint=/`; null without any.
+ *
+ * Shape: a line longer than `maxUnits` ends with the label that made it so: it is cut anyhow.
+ */
+export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): string | null {
+  const names = Object.keys(labels).filter((name) => !isTold(name, labels));
+  const shown: string[] = [];
+  let units = 0;
+  for (const name of names.sort()) {
+    if (units > maxUnits) break;
     // Together: the "=" between them may be what makes a link of a value.
-    .map(([name, value]) => breakLinks(`${whatsappText(name)}=${whatsappText(value)}`));
+    shown.push(breakLinks(`${whatsappText(name)}=${whatsappText(labels[name]!)}`));
+    units += shown.at(-1)!.length;
+  }
   return shown.length === 0 ? null : shown.join(` ${BETWEEN} `);
 }
 

@@ -51,7 +51,7 @@ type LongTexts = {
 };
 
 /** A message that is being made; `isWhole` while none of its texts was shortened. */
-type Draft = { texts: LongTexts; links: readonly string[]; isWhole: boolean };
+type Draft = { texts: LongTexts; links: readonly string[]; mark: string; isWhole: boolean };
 
 /** The order in which they are shortened. */
 const GIVE_WAY = ["description", "summary", "labels", "value", "name"] as const;
@@ -72,14 +72,15 @@ const LIKE_OURS =
  * Source:    monitoring document, Events; design of the alarm, A message that a person can act on.
  */
 export function renderMessage(alert: Alert, context: MessageContext): string {
-  const draft: Draft = { texts: textsOf(alert), links: linksOf(alert, context), isWhole: true };
+  const mark = `#${labelMark(alert)}`;
+  const draft: Draft = { texts: textsOf(alert), links: linksOf(alert, context), mark, isWhole: true };
   let message = compose(alert, context, draft);
   for (const part of GIVE_WAY) {
     const excess = message.length - MAX_UNITS;
     const text = draft.texts[part];
     if (excess <= 0 || text === null || text.length <= MIN_UNITS) continue;
     // The mark comes with the first text that is shortened.
-    const units = text.length - excess - (draft.isWhole ? markLine(alert).length : 0);
+    const units = text.length - excess - (draft.isWhole ? `\n${mark}`.length : 0);
     draft.texts[part] = shortened(text, Math.max(MIN_UNITS, units));
     draft.isWhole = false;
     message = compose(alert, context, draft);
@@ -97,7 +98,7 @@ function textsOf(alert: Alert): LongTexts {
   return {
     description: descriptionOf(alert),
     summary: alert.summary === null || isTrouble ? null : whatsappLine(alert.summary),
-    labels: labelLine(alert),
+    labels: labelLine(alert, MAX_UNITS),
     value: value === null ? null : whatsappLine(value),
     name: whatsappBold(alert.name ?? "") || NAMELESS,
     about: truncate(whatsappLine(aboutText(alert)), MAX_ABOUT_UNITS),
@@ -111,7 +112,8 @@ function descriptionOf({ description, summary }: Alert): string | null {
   return quoted(description);
 }
 
-function compose(alert: Alert, context: MessageContext, { texts, links, isWhole }: Draft): string {
+function compose(alert: Alert, context: MessageContext, draft: Draft): string {
+  const { texts, links, mark, isWhole } = draft;
   const { summary, description, labels, value } = texts;
   const labelText = fromSender(labels);
   const isClear = isWhole && labelText === labels && showsLabels(alert, links);
@@ -127,7 +129,7 @@ function compose(alert: Alert, context: MessageContext, { texts, links, isWhole 
     leftOutWording(alert),
     ...links,
     detourWording(context.detour),
-    isClear ? null : markLine(alert).trim(),
+    isClear ? null : mark,
   ]
     .filter((line) => line !== null && line !== "")
     .join("\n");
@@ -175,10 +177,6 @@ function quoted(text: string): string {
   return textLines(text)
     .map((part) => `> ${breakLinks(whatsappPlain(part))}`)
     .join("\n");
-}
-
-function markLine(alert: Alert): string {
-  return `\n#${labelMark(alert)}`;
 }
 
 function capitalized(words: string): string {

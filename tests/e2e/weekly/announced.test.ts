@@ -227,7 +227,7 @@ describe.concurrent("the webhook", () => {
 
     expect(summary, stderr).toMatchObject({ status: "failed", announced: "firing" });
     await until("the message", () => arena.gateway.accepted.length === 1);
-    expect(arena.gateway.accepted[0]!.text).toContain("Severidade: warning");
+    expect(arena.gateway.accepted[0]!.text).toContain("\nAviso · infra · ");
   });
 
   test("is missed by the dry run, which says what is wrong before Monday does", async () => {

@@ -29,7 +29,7 @@ describe("parseAlerts() of a platform's body", () => {
         startsAt: "2026-03-02T08:15:30Z",
         endsAt: "0001-01-01T00:00:00Z",
         value: "612368384",
-        unit: null,
+        unit: "bytes",
         labels: expect.objectContaining({ instance: "main", ruleGroup: "vps-infra" }),
         ruleUrl: "https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
         silenceUrl: expect.stringContaining("https://example.grafana.net/alerting/silence/new"),

@@ -139,7 +139,7 @@ Issue: https://linear.app/x/issue/OPS-1
           expect(html).not.toMatch(/href="(?!https?:\/\/)/);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

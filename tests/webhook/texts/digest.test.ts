@@ -138,7 +138,7 @@ describe("renderDigest()", () => {
           expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado )/);
         expect(text.replace(/^📋 \*[^*\n]+\*/u, "")).not.toMatch(/`|(?<![\p{L}\p{N}])[*_~](?=\S)/u);
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 });

@@ -322,7 +322,7 @@ describe("renderMessage() of alerts that differ in their labels", () => {
         const annotations = { summary, description: summary };
         expect(of(one, { annotations })).not.toBe(of(other, { annotations }));
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     );
   });
 });
@@ -363,7 +363,7 @@ describe("renderMessage() of texts with links", () => {
           expect(linksIn(lines.filter((line) => !isOurs(line)).join("\n"))).toEqual([]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -503,7 +503,7 @@ describe("renderMessage() of anything", () => {
         });
         expect(kinds.map((kind) => `${kind} `).join("")).toMatch(OUR_ORDER);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -518,7 +518,7 @@ describe("renderMessage() of anything", () => {
         // Nor a list; a quotation is marked by us.
         for (const line of lines) expect(line).not.toMatch(/^(?:[-*] |\d+[.)] )/);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });
