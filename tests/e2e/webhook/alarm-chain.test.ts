@@ -100,6 +100,6 @@ test(name, async () => {
   host.hosting.projects.splice(0, Number.POSITIVE_INFINITY, projectOf("loja", "READY"));
   await collect();
   await until("the message of its end", () => arena.gateway.accepted.length === 2, LIMIT_MS);
-  expect(arena.gateway.accepted[1]!.text).toContain("resolvido");
+  expect(arena.gateway.accepted[1]!.text).toContain("Resolvido");
   expect(arena.tracker.issues).toHaveLength(1);
 });

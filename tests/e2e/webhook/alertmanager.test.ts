@@ -47,7 +47,7 @@ test(name, async () => {
     expect(arena.gateway.accepted[0]!.text).toContain("Menos de 15 % livres");
     await tell(alertmanager.url, { labels, annotations, startsAt, endsAt: new Date().toISOString() });
     await until("the message of the resolved alert", () => arena.gateway.accepted.length === 2);
-    expect(arena.gateway.accepted[1]!.text).toContain("resolvido");
+    expect(arena.gateway.accepted[1]!.text).toContain("Resolvido");
     expect(arena.tracker.issues).toHaveLength(1);
   }
 });

@@ -69,7 +69,8 @@ Issue: https://linear.app/x/issue/OPS-1
     const alone = email([doubtful], "gateway_timeout").text;
     expect(alone).toStartWith("Por e-mail porque não se sabe se o WhatsApp entregou (gateway_timeout):");
     expect(alone).toContain("\nRecebido 05:16. Pode ter chegado pelo WhatsApp: não houve confirmação.\n");
-    const both = email([doubtful, unheard({ acceptedAtMs: nowMs - 3 * MINUTE })]).text;
+    const queued = [3, 2].map((minutes) => unheard({ acceptedAtMs: nowMs - minutes * MINUTE }));
+    const both = email([doubtful, ...queued]).text;
     expect(both).toStartWith("Por e-mail porque o WhatsApp não recebe desde 05:17.");
   });
 

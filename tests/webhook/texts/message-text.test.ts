@@ -246,7 +246,8 @@ describe("renderMessage() of alerts that differ in their labels", () => {
     expect(of({ ...BASE, grafana_folder: "VPS" }, { silenceURL })).not.toMatch(/#[b-v]{8}$/);
   });
 
-  test.each<Record<string, string>>([
+  const CHANGES: readonly Record<string, string>[] = [
+    {},
     { instance: "outra" },
     { mountpoint: "/" },
     { mountpoint: "" },
@@ -268,6 +269,7 @@ describe("renderMessage() of alerts that differ in their labels", () => {
     { mountpoint: "=/" },
     { alertname: "Disco\n" },
     { alertname: "Di*sco" },
+    { alertname: "Di\u2217sco" },
     { alertname: "sem nome" },
     { alertname: "DatasourceError" },
     { alertname: "DatasourceNoData" },
@@ -277,10 +279,34 @@ describe("renderMessage() of alerts that differ in their labels", () => {
     { instance: "a.example.com" },
     { instance: "a[.]example.com" },
     { instance: "a[.]example[.]com" },
-  ])("is another one with %p", (change) => {
-    const others = [BASE, { alertname: "Disco" }, { ...BASE, alertname: "" }].map((labels) => of(labels));
-    expect(others).not.toContain(of({ ...BASE, ...change }));
-  });
+    { mountpoint: "/ · pod=a" },
+    { mountpoint: "/", pod: "a" },
+    { "mountpoint=/ · pod": "a" },
+    { mountpoint: "*" },
+    { mountpoint: "\u2217" },
+    { rulename: "" },
+  ];
+
+  test.each(["firing", "resolved", "pending"])(
+    "is another one for each set of labels of a %s alert",
+    (status) => {
+      const { alertname: _, ...nameless } = BASE;
+      const sets = CHANGES.flatMap((change) => [
+        { ...BASE, ...change },
+        { ...BASE, severity: "high", ...change },
+        { ...BASE, alertname: "DatasourceError", ...change },
+        { ...nameless, ...change },
+      ]);
+      const keys = (labels: object) => JSON.stringify(Object.entries(labels).sort());
+      const different = new Map(sets.map((labels) => [keys(labels), of(labels, { status })]));
+      const seen = new Map<string, string>();
+      for (const [labels, text] of different) {
+        expect(`${labels} like ${seen.get(text)}`).toBe(`${labels} like undefined`);
+        seen.set(text, labels);
+      }
+      expect(seen.size).toBeGreaterThan(100);
+    },
+  );
 
   test("is never the same, whatever the labels are", () => {
     const key = fc.oneof(
