@@ -24,9 +24,8 @@ export function timing(alert: Times, { isRepeat, nowMs }: { isRepeat: boolean; n
 
 /** From when to when an alert lasted, as short as it can be: `18:10`, or `18:10–18:52` when it ended. */
 export function timeSpan(alert: Times, nowMs: number): string | null {
-  const [start, end] = [alertInstant(alert.startsAt), endOf(alert)];
-  const shown = [start, end].filter((instant) => instant !== null);
-  return shown.length === 0 ? null : shown.map((instant) => formatClockTime(instant, nowMs)).join("–");
+  const shown = clockTimes(alert, nowMs).filter((time) => time !== null);
+  return shown.length === 0 ? null : shown.join("–");
 }
 
 /** How long a resolved alert lasted; null when that is not known. */
@@ -44,13 +43,20 @@ export function lateness(waitedMs: number): string | null {
 
 function resolvedTiming(alert: Times, nowMs: number): string | null {
   const ms = lastedMs(alert);
-  const [start, end] = [alertInstant(alert.startsAt), endOf(alert)];
-  const [from, until] = [start, end].map((instant) =>
-    instant === null ? null : formatClockTime(instant, nowMs),
-  );
+  const [from, until] = clockTimes(alert, nowMs);
   if (ms !== null) return `durou ${durationText(ms)} (${from} a ${until})`;
   if (until !== null) return `terminou ${until}`;
   return from === null ? null : `começou ${from}`;
+}
+
+/** Start and end; an end on the day of its start has no date of its own. */
+function clockTimes(alert: Times, nowMs: number): [start: string | null, end: string | null] {
+  const [start, end] = [alertInstant(alert.startsAt), endOf(alert)];
+  const from = start === null ? null : formatClockTime(start, nowMs);
+  if (end === null) return [from, null];
+  const isInOrder = start !== null && lastedMs(alert) !== null;
+  const onDayOfStart = isInOrder ? formatClockTime(end, start.epochMilliseconds) : null;
+  return [from, onDayOfStart?.length === "00:00".length ? onDayOfStart : formatClockTime(end, nowMs)];
 }
 
 function endOf({ status, endsAt }: Times) {

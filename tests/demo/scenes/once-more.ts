@@ -17,7 +17,7 @@ export async function onceMore(scene: Scene): Promise<void> {
   claim("the heartbeat is written", hasHeartbeat(scene));
   claimNothingTwice(scene);
   const message = await scene.alarm.message(3);
-  claim("the alarm ends", message.includes("resolvido"));
+  claim("the alarm ends", message.includes("Resolvido"));
   claimHeard(scene, { messages: 3, issues: 1 });
   blank();
   say("The operator's phone:");

@@ -67,7 +67,7 @@ describe.concurrent("a failed Monday", () => {
     const third = await fixture.weekly(["--json"]);
     expect(third.summary, third.stderr).toMatchObject({ status: "success", announced: "resolved" });
     await until("the message of its end", () => texts().length === 3);
-    expect(texts()[2]).toContain("resolvido");
+    expect(texts()[2]).toContain("\nResolvido · ");
     expect(arena.tracker.issues).toHaveLength(1);
     expect(read(fixture)).toMatchObject({ status: "success", announced: "resolved", announcement: null });
 
