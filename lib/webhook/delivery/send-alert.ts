@@ -40,7 +40,13 @@ export function messageAttempt(dependencies: {
 /** The message of an alert. */
 export function messageText(nowMs: () => number): (row: DueRow) => string {
   return ({ alert, issueUrl, isRepeat, waitedMs }) =>
-    renderMessage(alert, { issueUrl, isRepeat, waitedMs, nowMs: nowMs(), detour: { emailed: 0, givenUp: 0 } });
+    renderMessage(alert, {
+      issueUrl,
+      isRepeat,
+      waitedMs,
+      nowMs: nowMs(),
+      detour: { emailed: 0, givenUp: 0 },
+    });
 }
 
 /** Creates the issue of an alert; a repeated creation has the same id, by which the tracker knows it. */

@@ -5,6 +5,7 @@ import { Temporal } from "../../time/temporal.ts";
 import type { Alert } from "../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../alert/name.ts";
 import { formatClockTime } from "../alert/time.ts";
+import type { UnheardAlert } from "../state/contract.ts";
 import { aboutText } from "./about-text.ts";
 import { alertEmailHtml } from "./alert-email-html.ts";
 import type { AlertEmailView, AlertView } from "./alert-email-view.ts";
@@ -28,12 +29,7 @@ const IN_FULL = 10;
 export const ALERT_EMAIL_LIMIT = 100;
 
 /** An alert that WhatsApp did not take. */
-export type EmailedAlert = {
-  alert: Alert;
-  status: "queued" | "in_doubt";
-  acceptedAtMs: number;
-  issueUrl: string | null;
-};
+export type EmailedAlert = Omit<UnheardAlert, "row">;
 
 type Context = { nowMs: number; reason: string | null };
 

@@ -1,7 +1,5 @@
 import { formatCount } from "../../text/pt-br.ts";
-
-/** What was e-mailed instead, or given up, while WhatsApp could not be used. */
-export type Detour = { emailed: number; givenUp: number };
+import type { Detour } from "../state/contract.ts";
 
 /** What the first message says after WhatsApp could not be used; null when nothing went another way. */
 export function detourWording({ emailed, givenUp }: Detour): string | null {
