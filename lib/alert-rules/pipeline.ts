@@ -1,9 +1,13 @@
 import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../providers/grafana/document.ts";
 import { renderDuration } from "./duration.ts";
+import { NO_RECEIVERS, type Receivers, receiverOf } from "./receivers.ts";
 import { type AlertRule, comparisonText } from "./rules/rule.ts";
 
 /** The platform's uids: of the folder that holds the rules, and of the data sources that they read. */
 export type PlatformUids = { folder: string; metrics: string; logs: string };
+
+/** The label of the rules that have to reach people without the webhook. */
+export const VIA_OTHER = { label: "via", value: "other" } as const;
 
 /** How far back the platform lets an instant query look. */
 const QUERY_RANGE = { from: 600, to: 0 };
@@ -13,10 +17,16 @@ const NO_RANGE = { from: 0, to: 0 };
  * A rule in the platform's form: A queries, B reduces to the newest number, C compares that number.
  *
  * Behaviour: without `dropNN` a NaN would pass the reduction and fire in the comparison. The group is repeated as a
- *            label, because an alert's labels do not have it otherwise and the webhook finds the squad by it.
+ *            label, because an alert's labels do not have it otherwise and the webhook finds the squad by it. The
+ *            annotation `unit` lets the webhook write the value with its unit.
  * Source:    monitoring document, Alert rules.
  */
-export function ruleDocument(rule: AlertRule, uids: PlatformUids): RuleDocument {
+export function ruleDocument(
+  rule: AlertRule,
+  uids: PlatformUids,
+  receivers: Receivers = NO_RECEIVERS,
+): RuleDocument {
+  const receiver = receiverOf(rule, receivers);
   return {
     uid: rule.uid,
     title: rule.title,
@@ -26,13 +36,22 @@ export function ruleDocument(rule: AlertRule, uids: PlatformUids): RuleDocument 
     for: renderDuration(rule.forSeconds * 1000),
     noDataState: "OK",
     execErrState: "Error",
-    labels: { severity: rule.severity, ruleGroup: rule.group },
-    annotations: { summary: rule.summary, description: rule.description },
+    labels: {
+      severity: rule.severity,
+      ruleGroup: rule.group,
+      ...(rule.watchesWebhook ? { [VIA_OTHER.label]: VIA_OTHER.value } : {}),
+    },
+    annotations: {
+      summary: rule.summary,
+      description: rule.description,
+      ...(rule.unit === undefined ? {} : { unit: rule.unit }),
+    },
     data: [
       rule.source === "metrics" ? metricsQuery(rule.query, uids) : logsQuery(rule.query, uids),
       expression("B", { type: "reduce", expression: "A", reducer: "last", settings: { mode: "dropNN" } }),
       expression("C", { type: "math", expression: `$B ${comparisonText(rule.condition)}` }),
     ],
+    ...(receiver === null ? {} : { notification_settings: { receiver } }),
   };
 }
 

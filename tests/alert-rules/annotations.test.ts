@@ -97,8 +97,21 @@ describe("the annotations", () => {
     }
   });
 
-  test("of nine of the thirteen rules show a value", () => {
+  test("name the unit of the value where it is bytes or a percentage", () => {
+    const named = rules.flatMap(({ uid, unit }) => (unit === undefined ? [] : [[uid, unit]]));
+    expect(named).toEqual([
+      ["opsctl-traefik-ram", "bytes"],
+      ["opsctl-root-disk", "percent"],
+      ["opsctl-ram-available", "percent"],
+    ]);
+    for (const { query, unit } of rules)
+      expect(
+        /bytes/.test(query) && !/100 \*/.test(query) ? "bytes" : /100 \*/.test(query) ? "percent" : undefined,
+      ).toBe(unit);
+  });
+
+  test("of eleven of the eighteen rules show a value", () => {
     const shown = rules.filter(({ description }) => description.includes("{{"));
-    expect([shown.length, rules.length]).toEqual([9, 13]);
+    expect([shown.length, rules.length]).toEqual([11, 18]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Every expression of a rule, proved by the metrics platform's own rule tester on both sides of its threshold and
- * over its whole `for`. The rule on the logs cannot run there: it is checked by its form alone.
+ * over its whole `for`. The rules on the logs cannot run there: they are checked by their form alone.
  *
  * Where promtool cannot be had, the rules are compared with `tests/fixtures/rules/proved.json`, which only a run with
  * promtool writes (`UPDATE_GOLDEN=1`): a rule that was never proved fails there too.
@@ -19,6 +19,7 @@ import {
   ROOT_AVAILABLE,
   type Series,
   spans,
+  webhookSeries,
   without,
 } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
@@ -68,6 +69,7 @@ const EDGES: { uid: string; series: string; fine: number[]; bad: number[] }[] = 
     fine: [1],
     bad: [0],
   },
+  { uid: "opsctl-gateway-disconnected", series: webhookSeries("gateway_open"), fine: [1], bad: [0] },
 ];
 
 function ruleOf(uid: string): AlertRule {
@@ -109,20 +111,28 @@ describe.if(tool !== null)("on a healthy host", () => {
       "opsctl-weekly-report-incomplete": 0,
       "opsctl-collector-stopped": 0,
       "opsctl-collector-failing": 1,
+      "opsctl-webhook-stopped": 1,
+      "opsctl-webhook-stuck": 0,
+      "opsctl-webhook-given-up": 0,
+      "opsctl-gateway-disconnected": 1,
     };
     expect(Object.keys(values).sort()).toEqual(metricsRules.map(({ uid }) => uid).sort());
     expect(findings(healthyHost(), [{ at: "30m", fires: silent(), values }])).toBe("");
   });
 
-  test("of which nothing arrives, only the two watchdogs speak", () => {
+  test("of which nothing arrives, only the watchdogs speak", () => {
     // The two rules on a Monday always have a value, and this is a Thursday.
     const onMonday = ["opsctl-weekly-report-not-run", "opsctl-weekly-report-incomplete"];
-    const missing = ["opsctl-weekly-report-late", "opsctl-collector-stopped", ...onMonday];
+    const watchdogs = ["opsctl-collector-stopped", "opsctl-webhook-stopped"];
+    const missing = ["opsctl-weekly-report-late", ...watchdogs, ...onMonday];
     const none = Object.fromEntries(
       metricsRules.filter(({ uid }) => !missing.includes(uid)).map(({ uid }) => [uid, null]),
     );
     const noise = { [named("up")]: always(1) };
-    const fires = { ...silent("opsctl-collector-stopped"), "opsctl-collector-stopped": true };
+    const fires = {
+      ...silent(...watchdogs),
+      ...Object.fromEntries(watchdogs.map((uid) => [uid, true])),
+    };
     expect(findings(noise, [{ at: "30m", fires, values: none }])).toBe("");
   });
 });
@@ -223,12 +233,24 @@ describe.if(tool !== null)("the shares of disk and memory", () => {
   });
 });
 
-describe("the rule on the logs", () => {
-  test("is proved by its form alone: one number over all streams of job auth, counted over 5 minutes", () => {
-    const logs = all.filter(({ source }) => source === "logs");
-    expect(logs.map(({ uid }) => uid)).toEqual(["opsctl-ssh-brute-force"]);
-    expect(logs[0]!.query).toBe('sum(count_over_time({job="auth"} |= "Failed password" [5m]))');
-    expect(logs[0]!.lookbackSeconds).toBe(300);
+describe("the rules on the logs are proved by their form alone", () => {
+  const logs = new Map(all.filter(({ source }) => source === "logs").map((rule) => [rule.uid, rule]));
+
+  test("and are two", () => {
+    expect([...logs.keys()]).toEqual(["opsctl-ssh-brute-force", "opsctl-security-log-silent"]);
+  });
+
+  test("one number over all streams of job auth, counted over 5 minutes", () => {
+    const rule = logs.get("opsctl-ssh-brute-force")!;
+    expect(rule.query).toBe('sum(count_over_time({job="auth"} |= "Failed password" [5m]))');
+    expect(rule.lookbackSeconds).toBe(300);
+  });
+
+  test("one number over all streams of job auth, counted over 6 hours, and 0 without any stream", () => {
+    const rule = logs.get("opsctl-security-log-silent")!;
+    expect(rule.query).toBe('sum(count_over_time({job="auth"} [6h])) or vector(0)');
+    expect(rule.condition).toEqual({ operator: "<", threshold: 1 });
+    expect(rule.lookbackSeconds).toBe(6 * 3600);
   });
 });
 

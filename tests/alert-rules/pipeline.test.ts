@@ -27,7 +27,21 @@ const EXTRAS = [
   ["Relatório semanal incompleto", "vps-infra", "$B >= 1", "0s"],
   ["Coletor parado", "vps-infra", "$B > 300", "0s"],
   ["Coletor com falha", "vps-infra", "$B < 1", "10m"],
+  ["Webhook de alertas parado", "vps-infra", "$B < 1", "0s"],
+  ["Webhook com alertas parados", "vps-infra", "$B > 600", "0s"],
+  ["Alertas desistidos", "vps-infra", "$B > 0", "0s"],
+  ["Gateway desconectado", "vps-infra", "$B < 1", "5m"],
+  ["Log de segurança parado", "vps-security", "$B < 1", "0s"],
 ];
+
+/** The rules on the webhook itself. */
+const ON_THE_WEBHOOK = EXTRAS.slice(6, 10).map(([title]) => title);
+/** The units of the values that have one. */
+const UNITS: Record<string, string> = {
+  "Traefik RAM Alta": "bytes",
+  "Disco Raiz Baixo": "percent",
+  "RAM Disponível Baixa": "percent",
+};
 
 const rowOf = (document: LooseRule) => [
   document.title,
@@ -36,7 +50,7 @@ const rowOf = (document: LooseRule) => [
   document.for,
 ];
 
-test("the rules are the reference's seven, and with extras six more", () => {
+test("the rules are the reference's seven, and with extras eleven more", () => {
   expect(documents().map(rowOf)).toEqual(TABLE);
   expect(documents(true).map(rowOf)).toEqual([...TABLE, ...EXTRAS]);
   for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));
@@ -73,7 +87,7 @@ describe.each(documents(true).map((document) => [document.title, document] as co
       });
       expect(data[2]).toMatchObject({ datasourceUid: "__expr__", model: { refId: "C", type: "math" } });
       expect(data[2].model.expression).toMatch(/^\$B (>|>=|<) \d+$/);
-      const isLogs = document.title === "SSH Brute Force";
+      const isLogs = ["SSH Brute Force", "Log de segurança parado"].includes(document.title);
       expect(data[0].datasourceUid).toBe(isLogs ? "loki-1" : "prom-1");
       expect(data[0].model).toMatchObject(
         isLogs ? { queryType: "instant" } : { instant: true, range: false },
@@ -84,11 +98,14 @@ describe.each(documents(true).map((document) => [document.title, document] as co
     test("names its severity and group, and tells people what to do", () => {
       expect(["critical", "high", "warning", "info"]).toContain(labels.severity);
       expect(RULE_GROUPS).toContain(labels.ruleGroup);
-      expect(labels).toEqual({ severity: labels.severity, ruleGroup: document.ruleGroup });
-      expect(Object.keys(annotations)).toEqual(["summary", "description"]);
-      expect(annotations.summary.length).toBeGreaterThan(10);
-      expect(annotations.summary).not.toContain("{{");
-      expect(annotations.description).toContain("Veja primeiro");
+      const via = ON_THE_WEBHOOK.includes(document.title) ? { via: "other" } : {};
+      expect(labels).toEqual({ severity: labels.severity, ruleGroup: document.ruleGroup, ...via });
+      const { summary, description, ...others } = annotations;
+      const unit = UNITS[document.title];
+      expect(others).toEqual(unit === undefined ? {} : { unit });
+      expect(summary.length).toBeGreaterThan(10);
+      expect(summary).not.toContain("{{");
+      expect(description).toContain("Veja primeiro");
     });
   },
 );

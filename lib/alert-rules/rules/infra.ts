@@ -42,6 +42,7 @@ export const INFRA_RULES: readonly AlertRule[] = [
     query: `max(${METRIC.proxyMemoryBytes})`,
     condition: { operator: ">", threshold: LIMIT.proxyMemoryBytes },
     forSeconds: 5 * MINUTE,
+    unit: "bytes",
     severity: "high",
     summary: `Proxy reverso (Traefik) acima de ${LIMIT.proxyMemoryBytes / MIB} MiB de memória`,
     description:
@@ -72,6 +73,7 @@ export const INFRA_RULES: readonly AlertRule[] = [
       'min(round(100 * node_filesystem_avail_bytes{mountpoint="/"} / node_filesystem_size_bytes{mountpoint="/"}))',
     condition: { operator: "<", threshold: LIMIT.rootDiskAvailablePercent },
     forSeconds: 10 * MINUTE,
+    unit: "percent",
     severity: "critical",
     summary: `Menos de ${LIMIT.rootDiskAvailablePercent}% livres no disco raiz`,
     description:
@@ -86,6 +88,7 @@ export const INFRA_RULES: readonly AlertRule[] = [
     query: "min(round(100 * node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes))",
     condition: { operator: "<", threshold: LIMIT.memoryAvailablePercent },
     forSeconds: 10 * MINUTE,
+    unit: "percent",
     severity: "high",
     summary: `Menos de ${LIMIT.memoryAvailablePercent}% da memória disponível`,
     description:

@@ -27,6 +27,8 @@ export type AlertRule = {
   severity: Severity;
   summary: string;
   description: string;
+  unit?: "bytes" | "percent";
+  watchesWebhook?: true;
 };
 
 /** The comparison as text, for the platform's math step and for its rule tester: `> 1000`. */

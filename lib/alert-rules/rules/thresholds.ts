@@ -2,7 +2,7 @@
  * Every number that an alert rule compares with, and the times that belong to them.
  *
  * Units:  in the names; `load` is the load average over one minute divided by the number of CPUs.
- * Source: monitoring document, Alert rules; the last six belong to the rules beyond its table.
+ * Source: monitoring document, Alert rules; from `totalSockets` on they belong to the rules beyond its table.
  */
 export const THRESHOLDS = {
   loadPerCpu: 1,
@@ -17,4 +17,9 @@ export const THRESHOLDS = {
   weeklyReportDue: 1,
   collectorAgeSeconds: 300,
   collectorUp: 1,
+  leadingWebhooks: 1,
+  undeliveredAgeSeconds: 600,
+  givenUpRows: 0,
+  gatewayOpen: 1,
+  securityLogLines: 1,
 } as const;

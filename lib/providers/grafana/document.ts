@@ -25,7 +25,12 @@ export type RuleDocument = {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   data: readonly RuleStep[];
+  /** Who receives the rule; without it, or null, the notification policies decide. */
+  notification_settings?: NotificationSettings | null;
 };
+
+/** A rule's own way to its receiver; the keys beside `receiver` (grouping, repetition, mute times) are a person's. */
+export type NotificationSettings = Readonly<Record<string, unknown>> & { receiver: string };
 
 /** The data source of a step that is an expression. */
 export const EXPRESSION_SOURCE = "__expr__";

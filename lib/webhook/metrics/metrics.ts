@@ -1,11 +1,12 @@
+import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webhook-metric-names.ts";
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 
-/** What dashboards call the kinds. */
-const SHOWN: Record<OutboxKind, string> = { message: "whatsapp", issue: "issue", comment: "comment" };
+/** What the alert rules and dashboards call the kinds. */
+const SHOWN: Record<OutboxKind, string> = WEBHOOK_KIND;
 const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
@@ -159,8 +160,8 @@ function flag(isSet: boolean): MetricSample {
 }
 
 function familyOf(type: MetricFamily["type"]) {
-  return (name: string, help: string, samples: MetricSample[]): MetricFamily => ({
-    name: `opsctl_webhook_${name}`,
+  return (name: WebhookMetric, help: string, samples: MetricSample[]): MetricFamily => ({
+    name: webhookMetric(name),
     help,
     type,
     samples,

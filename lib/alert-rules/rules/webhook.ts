@@ -1,0 +1,90 @@
+import { webhookMetric } from "../../host/webhook-metric-names.ts";
+import { newestValue } from "./newest-value.ts";
+import type { AlertRule } from "./rule.ts";
+import { THRESHOLDS as LIMIT } from "./thresholds.ts";
+
+const MINUTE = 60;
+const BASE = {
+  group: "vps-infra",
+  source: "metrics",
+  lookbackSeconds: 0,
+  watchesWebhook: true,
+} as const;
+const NOW = newestValue({ decimals: 0 });
+
+const LEADING = webhookMetric("leading");
+const OLDEST = webhookMetric("oldest_undelivered_age_seconds");
+const SENT = webhookMetric("sent_total");
+const GATEWAY_OPEN = webhookMetric("gateway_open");
+const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}"}`;
+
+/**
+ * The rules on the webhook itself.
+ *
+ * Behaviour: of several hosts with one state all show the same rows, but only the one that leads delivers, so a host's
+ *            sends and its gateway count while it leads, and no row counts twice. The rule on the webhook's absence fires
+ *            when there is no series (`or vector(0)`), the others are silent then.
+ */
+export const WEBHOOK_RULES: readonly AlertRule[] = [
+  {
+    ...BASE,
+    uid: "opsctl-webhook-stopped",
+    title: "Webhook de alertas parado",
+    // Five minutes bear a restart of the service or of the agent.
+    query: `max(max_over_time(${LEADING}[5m])) or vector(0)`,
+    condition: { operator: "<", threshold: LIMIT.leadingWebhooks },
+    forSeconds: 0,
+    severity: "critical",
+    summary: "O webhook que envia os alertas não dá sinal há 5 minutos",
+    description:
+      "Os alertas desta VPS podem não chegar ao WhatsApp: o serviço parou, não responde, não lidera, ou o agente não o lê. " +
+      "Veja primeiro: `systemctl status opsctl-webhook`, `journalctl -u opsctl-webhook -n 50` e " +
+      "`curl http://127.0.0.1:9301/healthz`. Se o serviço responder, veja o agente: `systemctl status alloy`.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-webhook-stuck",
+    title: "Webhook com alertas parados",
+    // The age of the oldest waiting row where nothing of its kind was sent, and 0 where something was.
+    query:
+      `max(max by (instance, kind) (${OLDEST}) ` +
+      `* on (instance, kind) (sum by (instance, kind) (increase(${SENT}[10m])) == bool 0) ` +
+      `* on (instance) group_left () max by (instance) (${LEADING}))`,
+    condition: { operator: ">", threshold: LIMIT.undeliveredAgeSeconds },
+    forSeconds: 0,
+    severity: "critical",
+    summary: "Há alertas esperando, e o webhook não envia nada há 10 minutos",
+    description:
+      `O mais antigo espera há ${NOW} segundos. Nada se perde: o webhook guarda e tenta de novo, mas ninguém é avisado. ` +
+      "Veja primeiro `sudo opsctl doctor webhook`, que diz se é o gateway ou o rastreador de issues, e o que fazer; " +
+      "depois `curl http://127.0.0.1:9301/healthz`.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-webhook-given-up",
+    title: "Alertas desistidos",
+    query: `max(sum by (instance) (${GIVEN_UP}))`,
+    condition: { operator: ">", threshold: LIMIT.givenUpRows },
+    forSeconds: 0,
+    severity: "high",
+    summary: "O webhook desistiu de enviar alertas ou issues, ou não sabe se chegaram",
+    description:
+      `Mensagens e issues nessa situação: ${NOW}. Elas ficam guardadas e não são mais tentadas sozinhas. ` +
+      "Veja primeiro quais: `opsctl webhook dead list`. Corrija a causa e envie de novo com `opsctl webhook dead retry`, " +
+      "ou descarte com `opsctl webhook dead drop`; o alerta termina quando não restar nenhuma.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-gateway-disconnected",
+    title: "Gateway desconectado",
+    query: `min(min by (instance) (${GATEWAY_OPEN}) and on (instance) max by (instance) (${LEADING}) == 1)`,
+    condition: { operator: "<", threshold: LIMIT.gatewayOpen },
+    forSeconds: 5 * MINUTE,
+    severity: "critical",
+    summary: "O gateway do WhatsApp perdeu a conexão com o telefone há 5 minutos",
+    description:
+      "Nenhum alerta sai pelo WhatsApp até o telefone ser conectado de novo; os alertas esperam no webhook. " +
+      "Veja primeiro se o telefone está ligado e com internet; depois conecte a instância de novo no gateway (QR code). " +
+      "`sudo opsctl doctor webhook` confirma. O envio continua sozinho.",
+  },
+];

@@ -1,0 +1,45 @@
+/** What the label `kind` of the webhook's series calls what is delivered. */
+export const WEBHOOK_KIND = { message: "whatsapp", issue: "issue", comment: "comment" } as const;
+
+/** The series that the webhook exports at its admin port, without the prefix that all of them have. */
+const NAMES = [
+  // Requests to the public port.
+  "requests_total",
+  "request_duration_seconds",
+  "alerts_accepted_total",
+  "alerts_rejected_total",
+  "duplicates_total",
+  "previous_secret_total",
+  // Deliveries, by `kind`.
+  "sent_total",
+  "failed_total",
+  "dead_total",
+  "delivery_latency_seconds",
+  // The outbox, by `kind`.
+  "queued",
+  "dead",
+  "in_doubt",
+  "oldest_undelivered_age_seconds",
+  "held",
+  // The gateway; absent where its state is not known.
+  "gateway_open",
+  "pending_messages",
+  // The process and its state.
+  "leading",
+  "reserve_bytes",
+  "state_moved_aside",
+  "build_info",
+] as const;
+
+/** The name of one of the webhook's series, without its prefix. */
+export type WebhookMetric = (typeof NAMES)[number];
+
+/**
+ * The full name of a series of the webhook.
+ *
+ * Behaviour: the service writes it and the alert rules and the dashboard read it: a name that changes above fails the
+ *            build in each of them, so that no rule waits for a series that is no longer written.
+ */
+export function webhookMetric(name: WebhookMetric): string {
+  return `opsctl_webhook_${name}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * The rules on the webhook itself, minute by minute around their thresholds. Where promtool cannot be had, the reduced
+ * check of `expressions.test.ts` stands for these too.
+ */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import {
+  always,
+  healthyWebhook,
+  MINUTES,
+  type Series,
+  spans,
+  webhookSeries,
+} from "../fixtures/rules/series.ts";
+import { findPromtool } from "../support/promtool.ts";
+import { type Expectation, findingsOf } from "./support/rule-tester.ts";
+
+setDefaultTimeout(180_000);
+
+const [STOPPED, STUCK] = ["opsctl-webhook-stopped", "opsctl-webhook-stuck"] as const;
+const [GIVEN_UP, GATEWAY] = ["opsctl-webhook-given-up", "opsctl-gateway-disconnected"] as const;
+const UIDS: string[] = [STOPPED, STUCK, GIVEN_UP, GATEWAY];
+const STANDBY = 'instance="standby",job="opsctl-webhook"';
+
+const LEADING = webhookSeries("leading");
+const SENT = webhookSeries("sent_total", 'kind="whatsapp"');
+const OLDEST = webhookSeries("oldest_undelivered_age_seconds", 'kind="whatsapp"');
+
+const rules = alertRules({ withExtras: true }).filter(({ uid }) => UIDS.includes(uid));
+const tool = findPromtool();
+
+function findings(series: Series, expectations: Expectation[]): string {
+  return findingsOf(tool!, rules, series, expectations);
+}
+
+/** At a minute exactly these rules fire. */
+function only(minute: number, ...uids: string[]): Expectation {
+  return { at: `${minute}m`, fires: Object.fromEntries(UIDS.map((uid) => [uid, uids.includes(uid)])) };
+}
+
+describe.if(tool !== null)(STOPPED, () => {
+  test("fires when five minutes have passed since the service was last seen, and ends at once", () => {
+    const series = Object.fromEntries(
+      Object.entries(healthyWebhook()).map(([name, values]) => {
+        const before = values.includes("+1x") ? "0+1x10" : `${spans([11, Number(values[0])])}`;
+        return [name, `${before} ${spans([9, "stale"], [20, 1])}`];
+      }),
+    );
+    // The last sample is of minute 10; whether minute 15 still sees it is another answer in each version of the store.
+    const fires = (minute: number, isFiring: boolean) => ({
+      at: `${minute}m`,
+      fires: { [STOPPED]: isFiring },
+    });
+    const expected = [fires(14, false), fires(16, true), fires(19, true), fires(20, false)];
+    expect(findings(series, expected)).toBe("");
+  });
+
+  test("fires where it never was, and then alone", () => {
+    const series = { up: always(1) };
+    expect(findings(series, [{ ...only(0, STOPPED), values: { [STOPPED]: 0, [STUCK]: null } }])).toBe("");
+  });
+
+  test("fires when nobody leads for five minutes, and bears the change of the leader", () => {
+    const other = webhookSeries("leading", "", STANDBY);
+    const none = { ...healthyWebhook(), [LEADING]: spans([10, 1], [30, 0]), [other]: always(0) };
+    expect(findings(none, [only(13), only(15, STOPPED)])).toBe("");
+    const change = { ...none, [other]: spans([13, 0], [27, 1]) };
+    expect(findings(change, [only(12), only(13), only(14), only(30)])).toBe("");
+  });
+});
+
+describe.if(tool !== null)(STUCK, () => {
+  /** Nothing is sent from minute 10 on; the oldest row is of minute 10. */
+  const halted = {
+    ...healthyWebhook(),
+    [SENT]: `0+1x10 ${spans([30, 10])}`,
+    [OLDEST]: `${spans([10, 0])} 0+60x30`,
+  };
+
+  test("fires when the oldest waits for more than 600 seconds and ten minutes saw nothing sent", () => {
+    expect(
+      findings(halted, [
+        { ...only(18), values: { [STUCK]: 0 } },
+        { ...only(20), values: { [STUCK]: 600 } },
+        { ...only(21, STUCK), values: { [STUCK]: 660 } },
+      ]),
+    ).toBe("");
+  });
+
+  test("is silent while anything of the kind is sent, however old the oldest", () => {
+    const slow = { ...halted, [SENT]: `0+0x9 1+0x8 2+0x8 3+0x15` };
+    expect(findings(slow, [only(21), only(26), { ...only(30), values: { [STUCK]: 0 } }])).toBe("");
+  });
+
+  test("ends with the first that is sent", () => {
+    const mended = { ...halted, [SENT]: `0+1x10 ${spans([14, 10], [16, 11])}` };
+    expect(findings(mended, [only(24, STUCK), only(25)])).toBe("");
+  });
+
+  test("is not soothed by the other kind", () => {
+    const issues = webhookSeries("sent_total", 'kind="issue"');
+    expect(findings({ ...halted, [issues]: `0+5x${MINUTES}` }, [only(21, STUCK)])).toBe("");
+  });
+
+  test("counts a restart of the service as no sending", () => {
+    const restarted = { ...halted, [SENT]: `0+1x10 ${spans([5, 10], [25, 0])}` };
+    expect(findings(restarted, [only(20), only(21, STUCK), only(30, STUCK)])).toBe("");
+  });
+
+  test("asks the host that leads: one that stands by sends nothing, and sees the same rows", () => {
+    const standby = healthyWebhook(STANDBY);
+    const waiting = {
+      ...standby,
+      [webhookSeries("leading", "", STANDBY)]: always(0),
+      [webhookSeries("sent_total", 'kind="whatsapp"', STANDBY)]: always(0),
+      [webhookSeries("oldest_undelivered_age_seconds", 'kind="whatsapp"', STANDBY)]: always(900),
+    };
+    expect(findings({ ...healthyWebhook(), ...waiting }, [only(30)])).toBe("");
+    expect(findings({ ...halted, ...waiting }, [only(20), only(21, STUCK)])).toBe("");
+  });
+});
+
+describe.if(tool !== null)(GIVEN_UP, () => {
+  test.each(["dead", "in_doubt"] as const)("fires while one row is %s, of either kind", (metric) => {
+    for (const kind of ["whatsapp", "issue"]) {
+      const series = {
+        ...healthyWebhook(),
+        [webhookSeries(metric, `kind="${kind}"`)]: spans([5, 0], [5, 1], [30, 0]),
+      };
+      expect(
+        findings(series, [
+          only(4),
+          { ...only(5, GIVEN_UP), values: { [GIVEN_UP]: 1 } },
+          only(9, GIVEN_UP),
+          only(10),
+        ]),
+      ).toBe("");
+    }
+  });
+
+  test("counts the rows of a shared state once, and goes without the series that an older service lacks", () => {
+    const dead = 'kind="whatsapp"';
+    const series = {
+      [webhookSeries("dead", dead)]: always(2),
+      [webhookSeries("dead", dead, STANDBY)]: always(2),
+      [LEADING]: always(1),
+    };
+    expect(findings(series, [{ at: "5m", fires: { [GIVEN_UP]: true }, values: { [GIVEN_UP]: 2 } }])).toBe("");
+  });
+});
+
+describe.if(tool !== null)(GATEWAY, () => {
+  const OPEN = webhookSeries("gateway_open");
+
+  test("fires when it was closed for five minutes, not for a short loss", () => {
+    const series = { ...healthyWebhook(), [OPEN]: spans([5, 1], [5, 0], [5, 1], [6, 0], [19, 1]) };
+    const minutes = [5, 9, 10, 15, 19].map((minute) => only(minute));
+    expect(findings(series, [...minutes, only(20, GATEWAY), only(21)])).toBe("");
+  });
+
+  test("is silent where the state is not known, and where a host that stands by does not ask", () => {
+    const unknown = { ...healthyWebhook() };
+    delete unknown[OPEN];
+    expect(findings(unknown, [{ ...only(30), values: { [GATEWAY]: null } }])).toBe("");
+    const standby = {
+      [webhookSeries("leading", "", STANDBY)]: always(0),
+      [webhookSeries("gateway_open", "", STANDBY)]: always(0),
+    };
+    expect(findings({ ...healthyWebhook(), ...standby }, [{ ...only(30), values: { [GATEWAY]: 1 } }])).toBe(
+      "",
+    );
+  });
+});
