@@ -28,6 +28,7 @@ files() {
 		0644 systemd/socket-monitor.env.example $SYSCONFDIR/opsctl/socket-monitor.env.example
 		0644 systemd/agent/config.alloy $SHARE/agent/config.alloy
 		0644 systemd/agent/alloy.env.example $SHARE/agent/alloy.env.example
+		0644 systemd/agent/dashboard.json $SHARE/agent/dashboard.json
 		0644 systemd/proxy/opsctl-alerts.yml $SHARE/proxy/opsctl-alerts.yml
 		0644 systemd/firewall/opsctl-webhook.nft $SHARE/firewall/opsctl-webhook.nft
 		0755 systemd/firewall/opsctl-webhook.ufw.sh $SHARE/firewall/opsctl-webhook.ufw.sh

@@ -3,18 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { mistakesOf } from "./support/grammar.ts";
 
 const GRAMMAR = { metrics, logs };
 
-/** What the grammar could not read, each with what stands there; nothing of a right query. */
+/** What the grammar of the language could not read. */
 function mistakes(source: "metrics" | "logs", query: string): string[] {
-  const found: string[] = [];
-  GRAMMAR[source].parse(query).iterate({
-    enter({ type, from, to }) {
-      if (type.isError) found.push(`${from}: ${query.slice(from, to)}`);
-    },
-  });
-  return found;
+  return mistakesOf(GRAMMAR[source], query);
 }
 
 describe("the query of", () => {

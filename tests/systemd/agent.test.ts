@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { webhookServe } from "../../cli/commands/webhook.ts";
 import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file-name.ts";
 import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 
@@ -94,8 +95,8 @@ function parse(source: string): Block[] {
 
 const blocks = parse(text);
 
-function component(name: string): Block {
-  const found = blocks.filter((block) => block.name === name);
+function component(name: string, label?: string): Block {
+  const found = blocks.filter((block) => block.name === name && (label ?? block.label) === block.label);
   expect(found).toHaveLength(1);
   return found[0] as Block;
 }
@@ -157,7 +158,16 @@ describe("the agent's configuration", () => {
         blocks: [],
       },
     ]);
-    expect(component("prometheus.scrape").attributes.scrape_interval).toBe('"60s"');
+    expect(component("prometheus.scrape", "host").attributes.scrape_interval).toBe('"60s"');
+  });
+
+  test("reads the webhook's admin port under the host's name, with a job that the rules can tell apart", () => {
+    const { targets, scrape_interval } = component("prometheus.scrape", "webhook").attributes;
+    const { default: adminPort } = webhookServe.args["admin-port"] as { default: string };
+    expect(targets).toEqual([
+      { __address__: `"127.0.0.1:${adminPort}"`, job: '"opsctl-webhook"', instance: '"main"' },
+    ]);
+    expect(scrape_interval).toBe('"60s"');
   });
 
   test("tails both security logs, with their jobs and the host's label", () => {

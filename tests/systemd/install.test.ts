@@ -62,6 +62,7 @@ const TREE = {
   "usr/local/share/opsctl/agent": "d755",
   "usr/local/share/opsctl/agent/alloy.env.example": "644",
   "usr/local/share/opsctl/agent/config.alloy": "644",
+  "usr/local/share/opsctl/agent/dashboard.json": "644",
   "usr/local/share/opsctl/firewall": "d755",
   "usr/local/share/opsctl/firewall/opsctl-webhook.nft": "644",
   "usr/local/share/opsctl/firewall/opsctl-webhook.ufw.sh": "755",

@@ -1,0 +1,125 @@
+import type { AlertRule } from "../rules/rule.ts";
+import type { Panel } from "./panel.ts";
+import { dashboardSections, type Section } from "./sections.ts";
+
+/** The version of the platform's form of a dashboard; newer platforms migrate it as they load it. */
+const SCHEMA_VERSION = 39;
+const COLUMNS = 24;
+const PANEL = { width: 8, height: 7 };
+
+/** The variables that stand for the data sources: whoever imports the dashboard chooses them. */
+const SOURCES = {
+  metrics: { type: "prometheus", uid: `\${metrics}` },
+  logs: { type: "loki", uid: `\${logs}` },
+} as const;
+
+type Place = { x: number; y: number; w: number; h: number };
+
+/**
+ * The dashboard of host, alarm and weekly run, as the platform imports it.
+ *
+ * Shape:  no `id`, and a `uid` that never changes, so that a later import replaces it.
+ * Source: Grafana docs, Dashboard JSON model, read 2026-11-22.
+ */
+export function dashboard(): object {
+  return {
+    uid: "opsctl",
+    title: "opsctl: VPS, alarme e relatório semanal",
+    tags: ["opsctl"],
+    schemaVersion: SCHEMA_VERSION,
+    version: 1,
+    editable: true,
+    graphTooltip: 1,
+    refresh: "1m",
+    time: { from: "now-24h", to: "now" },
+    timezone: "America/Sao_Paulo",
+    annotations: { list: [] },
+    links: [],
+    templating: {
+      list: [
+        sourceVariable("metrics", "Métricas", SOURCES.metrics.type),
+        sourceVariable("logs", "Logs", SOURCES.logs.type),
+      ],
+    },
+    panels: placed(dashboardSections()),
+  };
+}
+
+/** The dashboard as the text of a file. */
+export function renderDashboard(): string {
+  return `${JSON.stringify(dashboard(), null, 2)}\n`;
+}
+
+function sourceVariable(name: string, label: string, query: string): object {
+  const fixed = { type: "datasource", refresh: 1, hide: 0, regex: "", multi: false, includeAll: false };
+  return { name, label, query, ...fixed, current: {}, options: [] };
+}
+
+/** The panels in rows of three, each section below a heading. */
+function placed(sections: readonly Section[]): object[] {
+  const found: object[] = [];
+  const perRow = COLUMNS / PANEL.width;
+  let y = 0;
+  for (const { title, panels } of sections) {
+    found.push(heading(title, found.length + 1, { x: 0, y, w: COLUMNS, h: 1 }));
+    y += 1;
+    for (const [at, panel] of panels.entries()) {
+      const x = (at % perRow) * PANEL.width;
+      const top = y + Math.floor(at / perRow) * PANEL.height;
+      found.push(panelDocument(panel, found.length + 1, { x, y: top, w: PANEL.width, h: PANEL.height }));
+    }
+    y += Math.ceil(panels.length / perRow) * PANEL.height;
+  }
+  return found;
+}
+
+function heading(title: string, id: number, gridPos: Place): object {
+  return { id, type: "row", title, collapsed: false, gridPos, panels: [] };
+}
+
+function panelDocument({ title, source, unit, lines, limit }: Panel, id: number, gridPos: Place): object {
+  return {
+    id,
+    type: "timeseries",
+    title,
+    datasource: SOURCES[source],
+    gridPos,
+    fieldConfig: {
+      defaults: {
+        unit,
+        color: { mode: "palette-classic" },
+        custom: {
+          drawStyle: "line",
+          lineWidth: 1,
+          fillOpacity: 10,
+          showPoints: "never",
+          spanNulls: false,
+          thresholdsStyle: { mode: limit === null ? "off" : "line" },
+        },
+        thresholds: { mode: "absolute", steps: thresholdSteps(limit) },
+      },
+      overrides: [],
+    },
+    options: {
+      legend: { showLegend: true, displayMode: "list", placement: "bottom", calcs: [] },
+      tooltip: { mode: "multi", sort: "desc" },
+    },
+    targets: lines.map(({ query, legend }, at) => ({
+      refId: String.fromCharCode("A".charCodeAt(0) + at),
+      datasource: SOURCES[source],
+      ...(source === "metrics" ? { editorMode: "code", range: true } : { queryType: "range" }),
+      expr: query,
+      legendFormat: legend,
+    })),
+  };
+}
+
+/** Green on the side where the rule is silent, red where it fires; the first step begins at minus infinity. */
+function thresholdSteps(limit: AlertRule["condition"] | null): object[] {
+  if (limit === null) return [{ color: "green", value: null }];
+  const [below, above] = limit.operator === "<" ? ["red", "green"] : ["green", "red"];
+  return [
+    { color: below, value: null },
+    { color: above, value: limit.threshold },
+  ];
+}

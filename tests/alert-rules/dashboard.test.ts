@@ -1,0 +1,114 @@
+/** The dashboard: its file is what the code makes, its form is the platform's, and each query is of its grammar. */
+import { describe, expect, test } from "bun:test";
+import { parser as logs } from "@grafana/lezer-logql";
+import { parser as metrics } from "@prometheus-io/lezer-promql";
+import { dashboard, renderDashboard } from "../../lib/alert-rules/dashboard/dashboard.ts";
+import { dashboardSections } from "../../lib/alert-rules/dashboard/sections.ts";
+import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { METRIC } from "../../lib/host/metric-names.ts";
+import type { LooseRule } from "./support/documents.ts";
+import { mistakesOf } from "./support/grammar.ts";
+
+// `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew.
+const UPDATE = process.env.UPDATE_GOLDEN === "1";
+const FILE = new URL("../../systemd/agent/dashboard.json", import.meta.url).pathname;
+
+const document = dashboard() as LooseRule;
+const all: LooseRule[] = document.panels;
+const panels = all.filter(({ type }) => type !== "row");
+const rules = alertRules({ withExtras: true });
+
+test("the installed file is what the code makes", async () => {
+  if (UPDATE) await Bun.write(FILE, renderDashboard());
+  expect(renderDashboard()).toBe(await Bun.file(FILE).text());
+});
+
+describe("the dashboard", () => {
+  test("has what the platform's import asks for, and no number of its own", () => {
+    expect(document).toMatchObject({ uid: "opsctl", schemaVersion: 39, timezone: "America/Sao_Paulo" });
+    expect(document).not.toHaveProperty("id");
+    expect(document.uid).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
+    expect(JSON.parse(renderDashboard())).toEqual(document);
+  });
+
+  test("reads the data sources that its variables stand for, and no certain one", () => {
+    const variables = document.templating.list.map((one: LooseRule) => [one.name, one.type, one.query]);
+    expect(variables).toEqual([
+      ["metrics", "datasource", "prometheus"],
+      ["logs", "datasource", "loki"],
+    ]);
+    const sources = new Map([
+      ["prometheus", `\${metrics}`],
+      ["loki", `\${logs}`],
+    ]);
+    for (const { datasource, targets } of panels)
+      for (const source of [datasource, ...targets.map((target: LooseRule) => target.datasource)])
+        expect(source).toEqual({ type: datasource.type, uid: sources.get(datasource.type) });
+  });
+
+  test("has three rows: host, alarm, weekly run", () => {
+    expect(all.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual([
+      "VPS",
+      "Alarme",
+      "Relatório semanal",
+    ]);
+  });
+
+  test("numbers its panels, and lays no two over each other", () => {
+    expect(all.map(({ id }) => id)).toEqual(all.map((_panel, at) => at + 1));
+    const cells = new Set<string>();
+    for (const { gridPos } of all) {
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1)
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect(cells.has(`${x}/${y}`)).toBe(false);
+          cells.add(`${x}/${y}`);
+        }
+    }
+  });
+
+  test.each(rules)(
+    "draws the threshold of $uid into the panel of its query",
+    ({ title, query, condition }) => {
+      const panel = panels.find((one) => one.title === title)!;
+      expect(panel.targets[0].expr).toBe(query);
+      const { thresholds, custom } = panel.fieldConfig.defaults;
+      expect(custom.thresholdsStyle.mode).toBe("line");
+      const [below, above] = condition.operator === "<" ? ["red", "green"] : ["green", "red"];
+      expect(thresholds.steps).toEqual([
+        { color: below, value: null },
+        { color: above, value: condition.threshold },
+      ]);
+    },
+  );
+
+  test("shows every series that the collector writes", () => {
+    const text = JSON.stringify(panels);
+    for (const name of Object.values(METRIC)) expect(text).toContain(name);
+  });
+
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    "%s: each query is of its grammar",
+    (_title, panel) => {
+      const grammar = panel.datasource.type === "loki" ? logs : metrics;
+      expect(panel.targets.length).toBeGreaterThan(0);
+      expect(panel.targets.map(({ refId }: LooseRule) => refId)).toEqual(
+        [..."ABC"].slice(0, panel.targets.length),
+      );
+      for (const { expr, legendFormat, queryType, range } of panel.targets) {
+        expect(mistakesOf(grammar, expr)).toEqual([]);
+        expect(legendFormat).not.toBe("");
+        expect(panel.datasource.type === "loki" ? queryType : range).toBe(
+          panel.datasource.type === "loki" ? "range" : true,
+        );
+      }
+    },
+  );
+
+  test("names a label in a legend only where the query keeps it", () => {
+    for (const { lines } of dashboardSections().flatMap((section) => section.panels))
+      for (const { query, legend } of lines)
+        for (const [, label] of legend.matchAll(/\{\{(\w+)\}\}/g))
+          expect(query).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`));
+  });
+});
