@@ -124,6 +124,22 @@ export const root: Group = {
           meta: { description: "Create or update the alert rules on the platform" },
           load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesApply),
         },
+        "contact-point": {
+          meta: { name: "contact-point", description: "Keep the way from the platform to the webhook" },
+          commands: {
+            apply: {
+              meta: { description: "Make the webhook's contact point on the platform, or set it right" },
+              load: () =>
+                import("./commands/alert-rules-contact-point.ts").then(
+                  (file) => file.alertRulesContactPointApply,
+                ),
+            },
+          },
+        },
+        dashboard: {
+          meta: { description: "Print the platform's dashboard of host, alarm and weekly run as JSON" },
+          load: () => import("./commands/alert-rules-dashboard.ts").then((file) => file.alertRulesDashboard),
+        },
       },
     },
     doctor: {

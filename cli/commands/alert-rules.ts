@@ -1,11 +1,12 @@
 /**
  * `opsctl alert-rules export|plan|apply`: the alert rules as code, against the platform's provisioning API.
  *
- * Reads:  the platform's folder, its alert rules and, for `plan`, the interval of their groups; `export` nothing.
+ * Reads:  the platform's folder, its alert rules, the names of its contact points when a receiver is given and, for
+ *         `plan`, the interval of the groups; `export` nothing.
  * Writes: `apply` alone: one rule for each that differs, by its uid; it deletes nothing and leaves groups alone.
  * Calls:  the platform, never from `export`.
  * Env:    MONITORING_URL, MONITORING_TOKEN (`plan`, `apply`), MONITORING_FOLDER_UID, MONITORING_PROMETHEUS_UID,
- *         MONITORING_LOKI_UID.
+ *         MONITORING_LOKI_UID, MONITORING_RECEIVER, MONITORING_FALLBACK_RECEIVER.
  * Exits:  0 done, 1 the platform failed, a rule is not in place, or `plan --check` found a difference, 2 usage,
  *         3 settings missing or invalid.
  *
@@ -16,10 +17,8 @@
  *         apply:  `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or failed,
  *                 `code`, `message`)
  */
-import process from "node:process";
-import type { AlertRulesConfig, GivenUids } from "../../lib/alert-rules/config.ts";
+import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/alert-rules/config.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
-import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -41,6 +40,21 @@ const ARGS = {
 } as const;
 
 const CHECKS = { "folder-uid": aPlatformUid, "prometheus-uid": aPlatformUid, "loki-uid": aPlatformUid };
+
+const RECEIVER_ARGS = {
+  receiver: {
+    type: "string",
+    valueHint: "name",
+    description: "Contact point of the rules, instead of MONITORING_RECEIVER",
+  },
+  "fallback-receiver": {
+    type: "string",
+    valueHint: "name",
+    description: "Contact point of the rules on the webhook itself",
+  },
+} as const;
+
+type ReceiverFlags = { receiver?: string | undefined; "fallback-receiver"?: string | undefined };
 
 type Flags = { [K in "folder-uid" | "prometheus-uid" | "loki-uid"]?: string | undefined } & {
   "with-extras"?: boolean | undefined;
@@ -72,7 +86,11 @@ export const alertRulesExport = defineCommand({
 export const alertRulesPlan = defineCommand({
   meta: { name: "plan", description: "Show what `apply` would change on the platform; change nothing" },
   account: "service",
-  args: { ...ARGS, check: { type: "boolean", description: "End with 1 when something would change" } },
+  args: {
+    ...ARGS,
+    ...RECEIVER_ARGS,
+    check: { type: "boolean", description: "End with 1 when something would change" },
+  },
   checks: CHECKS,
   example: "opsctl alert-rules plan --check",
 
@@ -81,8 +99,12 @@ export const alertRulesPlan = defineCommand({
     const { planRules } = await import("../../lib/alert-rules/plan.ts");
     const { groupWarnings } = await import("../../lib/alert-rules/rules/group-warnings.ts");
     const { renderPlan } = await import("../../lib/alert-rules/render.ts");
-    const planned = await planRules(platform, rules, config.uids);
-    const warnings = await groupWarnings(platform, rules, config.uids.folder);
+    const { receiverWarnings } = await import("../../lib/alert-rules/receivers.ts");
+    const planned = await planRules(platform, rules, config.uids, config.receivers);
+    const warnings = [
+      ...receiverWarnings(rules, config.receivers),
+      ...(await groupWarnings(platform, rules, config.uids.folder)),
+    ];
     const changed = planned.filter(({ action }) => action !== "none").length;
     const isFound = args.check === true && changed > 0;
     const shown = planned.map(({ document: _document, ...rule }) => rule);
@@ -104,9 +126,9 @@ export const alertRulesApply = defineCommand({
   meta: { name: "apply", description: "Create or update the alert rules on the platform; delete nothing" },
   account: "service",
   notes: "Writes only what differs, so it may run any time, and twice at once. See `plan` first.",
-  args: ARGS,
+  args: { ...ARGS, ...RECEIVER_ARGS },
   checks: CHECKS,
-  example: "opsctl alert-rules apply --with-extras",
+  example: "opsctl alert-rules apply --with-extras --receiver opsctl-webhook",
 
   async run(args, context) {
     const { config, platform, rules } = await openPlatform(args, context);
@@ -115,7 +137,7 @@ export const alertRulesApply = defineCommand({
     const { renderApplied } = await import("../../lib/alert-rules/render.ts");
     const applied = await applyRules(
       platform,
-      await planRules(platform, rules, config.uids),
+      await planRules(platform, rules, config.uids, config.receivers),
       ({ uid, result, code }) =>
         context.log[code === null ? "info" : "error"]("An alert rule was handled", { uid, result, code }),
     );
@@ -131,21 +153,19 @@ export const alertRulesApply = defineCommand({
   },
 });
 
+function givenReceivers(args: ReceiverFlags): GivenReceivers {
+  return { main: args.receiver, fallback: args["fallback-receiver"] };
+}
+
 function givenUids(args: Flags): GivenUids {
   return { folder: args["folder-uid"], metrics: args["prometheus-uid"], logs: args["loki-uid"] };
 }
 
-async function openPlatform(args: Flags, { env, log }: CommandContext) {
+async function openPlatform(args: Flags & ReceiverFlags, { env, log }: CommandContext) {
   const { loadAlertRulesConfig } = await import("../../lib/alert-rules/config.ts");
-  const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args));
+  const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args), givenReceivers(args));
   const { alertRules } = await import("../../lib/alert-rules/rules/all.ts");
-  const { keepLoopbackOffProxies } = await import("../../lib/platform/http/proxy.ts");
-  const { grafanaClient } = await import("../../lib/providers/grafana/client.ts");
-  keepLoopbackOffProxies(process.env);
-  const platform: GrafanaClient = grafanaClient({
-    baseUrl: new URL(config.url),
-    token: config.token,
-    onCall: (record) => log.debug("A peer was called", record),
-  });
+  const { openGrafana } = await import("../wiring/grafana.ts");
+  const platform = openGrafana(config, log);
   return { config, platform, rules: alertRules({ withExtras: args["with-extras"] === true }) };
 }

@@ -1,5 +1,7 @@
 import * as v from "valibot";
+import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../host/webhook-env.ts";
 import {
+  absolutePath,
   httpBaseUrl,
   loadConfig,
   optional,
@@ -9,14 +11,25 @@ import {
 } from "../platform/config/config.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
+import { singleLine } from "../text/single-line.ts";
 import type { PlatformUids } from "./pipeline.ts";
 import { isPlatformUid } from "./platform-uid.ts";
+import type { Receivers } from "./receivers.ts";
+
+/** How the platform is reached. */
+export type PlatformConfig = { url: string; token: Secret };
 
 /** The settings of `plan` and `apply`. */
-export type AlertRulesConfig = { url: string; token: Secret; uids: PlatformUids };
+export type AlertRulesConfig = PlatformConfig & { uids: PlatformUids; receivers: Receivers };
+
+/** The settings of `contact-point apply`: `webhookUrl` is where the platform will post alerts, with `bearer`. */
+export type ContactPointConfig = PlatformConfig & { name: string; webhookUrl: string; bearer: Secret };
 
 /** Uids given as options; each overrides its variable. */
 export type GivenUids = { [K in keyof PlatformUids]?: string | undefined };
+
+/** Receivers given as options; each overrides its variable. */
+export type GivenReceivers = { [K in keyof Receivers]?: string | undefined };
 
 const platformUid: Rule<string> = {
   schema: () => v.pipe(v.string(), v.check(isPlatformUid, "is not a uid of the platform")),
@@ -29,6 +42,45 @@ const VARIABLE = {
   metrics: "MONITORING_PROMETHEUS_UID",
   logs: "MONITORING_LOKI_UID",
 } as const;
+
+const RECEIVER_VARIABLE = {
+  main: "MONITORING_RECEIVER",
+  fallback: "MONITORING_FALLBACK_RECEIVER",
+} as const;
+
+const MAX_NAME = 190;
+
+const contactPointName: Rule<string> = {
+  schema: () =>
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.check(
+        (text) => text.length <= MAX_NAME && singleLine(text) === text,
+        "is not the name of a contact point",
+      ),
+    ),
+  expected: `the name of a contact point, one line of at most ${MAX_NAME} characters`,
+  example: "opsctl-webhook",
+};
+
+const PLATFORM = { MONITORING_URL: required(httpBaseUrl), MONITORING_TOKEN: requiredSecret() };
+
+const RECEIVERS = {
+  [RECEIVER_VARIABLE.main]: optional(contactPointName),
+  [RECEIVER_VARIABLE.fallback]: optional(contactPointName),
+};
+
+/** The service takes alerts at this path and at no other; a proxy may put more before it. */
+const webhookUrl: Rule<string> = {
+  schema: (env) =>
+    v.pipe(
+      httpBaseUrl.schema(env),
+      v.check((url) => new URL(url).pathname.endsWith("/webhook"), "does not end in /webhook"),
+    ),
+  expected: "the https URL at which the platform reaches the webhook",
+  example: "https://alerts.example.com/webhook",
+};
 
 /** Stands in an exported rule for a uid that is not given; no uid of the platform looks like it. */
 function placeholder(name: string): string {
@@ -57,23 +109,81 @@ export async function loadExportUids(env: Environment, given: GivenUids): Promis
  *
  * Errors: CONFIG_INVALID with all problems at once.
  */
-export async function loadAlertRulesConfig(env: Environment, given: GivenUids): Promise<AlertRulesConfig> {
+export async function loadAlertRulesConfig(
+  env: Environment,
+  uids: GivenUids,
+  receivers: GivenReceivers = {},
+): Promise<AlertRulesConfig> {
   const values = await loadConfig(
     {
-      MONITORING_URL: required(httpBaseUrl),
-      MONITORING_TOKEN: requiredSecret(),
+      ...PLATFORM,
       [VARIABLE.folder]: required(platformUid),
       [VARIABLE.metrics]: required(platformUid),
       [VARIABLE.logs]: required(platformUid),
+      ...RECEIVERS,
     },
-    withGiven(env, given),
+    withReceivers(withGiven(env, uids), receivers),
   );
-  return { url: values.MONITORING_URL, token: values.MONITORING_TOKEN, uids: uidsOf(values) };
+  return {
+    url: values.MONITORING_URL,
+    token: values.MONITORING_TOKEN,
+    uids: uidsOf(values),
+    receivers: {
+      main: values[RECEIVER_VARIABLE.main] ?? null,
+      fallback: values[RECEIVER_VARIABLE.fallback] ?? null,
+    },
+  };
+}
+
+/**
+ * Everything that `contact-point apply` needs.
+ *
+ * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else from
+ *            where secrets are, as the service finds it.
+ * Errors:    CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
+ *            SECRET_FILE_UNREADABLE.
+ */
+export async function loadContactPointConfig(
+  env: Environment,
+  given: { url: string; receiver: string | undefined },
+): Promise<ContactPointConfig> {
+  const values = await loadConfig(
+    {
+      ...PLATFORM,
+      [RECEIVER_VARIABLE.main]: required(contactPointName),
+      "--url": required(webhookUrl),
+      WEBHOOK_SECRET: requiredSecret(),
+    },
+    { ...withReceivers(await withWebhookSecret(env), { main: given.receiver }), "--url": given.url },
+  );
+  return {
+    url: values.MONITORING_URL,
+    token: values.MONITORING_TOKEN,
+    name: values[RECEIVER_VARIABLE.main],
+    webhookUrl: values["--url"],
+    bearer: values.WEBHOOK_SECRET,
+  };
+}
+
+async function withWebhookSecret(env: Environment): Promise<Environment> {
+  if ((env.WEBHOOK_SECRET ?? "").trim() !== "") return env;
+  const { OPSCTL_WEBHOOK_ENV_FILE: path } = await loadConfig(
+    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE) },
+    env,
+  );
+  const secret = readWebhookEnv(path, { reader: "the alert rules" }).get("WEBHOOK_SECRET") ?? "";
+  return secret.trim() === "" ? env : { ...env, WEBHOOK_SECRET: secret };
 }
 
 function withGiven(env: Environment, given: GivenUids): Environment {
   const entries = Object.entries(given).filter(([, uid]) => uid !== undefined);
   const overrides = entries.map(([key, uid]) => [VARIABLE[key as keyof PlatformUids], uid]);
+  return { ...env, ...Object.fromEntries(overrides) };
+}
+
+function withReceivers(env: Environment, given: GivenReceivers): Environment {
+  const entries = Object.entries(given).filter(([, name]) => name !== undefined);
+  const overrides = entries.map(([key, name]) => [RECEIVER_VARIABLE[key as keyof Receivers], name]);
   return { ...env, ...Object.fromEntries(overrides) };
 }
 

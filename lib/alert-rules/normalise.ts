@@ -7,12 +7,14 @@ export type RuleFields = ReadonlyMap<string, unknown>;
 
 const TEXTS = ["title", "folderUID", "ruleGroup", "condition", "noDataState", "execErrState"] as const;
 
+/** The path of the contact point that a rule names. */
+export const RECEIVER_FIELD = "notification_settings.receiver";
+
 /** Fields of the platform that ours do not have, with the values that mean "not set". */
 const UNSET: Readonly<Record<string, readonly unknown[]>> = {
   isPaused: [false],
   keep_firing_for: ["", "0s", 0],
   missingSeriesEvalsToResolve: [0],
-  notification_settings: [],
   record: [],
 };
 
@@ -35,7 +37,8 @@ const MODEL: Readonly<Record<string, unknown>> = {
  *
  * Behaviour: drops what only the platform writes (`id`, `orgID`, `updated`, `provenance`), keys without a meaning for
  *            the evaluation, the order of keys, added defaults and the spelling of durations: two rules with equal
- *            fields behave alike. A value of unknown form is kept unchanged and so differs.
+ *            fields behave alike. A value of unknown form is kept unchanged and so differs. What stands beside the
+ *            receiver in the notification settings is a person's and left out.
  * Source:    grafana/grafana pkg/services/ngalert/models/alert_query.go (defaults), api_provisioning.go (durations).
  */
 export function ruleFields(rule: unknown): RuleFields {
@@ -46,6 +49,8 @@ export function ruleFields(rule: unknown): RuleFields {
     const value = member(rule, name) ?? null;
     if (value !== null && !unset.includes(value)) fields.set(name, sortedKeys(value));
   }
+  const receiver = member(member(rule, "notification_settings"), "receiver");
+  if (receiver !== undefined) fields.set(RECEIVER_FIELD, receiver);
   for (const name of ["labels", "annotations"]) addEntries(fields, name, member(rule, name));
   const steps = member(rule, "data");
   if (Array.isArray(steps)) for (const [index, step] of steps.entries()) addStep(fields, step, index);

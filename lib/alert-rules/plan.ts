@@ -1,13 +1,15 @@
 import { OpsError } from "../platform/errors.ts";
+import { member } from "../platform/http/answer.ts";
 import type {
   GrafanaClient,
   ListedRule,
   PlatformProblem,
   PlatformReading,
 } from "../providers/grafana/client.ts";
-import type { RuleDocument } from "../providers/grafana/document.ts";
+import type { NotificationSettings, RuleDocument } from "../providers/grafana/document.ts";
 import { type FieldChange, fieldChanges } from "./changes.ts";
 import { type PlatformUids, ruleDocument } from "./pipeline.ts";
+import { NO_RECEIVERS, type Receivers } from "./receivers.ts";
 import type { AlertRule } from "./rules/rule.ts";
 
 /**
@@ -30,20 +32,23 @@ export type PlannedRule = {
 /**
  * Compares the rules with the platform's; reads only.
  *
- * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_HTTP_<status>, MONITORING_UNREACHABLE and the other codes of a call.
+ * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_RECEIVER_NOT_FOUND, MONITORING_HTTP_<status>, MONITORING_UNREACHABLE
+ *         and the other codes of a call.
  */
 export async function planRules(
   platform: GrafanaClient,
   rules: readonly AlertRule[],
   uids: PlatformUids,
+  receivers: Receivers = NO_RECEIVERS,
 ): Promise<PlannedRule[]> {
-  const [folder, list] = await Promise.all([platform.hasFolder(uids.folder), platform.listRules()]);
+  const [folder, list] = await Promise.all([platform.folderPath(uids.folder), platform.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];
   // A token that may write rules may be forbidden to read folders; then the platform judges at the first write.
   const isHidden = folder.status !== "ok" && folder.problem.status === 403;
   if (!isHidden && mustRead(folder, "read the folder of the alert rules") === null)
     throw folderMissing(uids.folder);
-  const documents = rules.map((rule) => ruleDocument(rule, uids));
+  await checkReceivers(platform, receivers);
+  const documents = rules.map((rule) => ruleDocument(rule, uids, receivers));
   const readings = await Promise.all(documents.map(({ uid }) => platform.readRule(uid)));
   return documents.map((document, index) => {
     const reading = readings[index] as PlatformReading<object>;
@@ -66,7 +71,35 @@ export function decideRule(
   if (twin !== undefined) return { ...planned, action: "conflict", conflictsWith: twin.uid };
   if (present === null) return { ...planned, action: "create" };
   const changes = fieldChanges(present, document);
-  return { ...planned, action: changes.length === 0 ? "none" : "update", changes };
+  const action = changes.length === 0 ? "none" : "update";
+  return { ...planned, action, changes, document: withKeptSettings(document, present) };
+}
+
+/** The document with what a person set about the notifications of the present rule: a write replaces all of a rule. */
+function withKeptSettings(document: RuleDocument, present: object): RuleDocument {
+  const kept = member(present, "notification_settings");
+  if (typeof kept !== "object" || kept === null) return document;
+  const settings = { ...kept, ...document.notification_settings } as NotificationSettings;
+  return { ...document, notification_settings: settings };
+}
+
+/** Names a receiver that does not exist before anything is written; a token that may not look leaves it to the platform. */
+async function checkReceivers(platform: GrafanaClient, receivers: Receivers): Promise<void> {
+  const names = [receivers.main, receivers.fallback].filter((name) => name !== null);
+  if (names.length === 0) return;
+  const reading = await platform.contactPoints();
+  if (reading.status !== "ok" && reading.problem.status === 403) return;
+  const known = new Set(mustRead(reading, "read the contact points")?.map(({ name }) => name));
+  const missing = names.find((name) => !known.has(name));
+  if (missing !== undefined) throw receiverMissing(missing);
+}
+
+function receiverMissing(name: string): OpsError {
+  return new OpsError({
+    code: "MONITORING_RECEIVER_NOT_FOUND",
+    message: `Cannot send the alert rules to ${JSON.stringify(name)}: the platform has no contact point of this name`,
+    hint: "Make it: opsctl alert-rules contact-point apply; or correct --receiver, --fallback-receiver",
+  });
 }
 
 function mustRead<T>(reading: PlatformReading<T>, attempt: string): T | null {

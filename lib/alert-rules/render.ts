@@ -50,8 +50,8 @@ function nameOf({ group, title, uid }: { group: string; title: string; uid: stri
   return `${group} / ${title} (${uid})`;
 }
 
-/** The platform's values may hold anything, and a terminal must not act on them. */
-function valueText(value: unknown): string {
+/** A value of the platform as text: it may hold anything, and a terminal must not act on it. */
+export function valueText(value: unknown): string {
   return value === null ? "(none)" : shown(JSON.stringify(value));
 }
 

@@ -33,6 +33,19 @@ describe("fieldChanges() sees no difference", () => {
     expect(fieldChanges(present, first)).toEqual([]);
   });
 
+  test("in the receiver and what stands beside it, where none is wanted", () => {
+    const present = loose(first);
+    present.notification_settings = { receiver: "x", group_by: ["alertname"] };
+    expect(fieldChanges(present, first)).toEqual([]);
+  });
+
+  test("in what a person set beside the wanted receiver", () => {
+    const wanted = { ...first, notification_settings: { receiver: "opsctl" } };
+    const present = loose(first);
+    present.notification_settings = { receiver: "opsctl", mute_time_intervals: ["noite"] };
+    expect(fieldChanges(present, wanted)).toEqual([]);
+  });
+
   test("in the outer kind of query, which the model decides", () => {
     const present = loose(logs);
     present.data[0].queryType = "";
@@ -52,12 +65,6 @@ describe("fieldChanges() names", () => {
     ["execErrState", "Alerting", "Error", (rule) => (rule.execErrState = "Alerting")],
     ["isPaused", true, null, (rule) => (rule.isPaused = true)],
     ["keep_firing_for", "5m", null, (rule) => (rule.keep_firing_for = "5m")],
-    [
-      "notification_settings",
-      { receiver: "x" },
-      null,
-      (rule) => (rule.notification_settings = { receiver: "x" }),
-    ],
     ["labels.severity", "info", "warning", (rule) => (rule.labels.severity = "info")],
     ["labels.ruleGroup", null, "vps-infra", (rule) => delete rule.labels.ruleGroup],
     ["labels.team", "x", null, (rule) => (rule.labels.team = "x")],
@@ -75,6 +82,17 @@ describe("fieldChanges() names", () => {
     const present = loose(first);
     change(present);
     expect(fieldChanges(present, first)).toEqual([{ path, from, to }]);
+  });
+
+  test.each([
+    [{ receiver: "x", group_wait: "1m" }, "x"],
+    [null, null],
+  ])("the receiver, where one is wanted: %p", (settings, from) => {
+    const wanted = { ...first, notification_settings: { receiver: "opsctl" } };
+    const present = { ...loose(first), notification_settings: settings };
+    expect(fieldChanges(present, wanted)).toEqual([
+      { path: "notification_settings.receiver", from, to: "opsctl" },
+    ]);
   });
 
   test("a step too many, also one that has the name of another", () => {

@@ -67,7 +67,7 @@ describe("runDoctor() on a healthy host", () => {
       ...["directories", "last run", "cron"],
     ]);
     expect(namesOf("alert-rules")).toEqual([
-      ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source"],
+      ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source", "receivers"],
     ]);
     expect(namesOf("migrate")).toEqual([...settings, "secrets", "database", "migrations"]);
     expect(namesOf("reports")).toEqual([...settings, "secrets", "database", "database schema"]);

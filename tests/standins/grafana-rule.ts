@@ -7,7 +7,11 @@ export type Json = Record<string, unknown>;
 export function ruleProblem(body: unknown): string | null {
   if (!isObject(body)) return "bad request data";
   return (
-    fieldProblem(body) ?? mapProblem(body, "labels") ?? mapProblem(body, "annotations") ?? dataProblem(body)
+    fieldProblem(body) ??
+    mapProblem(body, "labels") ??
+    mapProblem(body, "annotations") ??
+    settingsProblem(body.notification_settings) ??
+    dataProblem(body)
   );
 }
 
@@ -63,6 +67,28 @@ function mapProblem(body: Json, key: string): string | null {
   const map = body[key] ?? {};
   if (!isObject(map)) return "bad request data";
   return Object.values(map).every((value) => typeof value === "string") ? null : "bad request data";
+}
+
+const SETTINGS = ["receiver", "group_by", "group_wait", "group_interval", "repeat_interval"];
+const TIME_INTERVALS = ["mute_time_intervals", "active_time_intervals"];
+
+/** What a rule says of its own notifications; whether its receiver exists is for the platform to look up. */
+function settingsProblem(settings: unknown): string | null {
+  if (settings === undefined || settings === null) return null;
+  if (!isObject(settings)) return "bad request data";
+  if (!isText(settings.receiver, 190)) return "invalid alert rule: receiver must be specified";
+  const unknown = Object.keys(settings).find((key) => ![...SETTINGS, ...TIME_INTERVALS].includes(key));
+  if (unknown !== undefined) return `bad request data: unknown field ${unknown}`;
+  for (const key of ["group_by", ...TIME_INTERVALS])
+    if (settings[key] !== undefined && !isTextList(settings[key])) return "bad request data";
+  for (const key of ["group_wait", "group_interval", "repeat_interval"])
+    if (settings[key] !== undefined && promDuration(String(settings[key])) === null)
+      return "invalid alert rule: not a valid duration string";
+  return null;
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 
 function dataProblem({ data, condition }: Json): string | null {

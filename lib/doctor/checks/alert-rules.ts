@@ -1,14 +1,20 @@
 import { type AlertRulesConfig, loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
+import type { Policy } from "../../providers/grafana/policy.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { receiverVerdicts } from "./rule-receivers.ts";
 
 const command = "alert-rules";
+const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
 
-/** What the alert rules need on the platform: a token that may read them, their folder, their data sources. */
+/**
+ * What the alert rules need on the platform: a token that may read them, their folder, their data sources, and somebody
+ * who is told.
+ */
 export const RULES_CHECKS: readonly Check[] = [
   {
     command,
@@ -26,7 +32,7 @@ export const RULES_CHECKS: readonly Check[] = [
     run: (context) =>
       withPlatform(context, async (settings) => {
         const { folder } = settings.uids;
-        const found = await clientOf(context, settings).hasFolder(folder);
+        const found = await clientOf(context, settings).folderPath(folder);
         if (found.status !== "ok") return [failureOf(found.problem, "folders")];
         if (found.value !== null) return [pass(`folder ${folder} exists`)];
         return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
@@ -34,7 +40,40 @@ export const RULES_CHECKS: readonly Check[] = [
   },
   dataSourceCheck("metrics data source", "metrics", "prometheus", "MONITORING_PROMETHEUS_UID"),
   dataSourceCheck("logs data source", "logs", "loki", "MONITORING_LOKI_UID"),
+  {
+    command,
+    name: "receivers",
+    run: (context) => withPlatform(context, (found) => receivers(context, found)),
+  },
 ];
+
+async function receivers(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
+  const client = clientOf(context, settings);
+  const [listed, points, policies, folder] = await Promise.all([
+    client.listRules(),
+    client.contactPoints(),
+    client.policies(),
+    client.folderPath(settings.uids.folder),
+  ]);
+  // The check on the rules says what is wrong with a list that cannot be read.
+  if (listed.status !== "ok") return [notChecked("the rules cannot be read")];
+  if (points.status !== "ok") return [unread(points.problem, "contact points")];
+  if (policies.status !== "ok") return [unread(policies.problem, "notification policies")];
+  const folderPath = (folder.status === "ok" ? folder.value : null) ?? "";
+  return receiverVerdicts(listed.value ?? [], {
+    points: points.value ?? [],
+    policies: policies.value ?? NO_POLICIES,
+    folderPath,
+  });
+}
+
+function unread(problem: { code: string; status: number | null }, what: string): Verdict {
+  if (problem.status !== 403) return failureOf(problem, what);
+  return notChecked(
+    `the token may not read ${what}, so it is not known here whom the rules reach`,
+    "Let the service account read notification settings, or look at a rule's page on the platform",
+  );
+}
 
 function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string, variable: string): Check {
   return {

@@ -2,21 +2,44 @@
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
+import { redact } from "../../platform/secrets/redact.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { type PlatformProblem, type PlatformReading, problemOf, readingOf } from "./answer.ts";
+import {
+  type ContactPoint,
+  contactPointBody,
+  parseContactPoints,
+  type WebhookContactPoint,
+} from "./contact-point.ts";
 import type { RuleDocument } from "./document.ts";
+import { type Policy, parsePolicies } from "./policy.ts";
 
 export type { PlatformProblem, PlatformReading } from "./answer.ts";
 
-/** Where a rule of the platform is and what it is called. */
-export type ListedRule = { uid: string; title: string; folderUID: string; ruleGroup: string };
+/**
+ * Where a rule of the platform is, what it is called, and what decides who receives it.
+ *
+ * Shape: `receiver` is the contact point that the rule itself names, null when the notification policies decide.
+ */
+export type ListedRule = {
+  uid: string;
+  title: string;
+  folderUID: string;
+  ruleGroup: string;
+  labels: Readonly<Record<string, string>>;
+  receiver: string | null;
+};
 
 /** How a writing call ended: the rule as it was stored, or why there is none in the answer. */
 export type RuleWrite = { status: "ok"; rule: unknown } | { status: "failed"; problem: PlatformProblem };
 
+/** How a writing call ended that returns nothing of use. */
+export type PointWrite = { status: "ok" } | { status: "failed"; problem: PlatformProblem };
+
 /** The calls of the provisioning API that opsctl makes; none is repeated here, and none deletes. */
 export type GrafanaClient = {
-  hasFolder(uid: string): Promise<PlatformReading<true>>;
+  /** The folder's path, as alerts carry it in the label `grafana_folder`. */
+  folderPath(uid: string): Promise<PlatformReading<string>>;
   listRules(): Promise<PlatformReading<ListedRule[]>>;
   /** The rule as the platform keeps it, an object. */
   readRule(uid: string): Promise<PlatformReading<object>>;
@@ -24,6 +47,12 @@ export type GrafanaClient = {
   groupInterval(folderUid: string, group: string): Promise<PlatformReading<number>>;
   createRule(rule: RuleDocument): Promise<RuleWrite>;
   replaceRule(rule: RuleDocument): Promise<RuleWrite>;
+  /** Every integration of every contact point. */
+  contactPoints(): Promise<PlatformReading<ContactPoint[]>>;
+  createContactPoint(point: WebhookContactPoint): Promise<PointWrite>;
+  replaceContactPoint(point: WebhookContactPoint): Promise<PointWrite>;
+  /** The tree of notification policies. */
+  policies(): Promise<PlatformReading<Policy>>;
 };
 
 const TIMEOUT_MS = 20_000;
@@ -31,6 +60,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_LIST_BYTES = 64 * 1_048_576;
 const PROVISIONING = ["api", "v1", "provisioning"];
 const RULES = [...PROVISIONING, "alert-rules"];
+const CONTACT_POINTS = [...PROVISIONING, "contact-points"];
 
 /**
  * The client of the metrics platform's provisioning API.
@@ -60,16 +90,8 @@ export function grafanaClient(options: {
   }
 
   return {
-    hasFolder: async (uid) =>
-      readingOf(await call("GET", ["api", "folders", uid]), (json) => (isObject(json) ? true : undefined)),
-    listRules: async () => {
-      const result = await call("GET", RULES);
-      const reading = readingOf(result, parseList);
-      // A platform always has a list, perhaps empty: a 404 is another address, or a platform without alerting.
-      return reading.status === "ok" && reading.value === null
-        ? { status: "failed", problem: problemOf(result) }
-        : reading;
-    },
+    folderPath: async (uid) => readingOf(await call("GET", ["api", "folders", uid]), parseFolder),
+    listRules: async () => alwaysThere(await call("GET", RULES), parseList),
     readRule: async (uid) =>
       readingOf(await call("GET", [...RULES, uid]), (json) => (isObject(json) ? json : undefined)),
     groupInterval: async (folderUid, group) => {
@@ -78,21 +100,50 @@ export function grafanaClient(options: {
     },
     createRule: async (rule) => writeOf(await call("POST", RULES, rule)),
     replaceRule: async (rule) => writeOf(await call("PUT", [...RULES, rule.uid], rule)),
+    contactPoints: async () => alwaysThere(await call("GET", CONTACT_POINTS), parseContactPoints),
+    createContactPoint: async (point) =>
+      pointWriteOf(await call("POST", CONTACT_POINTS, contactPointBody(point))),
+    replaceContactPoint: async (point) =>
+      pointWriteOf(await call("PUT", [...CONTACT_POINTS, point.uid], contactPointBody(point))),
+    policies: async () => alwaysThere(await call("GET", [...PROVISIONING, "policies"]), parsePolicies),
   };
+}
+
+/** A reading of what every platform has, perhaps empty: a 404 is another address, or a platform without alerting. */
+function alwaysThere<T>(result: CallResult, read: (json: unknown) => T | undefined): PlatformReading<T> {
+  const reading = readingOf(result, read);
+  return reading.status === "ok" && reading.value === null
+    ? { status: "failed", problem: problemOf(result) }
+    : reading;
 }
 
 function parseList(json: unknown): ListedRule[] | undefined {
   if (!Array.isArray(json)) return undefined;
-  const text = (rule: unknown, key: string) => {
-    const value = member(rule, key);
-    return typeof value === "string" ? value : "";
-  };
   return json.map((rule) => ({
-    uid: text(rule, "uid"),
-    title: text(rule, "title"),
-    folderUID: text(rule, "folderUID"),
-    ruleGroup: text(rule, "ruleGroup"),
+    uid: textOf(rule, "uid"),
+    title: textOf(rule, "title"),
+    folderUID: textOf(rule, "folderUID"),
+    ruleGroup: textOf(rule, "ruleGroup"),
+    labels: labelsOf(member(rule, "labels")),
+    receiver: textOf(member(rule, "notification_settings"), "receiver") || null,
   }));
+}
+
+function parseFolder(json: unknown): string | undefined {
+  if (!isObject(json)) return undefined;
+  const parents = member(json, "parents");
+  const titles = [...(Array.isArray(parents) ? parents : []), json].map((folder) => textOf(folder, "title"));
+  return titles.join("/");
+}
+
+function textOf(value: unknown, key: string): string {
+  const text = member(value, key);
+  return typeof text === "string" ? text : "";
+}
+
+function labelsOf(value: unknown): Record<string, string> {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
 
 function parseInterval(json: unknown): number | undefined {
@@ -103,6 +154,14 @@ function parseInterval(json: unknown): number | undefined {
 function writeOf(result: CallResult): RuleWrite {
   const json = result.status === "answered" ? result.answer.json : undefined;
   return isObject(json) ? { status: "ok", rule: json } : { status: "failed", problem: problemOf(result) };
+}
+
+function pointWriteOf(result: CallResult): PointWrite {
+  if (result.status === "answered") return { status: "ok" };
+  const problem = problemOf(result);
+  // A validation error may quote what was sent.
+  const message = problem.message === null ? null : redact(problem.message);
+  return { status: "failed", problem: { ...problem, message } };
 }
 
 function isObject(value: unknown): value is object {

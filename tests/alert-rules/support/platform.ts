@@ -1,10 +1,12 @@
 /** The platform's stand-in and what a test does with it. */
 import { applyRules } from "../../../lib/alert-rules/apply.ts";
 import { planRules } from "../../../lib/alert-rules/plan.ts";
+import { NO_RECEIVERS } from "../../../lib/alert-rules/receivers.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type GrafanaClient, grafanaClient } from "../../../lib/providers/grafana/client.ts";
 import { type Monitoring, type MonitoringOptions, startMonitoring } from "../../standins/grafana.ts";
+import type { KeptPoint } from "../../standins/grafana-contact-point.ts";
 import { UIDS } from "./documents.ts";
 
 /** The token of the tests: a value to search outputs for. */
@@ -24,13 +26,27 @@ export function clientOf(platform: Monitoring, token = TOKEN, timeoutMs = 5_000)
 }
 
 /** The plan as `opsctl alert-rules plan` makes it. */
-export function plan(client: GrafanaClient, withExtras = false) {
-  return planRules(client, alertRules({ withExtras }), UIDS);
+export function plan(client: GrafanaClient, withExtras = false, receivers = NO_RECEIVERS) {
+  return planRules(client, alertRules({ withExtras }), UIDS, receivers);
 }
 
 /** One `opsctl alert-rules apply`. */
-export async function apply(client: GrafanaClient, withExtras = false) {
-  return await applyRules(client, await plan(client, withExtras));
+export async function apply(client: GrafanaClient, withExtras = false, receivers = NO_RECEIVERS) {
+  return await applyRules(client, await plan(client, withExtras, receivers));
+}
+
+/** A contact point that the platform has, as made on its pages. */
+export function pointOf(name: string, more: Partial<KeptPoint> = {}): KeptPoint {
+  const settings = { url: "https://alerts.example.com/webhook" };
+  return {
+    uid: `made-${name}`,
+    name,
+    type: "webhook",
+    disableResolveMessage: false,
+    settings,
+    provenance: "",
+    ...more,
+  };
 }
 
 /** How many rules ended how. */

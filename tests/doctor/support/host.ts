@@ -15,11 +15,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { openDoctorDependencies } from "../../../cli/wiring/doctor.ts";
+import { ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
+import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { checksOf } from "../../../lib/doctor/checks/all.ts";
 import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { loose } from "../../alert-rules/support/documents.ts";
+import { pointOf } from "../../alert-rules/support/platform.ts";
 import { type Application, startApplication } from "../../standins/application.ts";
 import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
@@ -148,6 +152,11 @@ async function startPeers(): Promise<Peers> {
     folders: ["vps"],
     dataSources: { prom: "prometheus", logs: "loki" },
   });
+  monitoring.points.push(pointOf("opsctl-webhook"), pointOf("plantão"));
+  const uids = { folder: "vps", metrics: "prom", logs: "logs" };
+  const receivers = { main: "opsctl-webhook", fallback: "plantão" };
+  for (const rule of alertRules({ withExtras: true }))
+    monitoring.seed(loose(ruleDocument(rule, uids, receivers)), "api");
   const application = await startApplication({
     triggerSecret: CANARIES.TRIGGER_SECRET,
     cronSecret: "none",

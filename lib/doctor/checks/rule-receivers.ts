@@ -1,0 +1,95 @@
+import { type Routing, type RuleReach, ruleReach } from "../../alert-rules/routing/rule-reach.ts";
+import { alertRules } from "../../alert-rules/rules/all.ts";
+import type { ListedRule } from "../../providers/grafana/client.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+
+const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
+const BASIC = alertRules({ withExtras: false });
+const SHOWN_TITLES = 3;
+
+const APPLY = "opsctl alert-rules apply --with-extras --receiver <contact point>";
+const MEND = `opsctl alert-rules contact-point apply --url https://<alert host>/webhook, then ${APPLY}`;
+
+type Judged = { rule: ListedRule; reach: RuleReach };
+
+/** Whether the rules of opsctl are on the platform, and whom they reach. */
+export function receiverVerdicts(listed: readonly ListedRule[], routing: Routing): Verdict[] {
+  const present = listed.filter(({ uid }) => OURS.has(uid));
+  if (present.length === 0)
+    return [fail("none of opsctl's rules is on the platform, so nothing alerts", APPLY)];
+  const judged = present.map((rule) => ({ rule, reach: ruleReach(rule, routing) }));
+  const verdicts = [
+    ...missingVerdicts(present),
+    ...unheardVerdicts(judged),
+    ...unjudgedVerdicts(judged),
+    ...watcherVerdicts(judged),
+  ];
+  return verdicts.some(({ status }) => status === "fail")
+    ? verdicts
+    : [...verdicts, ...heardVerdicts(judged)];
+}
+
+function missingVerdicts(present: readonly ListedRule[]): Verdict[] {
+  const missing = BASIC.filter((rule) => !present.some(({ uid }) => uid === rule.uid));
+  return missing.length === 0 ? [] : [warn(`not on the platform: ${named(missing)}`, APPLY)];
+}
+
+function unheardVerdicts(judged: readonly Judged[]): Verdict[] {
+  const of = (status: RuleReach["status"]) => rulesOf(judged, status);
+  const [nobody, byDefault] = [of("nobody"), of("default_email")];
+  return [
+    ...(nobody.length === 0 ? [] : [fail(`nobody is told by ${named(nobody)}`, MEND)]),
+    ...(byDefault.length === 0
+      ? []
+      : [fail(`only the platform's default e-mail is told by ${named(byDefault)}`, MEND)]),
+  ];
+}
+
+function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {
+  const unknown = rulesOf(judged, "unknown");
+  if (unknown.length === 0) return [];
+  return [notChecked(`a notification policy that cannot be judged here decides about ${named(unknown)}`)];
+}
+
+/** A rule on the webhook that only the webhook tells is silent when it matters. */
+function watcherVerdicts(judged: readonly Judged[]): Verdict[] {
+  const usual = new Set(judged.filter(({ rule }) => !watches(rule)).flatMap(receivers));
+  const silent = judged.filter(
+    (one) =>
+      watches(one.rule) && one.reach.status === "reached" && receivers(one).every((name) => usual.has(name)),
+  );
+  if (silent.length === 0) return [];
+  return [
+    warn(
+      `told only where all others are, although about the webhook itself: ${named(silent.map(({ rule }) => rule))}`,
+      `${APPLY} --fallback-receiver <another contact point>`,
+    ),
+  ];
+}
+
+function heardVerdicts(judged: readonly Judged[]): Verdict[] {
+  const heard = judged.filter(({ reach }) => reach.status === "reached");
+  if (heard.length === 0) return [];
+  const names = [...new Set(heard.flatMap(receivers))].sort().map(singleLine).join(", ");
+  return [pass(`${heard.length} ${heard.length === 1 ? "rule reaches" : "rules reach"} ${names}`)];
+}
+
+function watches({ uid }: ListedRule): boolean {
+  return OURS.get(uid)?.watchesWebhook === true;
+}
+
+function receivers({ reach }: Judged): string[] {
+  return reach.status === "reached" ? reach.receivers : [];
+}
+
+function rulesOf(judged: readonly Judged[], status: RuleReach["status"]): ListedRule[] {
+  return judged.filter(({ reach }) => reach.status === status).map(({ rule }) => rule);
+}
+
+/** The first titles, and how many more there are. */
+function named(rules: readonly { title: string }[]): string {
+  const shown = rules.slice(0, SHOWN_TITLES).map(({ title }) => singleLine(title));
+  const more = rules.length - shown.length;
+  return `${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
