@@ -13,7 +13,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { aWebUrl } from "../framework/value-checks.ts";
+import { aWebUrl } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const alertRulesContactPointApply = defineCommand({

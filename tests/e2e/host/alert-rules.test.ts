@@ -9,6 +9,7 @@ setDefaultTimeout(120_000);
 
 const TOKEN = "glsa_canaryMonitoringToken";
 const GOLDEN = new URL("../../golden/alert-rules/export.json", import.meta.url).pathname;
+const DASHBOARD = new URL("../../../systemd/agent/dashboard.json", import.meta.url).pathname;
 const UIDS = ["--folder-uid", "vps", "--prometheus-uid", "prom-1", "--loki-uid", "loki-1"];
 const PROJECT_SETTINGS = {
   MONITORING_FOLDER_UID: "vps",
@@ -187,6 +188,73 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
       misuses.map(() => ({ exitCode: 2, stdout: "" })),
     );
     expect(platform.ledger).toEqual([]);
+  });
+});
+
+describe.each([...RUNTIMES])("opsctl alert-rules contact-point apply, %s", (runtime) => {
+  const WEBHOOK_SECRET = "canary-webhook-secret-99aa";
+  const args = ["contact-point", "apply", "--url", "https://alerts.example.com/webhook"];
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-webhook-env-"));
+  const file = join(folder, "webhook.env");
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const run = (words: string[], more: Record<string, string | undefined> = {}) =>
+    opsctl(["alert-rules", ...words], {
+      runtime,
+      env: { ...settings(), OPSCTL_WEBHOOK_ENV_FILE: file, ...more },
+    });
+
+  test("takes the secret from the webhook's own file, and tells people what it did", async () => {
+    writeFileSync(file, `WEBHOOK_SECRET='${WEBHOOK_SECRET}'\n`, { mode: 0o600 });
+    const made = await run([...args, "--receiver", "sobreaviso"]);
+    expect(made).toMatchObject({ exitCode: 0 });
+    expect(made.stdout).toMatch(
+      /^created {4}sobreaviso \(opsctl-[0-9a-f]{16}\)\nThe secret was written\.\n$/,
+    );
+    expect(made.stdout + made.stderr).not.toContain(WEBHOOK_SECRET);
+    expect(platform.points.at(-1)!.settings.authorization_credentials).toBe(WEBHOOK_SECRET);
+    const again = await run([...args, "--json"], { MONITORING_RECEIVER: "sobreaviso" });
+    expect(again.json).toMatchObject({ result: "unchanged", secret: "not_compared" });
+    expect(platform.writes()).toHaveLength(1);
+    platform.points.length = 1;
+  });
+
+  test("refuses what would not work before anything is called", async () => {
+    rmSync(file, { force: true });
+    const missing = await run([...args, "--json"]);
+    expect(missing.exitCode).toBe(3);
+    for (const name of ["MONITORING_RECEIVER", "WEBHOOK_SECRET"])
+      expect(JSON.stringify(missing.json)).toContain(`${name}: is missing`);
+    const given = { MONITORING_RECEIVER: "x", WEBHOOK_SECRET };
+    const urls = [
+      "http://alerts.example.com/webhook",
+      "https://alerts.example.com",
+      "https://a.example/webhook?x=1",
+    ];
+    const refused = await Promise.all(
+      urls.map((url) => run(["contact-point", "apply", "--url", url, "--json"], given)),
+    );
+    expect(refused.map(({ exitCode }) => exitCode)).toEqual([3, 3, 3]);
+    const misuses = [
+      ["contact-point", "apply"],
+      ["contact-point", "apply", "--url", "alerts"],
+      ["contact-point", "aply"],
+    ];
+    const ends = await Promise.all(misuses.map((words) => run(words, given)));
+    expect(ends.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2]);
+    expect(platform.ledger).toEqual([]);
+  });
+
+  test("a receiver that is not there ends apply before anything is written", async () => {
+    const ended = await run(["apply", "--json", "--receiver", "ausente"]);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.json).toMatchObject({ error: { code: "MONITORING_RECEIVER_NOT_FOUND" } });
+    expect(platform.writes()).toEqual([]);
+  });
+
+  test("the dashboard is printed as it is installed, without settings", async () => {
+    const { exitCode, stdout, stderr } = await opsctl(["alert-rules", "dashboard"], { runtime });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toBe(readFileSync(DASHBOARD, "utf8"));
   });
 });
 

@@ -30,6 +30,8 @@ const HELPS = [
   ["alert-rules", "export", "--help"],
   ["alert-rules", "plan", "--help"],
   ["alert-rules", "apply", "--help"],
+  ["alert-rules", "contact-point", "apply", "--help"],
+  ["alert-rules", "dashboard", "--help"],
 ];
 
 describe.concurrent("help", () => {
