@@ -57,6 +57,7 @@ const OTHER_NAMES: Record<string, string> = {
   "lib/platform/http/call-peer.ts": "ends of codes, which a client puts behind its peer's name",
   "lib/providers/send-outcome.ts": "ends of codes, which a client puts behind its peer's name",
   "lib/schema/requirements.ts": "tables, columns and functions",
+  "lib/host/webhook-metric-names.ts": "series",
   "lib/webhook/metrics/metrics.ts": "series",
   "lib/webhook/state/sqlite/": "columns",
   "lib/webhook/texts/about-text.ts": "labels",
@@ -68,18 +69,20 @@ const OTHER_NAMES: Record<string, string> = {
 /** Words that only look like codes, by what they are. */
 const NO_CODES = new Set(
   Object.entries({
-    "outcomes within the program": `ask_another in_doubt in_use may_heal no_analysis no_directory not_needed not_open
+    "outcomes within the program": `ask_another default_email in_doubt in_use may_heal no_analysis no_directory
+      not_compared not_needed not_open
       not_ready not_sent not_taken outbox_full put_back second_pass taken_over`,
     "how a call ended, which becomes a code of its peer":
       "answer_too_large connection_lost tracker_team_missing",
     "words of the e-mail provider, which become ours": "invalid_api_key missing_api_key restricted_api_key",
     "keys of peers, of the driver and of headers":
-      "constraint_name delivery_id last_event memory_stats no_proxy",
+      "constraint_name delivery_id last_event match_re memory_stats no_proxy notification_settings object_matchers",
     "keys of a container's memory": "inactive_file total_inactive_file",
     "tables and constraints": `resend_email_events resend_email_sends social_channel_analyses
       weekly_performance_reconciliations_privacy`,
     "a label of the alerting platform": "grafana_folder",
     "a source of the collector": "proxy_memory",
+    "series of the webhook": "gateway_open pending_messages previous_secret_total reserve_bytes",
   }).flatMap(([, words]) => words.split(/\s+/)),
 );
 
