@@ -78,10 +78,10 @@ describe("applyPoint()", () => {
 
     expect(applied).toMatchObject({ uid: `made-${NAME}`, result: "updated", secret: "written" });
     expect(applied.changes.map(({ path }) => path)).toEqual([
+      "settings.url",
+      "settings.authorization_credentials",
       "disableResolveMessage",
-      ...["url", "httpMethod", "maxAlerts", "authorization_scheme", "authorization_credentials"].map(
-        (key) => `settings.${key}`,
-      ),
+      ...["httpMethod", "maxAlerts", "authorization_scheme"].map((key) => `settings.${key}`),
       ...["headers", "payload", "password", "username"].map((key) => `settings.${key}`),
     ]);
     expect(kept(open)[0]).toMatchObject({ disableResolveMessage: false, provenance: "api" });

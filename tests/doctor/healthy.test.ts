@@ -68,6 +68,7 @@ describe("runDoctor() on a healthy host", () => {
     ]);
     expect(namesOf("alert-rules")).toEqual([
       ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source", "receivers"],
+      "contact point",
     ]);
     expect(namesOf("migrate")).toEqual([...settings, "secrets", "database", "migrations"]);
     expect(namesOf("reports")).toEqual([...settings, "secrets", "database", "database schema"]);

@@ -4,6 +4,7 @@ import { testFaults } from "./support/fault.ts";
 import type { Host } from "./support/host.ts";
 
 const CHECK = { command: "alert-rules", check: "receivers" } as const;
+const POINT = { command: "alert-rules", check: "contact point" } as const;
 const APPLY = /opsctl alert-rules apply --with-extras --receiver <contact point>$/;
 
 /** Lets the platform's policies decide who receives every rule. */
@@ -76,6 +77,23 @@ describe("runDoctor() finds of the rules' receivers that", () => {
       reason: /^not checked: the token may not read contact points, so it is not known here whom/,
       spoil: ({ monitoring }) => {
         monitoring.routes.points.script = () => ({ status: 403, json: { message: "Access denied" } });
+      },
+    },
+    "the webhook's contact point is missing": {
+      ...{ ...POINT, status: "fail" },
+      reason: "the platform has no webhook named outro",
+      mend: /^opsctl alert-rules contact-point apply --url https:/,
+      spoil: (host) => host.setting("alert-rules", "MONITORING_RECEIVER", "outro"),
+    },
+    "the webhook's contact point leaves something out, and shows no secret": {
+      ...{ ...POINT, status: "fail" },
+      reason:
+        "contact point opsctl-webhook differs: disableResolveMessage, settings.maxAlerts, settings.payload, settings.authorization_credentials",
+      spoil: ({ monitoring }) => {
+        const point = monitoring.points.find(({ name }) => name === "opsctl-webhook")!;
+        point.disableResolveMessage = true;
+        const more = { maxAlerts: 100, payload: { template: "x" }, authorization_credentials: "" };
+        Object.assign(point.settings, more);
       },
     },
     "the notification policies cannot be read": {

@@ -14,23 +14,29 @@ const OWN_HEADER = "x-webhook-secret";
  * Behaviour: a secret that the platform hides counts as equal; see `isSecretHidden`.
  */
 export function pointChanges(present: ContactPoint, wanted: WantedPoint): FieldChange[] {
-  const { settings } = present;
-  const credentials = settings.authorization_credentials ?? "";
+  const credentials = present.settings.authorization_credentials ?? "";
   const isRight = credentials === HIDDEN_SETTING || credentials === wanted.bearer.open();
-  const kept = keptSettings(settings);
-  const dropped = Object.keys(settings).filter((key) => kept[key] !== settings[key]);
   return [
-    change("disableResolveMessage", present.resolvedOff, false),
-    change("settings.url", settings.url ?? null, wanted.url),
-    change("settings.httpMethod", settings.httpMethod || "POST", "POST"),
-    change("settings.maxAlerts", Number(settings.maxAlerts ?? 0), 0),
-    change("settings.authorization_scheme", settings.authorization_scheme || "Bearer", "Bearer"),
+    change("settings.url", present.settings.url ?? null, wanted.url),
     change(
       "settings.authorization_credentials",
       isRight ? SET : credentials === "" ? null : "(another)",
       SET,
     ),
-    ...dropped.map((key) => ({ path: `settings.${key}`, from: SET, to: null })),
+    ...disturbances(present),
+  ].filter(({ from, to }) => from !== to);
+}
+
+/** What a contact point of the webhook must not have, whatever its address and its secret are. */
+export function disturbances({ resolvedOff, settings }: ContactPoint): FieldChange[] {
+  const kept = keptSettings(settings);
+  const dropped = Object.keys(settings).filter((key) => kept[key] !== settings[key]);
+  return [
+    change("disableResolveMessage", resolvedOff, false),
+    change("settings.httpMethod", settings.httpMethod || "POST", "POST"),
+    change("settings.maxAlerts", Number(settings.maxAlerts ?? 0), 0),
+    change("settings.authorization_scheme", settings.authorization_scheme || "Bearer", "Bearer"),
+    ...dropped.map((key) => change(`settings.${key}`, SET, null)),
   ].filter(({ from, to }) => from !== to);
 }
 

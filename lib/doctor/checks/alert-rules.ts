@@ -6,7 +6,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { receiverVerdicts } from "./rule-receivers.ts";
+import { contactPointVerdicts, receiverVerdicts } from "./rule-receivers.ts";
 
 const command = "alert-rules";
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
@@ -45,7 +45,20 @@ export const RULES_CHECKS: readonly Check[] = [
     name: "receivers",
     run: (context) => withPlatform(context, (found) => receivers(context, found)),
   },
+  {
+    command,
+    name: "contact point",
+    run: (context) => withPlatform(context, (found) => contactPoint(context, found)),
+  },
 ];
+
+async function contactPoint(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
+  const name = settings.receivers.main;
+  if (name === null) return [pass("MONITORING_RECEIVER is not set: the notification policies decide")];
+  const points = await clientOf(context, settings).contactPoints();
+  if (points.status !== "ok") return [unread(points.problem, "contact points")];
+  return contactPointVerdicts(name, points.value ?? []);
+}
 
 async function receivers(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
   const client = clientOf(context, settings);

@@ -1,6 +1,8 @@
+import { disturbances } from "../../alert-rules/contact-point/changes.ts";
 import { type Routing, type RuleReach, ruleReach } from "../../alert-rules/routing/rule-reach.ts";
 import { alertRules } from "../../alert-rules/rules/all.ts";
 import type { ListedRule } from "../../providers/grafana/client.ts";
+import type { ContactPoint } from "../../providers/grafana/contact-point.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 
@@ -9,7 +11,8 @@ const BASIC = alertRules({ withExtras: false });
 const SHOWN_TITLES = 3;
 
 const APPLY = "opsctl alert-rules apply --with-extras --receiver <contact point>";
-const MEND = `opsctl alert-rules contact-point apply --url https://<alert host>/webhook, then ${APPLY}`;
+const POINT = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
+const MEND = `${POINT}, then ${APPLY}`;
 
 type Judged = { rule: ListedRule; reach: RuleReach };
 
@@ -73,6 +76,23 @@ function heardVerdicts(judged: readonly Judged[]): Verdict[] {
   if (heard.length === 0) return [];
   const names = [...new Set(heard.flatMap(receivers))].sort().map(singleLine).join(", ");
   return [pass(`${heard.length} ${heard.length === 1 ? "rule reaches" : "rules reach"} ${names}`)];
+}
+
+/** Whether the webhook's own contact point, of this name, loses or changes what it is to deliver. */
+export function contactPointVerdicts(name: string, points: readonly ContactPoint[]): Verdict[] {
+  const webhooks = points.filter((point) => point.name === name && point.type === "webhook");
+  const shown = singleLine(name);
+  if (webhooks.length === 0) return [fail(`the platform has no webhook named ${shown}`, POINT)];
+  return webhooks.flatMap((point) => {
+    const isOpen = (point.settings.authorization_credentials ?? "") === "";
+    const wrong = [
+      ...disturbances(point).map(({ path }) => path),
+      ...(isOpen ? ["settings.authorization_credentials"] : []),
+    ];
+    return wrong.length === 0
+      ? [pass(`contact point ${shown} posts everything, with a secret`)]
+      : [fail(`contact point ${shown} differs: ${wrong.map(singleLine).join(", ")}`, POINT)];
+  });
 }
 
 function watches({ uid }: ListedRule): boolean {

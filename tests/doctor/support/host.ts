@@ -152,7 +152,11 @@ async function startPeers(): Promise<Peers> {
     folders: ["vps"],
     dataSources: { prom: "prometheus", logs: "loki" },
   });
-  monitoring.points.push(pointOf("opsctl-webhook"), pointOf("plantão"));
+  const settings = {
+    url: "https://alerts.example/webhook",
+    authorization_credentials: CANARIES.WEBHOOK_SECRET,
+  };
+  monitoring.points.push(pointOf("opsctl-webhook", { settings }), pointOf("plantão"));
   const uids = { folder: "vps", metrics: "prom", logs: "logs" };
   const receivers = { main: "opsctl-webhook", fallback: "plantão" };
   for (const rule of alertRules({ withExtras: true }))
@@ -209,6 +213,7 @@ function environmentFilesOf({
       MONITORING_FOLDER_UID: "vps",
       MONITORING_PROMETHEUS_UID: "prom",
       MONITORING_LOKI_UID: "logs",
+      MONITORING_RECEIVER: "opsctl-webhook",
     },
   };
 }
