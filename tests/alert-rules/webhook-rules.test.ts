@@ -102,6 +102,17 @@ describe.if(tool !== null)(STUCK, () => {
     expect(findings({ ...halted, [issues]: `0+5x${MINUTES}` }, [only(21, STUCK)])).toBe("");
   });
 
+  test("says nothing of comments on issues", () => {
+    const comment = 'kind="comment"';
+    const series = {
+      ...healthyWebhook(),
+      [webhookSeries("sent_total", comment)]: always(0),
+      [webhookSeries("oldest_undelivered_age_seconds", comment)]: always(4_000),
+      [webhookSeries("dead", comment)]: always(3),
+    };
+    expect(findings(series, [only(30)])).toBe("");
+  });
+
   test("counts a restart of the service as no sending", () => {
     const restarted = { ...halted, [SENT]: `0+1x10 ${spans([5, 10], [25, 0])}` };
     expect(findings(restarted, [only(20), only(21, STUCK), only(30, STUCK)])).toBe("");

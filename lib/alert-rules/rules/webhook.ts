@@ -1,4 +1,4 @@
-import { webhookMetric } from "../../host/webhook-metric-names.ts";
+import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-metric-names.ts";
 import { newestValue } from "./newest-value.ts";
 import type { AlertRule } from "./rule.ts";
 import { THRESHOLDS as LIMIT } from "./thresholds.ts";
@@ -13,10 +13,12 @@ const BASE = {
 const NOW = newestValue({ decimals: 0 });
 
 const LEADING = webhookMetric("leading");
-const OLDEST = webhookMetric("oldest_undelivered_age_seconds");
+/** A comment on an issue tells nobody anything that a message has not told. */
+const ALERTS = `kind!="${WEBHOOK_KIND.comment}"`;
+const OLDEST = `${webhookMetric("oldest_undelivered_age_seconds")}{${ALERTS}}`;
 const SENT = webhookMetric("sent_total");
 const GATEWAY_OPEN = webhookMetric("gateway_open");
-const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}"}`;
+const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
 
 /**
  * The rules on the webhook itself.
