@@ -158,7 +158,7 @@ describe("a gateway in trouble", () => {
   });
 
   test("that hangs makes no answer wait longer than five seconds, and blocks no other request for that long", async () => {
-    service = await startService();
+    service = await startService({ isHasty: true });
     service.gateway.routes.send.next("hang");
     const { body } = await service.post({ alerts: [alertOf()] });
     expect(body.alerts[0]!.whatsapp).toBe("queued");
@@ -273,7 +273,7 @@ describe("a tracker in trouble", () => {
 
 describe("many alerts", () => {
   test("500 in one call are all sent, and neither they nor the next call wait for that", async () => {
-    service = await startService();
+    service = await startService({ isHasty: true });
     service.gateway.latencyMs = 20;
     const { body } = await service.post({
       alerts: Array.from({ length: 500 }, () => alertOf({ status: "resolved" })),

@@ -52,8 +52,19 @@ type Answer = {
   alerts: AlertAnswer[];
 };
 
-/** Starts peers and service; `messagesPerMinute` is high unless a test is about it. */
-export async function startService(options: Partial<ServeOptions> = {}): Promise<Service> {
+/** How long the service lets an answer wait for its message and its issue. */
+const ANSWER_WAIT_MS = 5_000;
+
+/**
+ * Starts peers and service; `messagesPerMinute` is high unless a test is about it.
+ *
+ * Behaviour: an answer waits as long as in the installed service for peers that answer, however busy the machine is;
+ *            `isHasty` is for tests in which a peer does not.
+ */
+export async function startService({
+  isHasty = false,
+  ...options
+}: Partial<ServeOptions> & { isHasty?: boolean } = {}): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
   const gateway = await startGateway({ adminKey: KEY });
   const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
@@ -61,7 +72,7 @@ export async function startService(options: Partial<ServeOptions> = {}): Promise
   const nowMs = () => Date.now() + ahead;
   let passed = 0;
   const monotonicMs = () => performance.now() * HASTE + passed;
-  const parts = { directory, gateway, tracker, nowMs, monotonicMs };
+  const parts = { directory, gateway, tracker, nowMs, monotonicMs, isHasty };
   let running = await run({ ...parts, options });
 
   return {
@@ -110,10 +121,11 @@ type Parts = {
   tracker: Tracker;
   nowMs: () => number;
   monotonicMs: () => number;
+  isHasty: boolean;
   options: Partial<ServeOptions>;
 };
 
-async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }: Parts) {
+async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, options }: Parts) {
   const state = await openSqliteState({ directory, nowMs, log: silentLog });
   const client = evolutionClient({
     baseUrl: new URL(gateway.url),
@@ -147,7 +159,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, options }:
     nowMs,
     monotonicMs,
     random: () => 0,
-    sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),
+    sleep: (ms, signal) => delay(ms === ANSWER_WAIT_MS && !isHasty ? ms : ms / HASTE, undefined, { signal }),
   };
   const served = serveWebhook(dependencies, {
     host: "127.0.0.1",
