@@ -5,7 +5,7 @@ import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { MONDAY } from "../../support/seed.ts";
-import { lookUpFixture, SENT_AT } from "../support/look-up-fixture.ts";
+import { limitOf, lookUpFixture, SENT_AT } from "../support/look-up-fixture.ts";
 
 const fixture = lookUpFixture();
 const MINUTE_S = 60;
@@ -331,7 +331,7 @@ describe("a gateway that does not tell", () => {
   ])("%s: could not be asked", async (_name, scripted, code) => {
     const { lookUp, weekly } = await oneDoubt();
     weekly.gateway.routes.messages.script = () => scripted;
-    expect(await lookUp({ settleAs: "ana", timeoutMs: 400 })).toMatchObject([
+    expect(await lookUp({ settleAs: "ana", ...limitOf(scripted) })).toMatchObject([
       { status: "could_not_be_asked", code, settled: false, state: "unknown" },
     ]);
   });

@@ -40,6 +40,11 @@ export type LookUpFixture = {
 /** The instant of every send: a little after the dispatch, which is the database's standing clock. */
 export const SENT_AT = new Date(Date.parse(MONDAY) + 3_400);
 
+/** A short limit for a peer that hangs, and none of their own for those that answer. */
+export function limitOf(scripted: unknown): { timeoutMs?: number } {
+  return scripted === "hang" ? { timeoutMs: 1_000 } : {};
+}
+
 /** Registers the fixture for the tests of a file. */
 export function lookUpFixture(email: Partial<EmailProviderOptions> = {}): () => LookUpFixture {
   const shared = sharedWeekly({ email: { readKey: READ_KEY, ...email } });

@@ -244,7 +244,7 @@ describe("readContainerMemory()", () => {
       const read = await readContainerMemory({
         address: { unixSocket: socket },
         container: "traefik",
-        timeoutMs: 200,
+        timeoutMs: fault === "hang" ? 500 : 30_000,
       });
       expect([route, read]).toEqual([route, { status: "failed", code }]);
       engine.routes[route].script = null;

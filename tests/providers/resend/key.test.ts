@@ -13,7 +13,7 @@ async function check(options: Partial<EmailProviderOptions> = {}, scripted?: Scr
     const state = await checkResendKey({
       baseUrl: new URL(provider.url),
       apiKey: new Secret(key),
-      timeoutMs: 200,
+      timeoutMs: scripted === "hang" ? 200 : 30_000,
     });
     expect(provider.accepted).toEqual([]);
     expect(provider.ledger.map(({ method }) => method)).toEqual(["GET"]);
