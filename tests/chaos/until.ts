@@ -6,7 +6,7 @@
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!(await condition())) {
