@@ -17,7 +17,7 @@ import { type Fixture, openFixture } from "../support/fixture.ts";
 import { opsctl, RUNTIMES, startProgram } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const WEEK = "2026-11-16";
 const NAME = "Relatório semanal falhou";
