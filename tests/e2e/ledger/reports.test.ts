@@ -6,7 +6,7 @@ import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { RUNTIMES } from "../support/opsctl.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 /** A Monday after which one owner has everything, one message is in doubt, and one owner has no phone. */
 async function openMixedFixture() {
