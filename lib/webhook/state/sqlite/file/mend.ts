@@ -16,7 +16,7 @@ import { judgeOwnFile } from "../../../../platform/files/own-file.ts";
 import { isRefusedRow, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { columnsOf, readableClaims, readableRows, readableTable } from "./salvage.ts";
-import { ensureSchema, OUTBOX_COLUMNS, OUTBOX_COLUMNS_2, RANK_ROWS } from "./schema.ts";
+import { ensureSchema, LINE_UP, OUTBOX_COLUMNS, OUTBOX_COLUMNS_2, RANK_ROWS } from "./schema.ts";
 
 /** The mended file before it is renamed; while it exists, the file at `path` is the damaged one. */
 export function mendedPath(path: string): string {
@@ -125,8 +125,8 @@ const MARK_AGAIN = `
     (select id from outbox where state = 'queued');
   update outbox set is_blocked = digest is not null or coalesce(
     (select issue.state <> 'delivered' from outbox as issue where issue.id = outbox.issue_row), 0);
-  update outbox set is_head =
-    id in (select min(id) from outbox where state = 'queued' group by kind, fingerprint);
+  update outbox set is_head = 0, ahead = null;
+  ${LINE_UP}
   insert into sqlite_sequence (name, seq) select 'outbox', 0
     where not exists (select 1 from sqlite_sequence where name = 'outbox');
   update sqlite_sequence set seq = seq + 1000000 where name = 'outbox';`;

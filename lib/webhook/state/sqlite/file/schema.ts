@@ -34,7 +34,7 @@ const TABLES_2 = `
 `;
 
 // `is_blocked` keeps a head from being due: a member of another row's text (`digest`), or a comment whose issue
-// (`issue_row`) is not delivered. `text` is what the first attempt sends. `shown` is what is kept of a delivered alert.
+// (`issue_row`) is not delivered. A row that is no head has the one before it in the line of its fingerprint (`ahead`). `text` is what the first attempt sends. `shown` is what is kept of a delivered alert.
 const COLUMNS_3 = [
   ["text", "text"],
   ["tried_ms", "integer not null default 0"],
@@ -44,6 +44,7 @@ const COLUMNS_3 = [
   ["digest", "integer"],
   ["is_blocked", "integer not null default 0"],
   ["issue_row", "integer"],
+  ["ahead", "integer"],
   ["is_repeat", "integer not null default 0"],
   ["is_urgent", "integer not null default 0"],
   ["emailed_at_ms", "integer"],
@@ -69,13 +70,13 @@ const TABLES_3 = `
   insert into detour values (1, 0, 0);
 `;
 
-// Rows are added at the end of `outbox_queued`; the rows behind a head are found through `outbox_behind`, which is small
-// where fingerprints differ.
+// Rows are added at the end of `outbox_queued` and of `outbox_behind`: an index of all rows in order of fingerprint would
+// cost a commit one page for each fingerprint in it.
 const INDEXES = `
   create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
     where state = 'queued' and is_head = 1 and is_blocked = 0;
   create index outbox_heads on outbox (kind, fingerprint) where state = 'queued' and is_head = 1;
-  create index outbox_behind on outbox (kind, fingerprint, id) where state = 'queued' and is_head = 0;
+  create index outbox_behind on outbox (ahead) where state = 'queued' and is_head = 0;
   create index outbox_queued on outbox (kind, id, priority, bytes, age_from_ms, digest) where state = 'queued';
   create index outbox_ended on outbox (kind, state, ended_at_ms) where state in ('dead', 'in_doubt');
   create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
@@ -96,11 +97,19 @@ export const RANK_ROWS = `
   where state <> 'delivered' and json_valid(alert);
 `;
 
+/** Puts the rows that wait in line, each behind the one before it of its kind and fingerprint. */
+export const LINE_UP = `
+  update outbox set ahead = line.ahead, is_head = line.ahead is null
+  from (select id, lag(id) over (partition by kind, fingerprint order by id) as ahead
+    from outbox where state = 'queued') as line
+  where line.id = outbox.id;
+`;
+
 const UPGRADE_3 = `
   drop index if exists outbox_due; drop index if exists outbox_heads; drop index if exists outbox_queued;
   drop index if exists outbox_dead; drop index if exists outbox_delivered;
   ${COLUMNS_3.map(([name, type]) => `alter table outbox add column ${name} ${type};`).join(" ")}
-  ${TABLES_3} ${RANK_ROWS} ${INDEXES}`;
+  ${TABLES_3} ${RANK_ROWS} ${LINE_UP} ${INDEXES}`;
 
 /** What upgrades a file to this version, by the file's version; 0 is an empty file. */
 const UPGRADES: Readonly<Record<number, string>> = {

@@ -64,7 +64,7 @@ function prepare(db: DatabaseSync): Statements {
       union all select ${columns} from outbox where digest = ?1 and ${ENDED} order by id`),
     backdate: db.prepare("update dedup set claimed_at_ms = ? where key = ? and token = ?"),
     revive: db.prepare(`
-      update outbox set state = 'queued', is_head = ?, attempts = 0, next_attempt_at_ms = 0, age_from_ms = ?,
+      update outbox set state = 'queued', is_head = ?, ahead = ?, attempts = 0, next_attempt_at_ms = 0, age_from_ms = ?,
         claim_token = ?, code = null, ended_at_ms = null, tried_ms = 0, unclear = 0, is_unsettled = 0,
         is_blocked = digest is not null or coalesce(
           (select issue.state <> 'delivered' from outbox as issue where issue.id = outbox.issue_row), 0)
@@ -105,7 +105,8 @@ function revive(tools: ReviveTools, row: EndedRow): boolean {
   if (row.issue_row !== null && statements.issueEnded.get(row.issue_row) !== undefined) return false;
   const token = row.kind === "issue" ? claimAgain(tools, row) : null;
   if (row.kind === "issue" && token === null) return false;
-  statements.revive.run(heads.returns(row) ? 1 : 0, tools.nowMs(), token, row.id);
+  const { is_head, ahead } = heads.join(row);
+  statements.revive.run(is_head, ahead, tools.nowMs(), token, row.id);
   load.add(1, row.bytes);
   return true;
 }

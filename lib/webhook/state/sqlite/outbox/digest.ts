@@ -16,8 +16,8 @@ export function digestFinder(db: DatabaseSync, nowMs: () => number): DigestFinde
   return (except) => {
     const found: number[] = [];
     let fingerprints = 0;
-    for (const { fingerprint } of heads(statements)) {
-      const rows = statements.ofFingerprint.all(fingerprint, MOST_ROWS) as WaitingRow[];
+    for (const { id: head } of heads(statements)) {
+      const rows = statements.behind.all(head, MOST_ROWS) as WaitingRow[];
       if (!rows.every((row) => row.is_new === 1 && !except.includes(row.id))) continue;
       found.push(...rows.map(({ id }) => id));
       fingerprints += 1;
@@ -31,31 +31,33 @@ export function digestFinder(db: DatabaseSync, nowMs: () => number): DigestFinde
 type WaitingRow = { id: number; is_new: number };
 
 /** Heads that were never tried and are not critical, in the order in which they are due. */
-function* heads({ fresh }: Statements): Generator<{ fingerprint: string }> {
+function* heads({ fresh }: Statements): Generator<{ id: number }> {
   for (const priority of [1, 2, 3])
     for (let after = 0; ; ) {
-      const rows = fresh.all(priority, after, HEADS_AT_ONCE) as { id: number; fingerprint: string }[];
+      const rows = fresh.all(priority, after, HEADS_AT_ONCE) as { id: number }[];
       yield* rows;
       if (rows.length < HEADS_AT_ONCE) break;
       after = rows.at(-1)!.id;
     }
 }
 
-type Statements = Record<"fresh" | "ofFingerprint", StatementSync>;
+type Statements = Record<"fresh" | "behind", StatementSync>;
 
 function prepare(db: DatabaseSync): Statements {
   return {
     fresh: db.prepare(`
-      select id, fingerprint from outbox
+      select id from outbox
       where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = 'message' and priority = ?
         and next_attempt_at_ms = 0 and id > ?
       order by id limit ?`),
-    ofFingerprint: db.prepare(`
-      select id, text is null and digest is null and priority > 0 as is_new from outbox
-      where state = 'queued' and is_head = 1 and kind = 'message' and fingerprint = ?1
-      union all
-      select id, text is null and digest is null and priority > 0 from outbox
-      where state = 'queued' and is_head = 0 and kind = 'message' and fingerprint = ?1
-      order by id limit ?2`),
+    behind: db.prepare(`
+      with recursive line (id) as (
+        select ?1
+        union all
+        select next.id from line join outbox as next
+          on next.state = 'queued' and next.is_head = 0 and next.ahead = line.id
+        limit ?2)
+      select id, text is null and digest is null and priority > 0 as is_new
+      from line join outbox using (id) order by id`),
   };
 }

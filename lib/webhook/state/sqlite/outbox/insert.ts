@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Alert } from "../../../alert/alert.ts";
 import { isUrgent, priorityOf } from "../../stored.ts";
 import type { NewestIssue } from "./episodes.ts";
+import { headsOn } from "./heads.ts";
 import type { Load } from "./load.ts";
 
 /** A row to add: an issue with its message's row and its claim, a comment with its issue. */
@@ -18,13 +19,14 @@ export type Insert = (row: NewRow) => number;
 export function inserter(db: DatabaseSync, load: Load): Insert {
   const insert = db.prepare(`
     insert into outbox (kind, fingerprint, priority, accepted_at_ms, bytes, alert, is_repeat, is_urgent, message_row,
-      claim_token, claimed_at_ms, issue_row, is_blocked, state, age_from_ms, is_head)
+      claim_token, claimed_at_ms, issue_row, is_blocked, state, age_from_ms, is_head, ahead)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-      coalesce((select state <> 'delivered' from outbox where id = ?12), 0), 'queued', ?4,
-      not exists (select 1 from outbox where state = 'queued' and is_head = 1 and kind = ?1 and fingerprint = ?2))`);
+      coalesce((select state <> 'delivered' from outbox where id = ?12), 0), 'queued', ?4, ?13, ?14)`);
+  const heads = headsOn(db);
   return (row) => {
     const { kind, alert, text, now } = row;
     const bytes = Buffer.byteLength(text);
+    const { is_head, ahead } = heads.end(kind, alert.fingerprint);
     const { lastInsertRowid } = insert.run(
       ...([kind, alert.fingerprint, priorityOf(alert), now, bytes, text] as const),
       ...([Number(row.isRepeat), Number(kind === "message" && isUrgent(alert))] as const),
@@ -32,9 +34,12 @@ export function inserter(db: DatabaseSync, load: Load): Insert {
       kind === "issue" ? row.claim.token : null,
       claimedAtOf(row),
       kind === "comment" ? row.issue.row : null,
+      ...[is_head, ahead],
     );
     load.add(1, bytes);
-    return Number(lastInsertRowid);
+    const id = Number(lastInsertRowid);
+    heads.remember({ id, kind, fingerprint: alert.fingerprint });
+    return id;
   };
 }
 

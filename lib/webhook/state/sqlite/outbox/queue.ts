@@ -49,10 +49,10 @@ function prepare(db: DatabaseSync): Statements {
       from outbox where state = 'queued'
       order by case kind when 'message' then 0 when 'issue' then 1 else 2 end, priority, id limit ?`),
     find: db.prepare(
-      "select id, kind, fingerprint, is_head, claim_token, bytes from outbox where id = ? and state = 'queued'",
+      "select id, kind, fingerprint, is_head, ahead, claim_token, bytes from outbox where id = ? and state = 'queued'",
     ),
     comments: db.prepare(
-      "select id, kind, fingerprint, is_head, claim_token, bytes from outbox where issue_row = ? and state = 'queued'",
+      "select id, kind, fingerprint, is_head, ahead, claim_token, bytes from outbox where issue_row = ? and state = 'queued'",
     ),
   };
 }
@@ -64,6 +64,7 @@ type FoundRow = {
   kind: OutboxKind;
   fingerprint: string;
   is_head: number;
+  ahead: number | null;
   claim_token: string | null;
   bytes: number;
 };
@@ -83,7 +84,7 @@ function removeAll({ leaving, heads, load }: Tools, rows: readonly FoundRow[]): 
     leaving.remove(row);
     load.add(-1, -row.bytes);
   }
-  for (const row of rows) heads.left(row);
+  heads.left(rows);
 }
 
 type ListedRow = {

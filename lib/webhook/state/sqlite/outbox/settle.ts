@@ -38,6 +38,7 @@ type Row = {
   kind: OutboxKind;
   fingerprint: string;
   is_head: number;
+  ahead: number | null;
   claim_token: string | null;
   bytes: number;
   alert: string | null;
@@ -47,7 +48,7 @@ type Row = {
 type Tools = SettleDependencies & { statements: Statements; heads: Heads; now: number };
 
 function prepare(db: DatabaseSync): Statements {
-  const columns = "id, kind, fingerprint, is_head, claim_token, bytes, alert, text";
+  const columns = "id, kind, fingerprint, is_head, ahead, claim_token, bytes, alert, text";
   return {
     queued: db.prepare(`select ${columns} from outbox where id = ? and state = 'queued'`),
     members: db.prepare(`select ${columns} from outbox where digest = ? and state = 'queued' order by id`),
@@ -56,11 +57,11 @@ function prepare(db: DatabaseSync): Statements {
         unclear = unclear + ?, is_unsettled = 0
       where id = ?`),
     delivered: db.prepare(`
-      update outbox set state = 'delivered', is_head = 0, is_unsettled = 0, attempts = attempts + 1, code = null,
+      update outbox set state = 'delivered', is_head = 0, ahead = null, is_unsettled = 0, attempts = attempts + 1, code = null,
         reference = ?, url = ?, ended_at_ms = ?, shown = ?, alert = null, text = null
       where id = ?`),
     ended: db.prepare(`
-      update outbox set state = ?, is_head = 0, is_unsettled = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
+      update outbox set state = ?, is_head = 0, ahead = null, is_unsettled = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
       where id = ?`),
     unblock: db.prepare("update outbox set is_blocked = 0 where issue_row = ? and state = 'queued'"),
     comments: db.prepare(
@@ -86,7 +87,7 @@ type Ending = Exclude<Settlement, { status: "retry" }>;
 /** Ends rows; the next ones get their turn when all have ended, since one of these may be next to another. */
 function endAll(tools: Tools, rows: readonly Row[], settlement: Ending): void {
   for (const row of rows) end(tools, row, settlement);
-  for (const row of rows) tools.heads.left(row);
+  tools.heads.left(rows);
 }
 
 function end(tools: Tools, row: Row, settlement: Ending): void {
