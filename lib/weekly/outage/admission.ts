@@ -27,9 +27,13 @@ import { afterProbe, beginWait, isLastProbe, type Wait, waitStep } from "./wait.
 /**
  * The right to claim one owner and to call the application for it; a probe has it while all others wait.
  *
- * Shape: `goodBefore` is how many good calls the run had had when a call of this turn failed that may heal.
+ * Shape: `failedAt` is the moment at which a call of this turn failed last in a way that may heal, else its beginning.
+ * Units: moments are counted: one for each call that begins and for each that fails.
  */
-export type Turn = { readonly owner: string; readonly isProbe: boolean; calls: number; goodBefore: number };
+export type Turn = { readonly owner: string; readonly isProbe: boolean; calls: number; failedAt: number };
+
+/** A finished call; `beganAt` is the moment that `begin` returned. */
+export type FinishedCall = { verdict: CallVerdict; code: string | null; beganAt: number };
 
 /** What the end of a wait means for the run. */
 export type WaitEnd = "answered" | "second_pass";
@@ -64,7 +68,10 @@ type State = {
   waitBeforeProbe: Wait | null;
   inFlight: number;
   isAsleep: boolean;
-  goodCalls: number;
+  /** The moment of what happened last. */
+  moment: number;
+  /** When the latest of the calls that were good began. */
+  goodBeganAt: number;
   isWaitingOver: boolean;
 };
 
@@ -79,7 +86,8 @@ export function createAdmission(options: AdmissionOptions) {
     waitBeforeProbe: null,
     inFlight: 0,
     isAsleep: false,
-    goodCalls: 0,
+    moment: 0,
+    goodBeganAt: 0,
     isWaitingOver: false,
   };
   options.stop.signal.addEventListener("abort", () => advance(state), { once: true });
@@ -88,13 +96,17 @@ export function createAdmission(options: AdmissionOptions) {
     enter: (owner: string): Promise<Turn | null> => enter(state, owner),
     /** The owner's calls have ended, whatever came of them. */
     leave: (turn: Turn): void => leave(state, turn),
+    /** A call begins; returns its moment. */
+    begin: (turn: Turn): number => begin(state, turn),
     /** Takes note of a finished call. */
-    record: (turn: Turn, verdict: CallVerdict, code: string | null): void =>
-      record(state, turn, { owner: turn.owner, verdict, code }),
+    record: (turn: Turn, call: FinishedCall): void => record(state, turn, call),
     /** To be called before each pass over the owners that were put back. */
     endPass: (): void => endPass(state),
-    /** Whether a call was good after the one of this turn that may heal: the application works. */
-    hasGoodSince: (turn: Turn): boolean => state.goodCalls > turn.goodBefore,
+    /**
+     * Whether a call was good that began after the last failure of this turn: the application works again. One that
+     * began before proves nothing, although it may be judged later.
+     */
+    hasGoodSince: (turn: Turn): boolean => state.goodBeganAt > turn.failedAt,
     /** The run has waited for the application, in vain or not at all: the next pass makes the reports. */
     isWaitingOver: (): boolean => state.isWaitingOver,
     /** True when an owner in flight has to be put back before its next call. */
@@ -126,10 +138,20 @@ function leave(state: State, turn: Turn): void {
   advance(state);
 }
 
-function record(state: State, turn: Turn, call: JudgedCall): void {
-  const isGood = call.verdict === "good";
-  if (isGood) state.goodCalls += 1;
-  else if (call.verdict === "may_heal") turn.goodBefore = state.goodCalls;
+function begin(state: State, turn: Turn): number {
+  turn.calls += 1;
+  state.moment += 1;
+  return state.moment;
+}
+
+function record(state: State, turn: Turn, { verdict, code, beganAt }: FinishedCall): void {
+  const call: JudgedCall = { owner: turn.owner, verdict, code };
+  const isGood = verdict === "good";
+  if (isGood) state.goodBeganAt = Math.max(state.goodBeganAt, beganAt);
+  else if (verdict === "may_heal") {
+    state.moment += 1;
+    turn.failedAt = state.moment;
+  }
   if (isGood) state.confirmation = null;
   else if (!state.breaker.hasGood) state.confirmation = afterAnswer(state.confirmation, call);
   // The bad calls of a short wait are not made to find out whether the breaker has to trip.
@@ -175,7 +197,7 @@ function admitOne(
   { isProbe }: { isProbe: boolean },
 ) {
   state.inFlight += 1;
-  admit({ owner, isProbe, calls: 0, goodBefore: state.goodCalls });
+  admit({ owner, isProbe, calls: 0, failedAt: state.moment });
 }
 
 /** The next owner to ask for: at once when a refusal is to be confirmed, else when the wait says so. */

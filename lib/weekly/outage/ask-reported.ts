@@ -4,6 +4,7 @@ import { databaseCode } from "../database/refusals.ts";
 import type { AnalysedConnection } from "../database/reports.ts";
 import { callVerdict } from "../report/call-verdict.ts";
 import { askFor } from "../report/collect.ts";
+import type { Turn } from "./admission.ts";
 
 /** How many owners are asked. */
 const OTHERS = 2;
@@ -16,10 +17,15 @@ const inFlight = new WeakMap<Run, Promise<void>>();
  *
  * Shape:     `isEnough` ends the asking.
  * Behaviour: nothing is claimed or changed here; a completed report stays as it is. Without such owners, or without a
- *            database, nothing is learnt. Who comes while others ask waits for their answer.
+ *            database, nothing is learnt. Who comes while others ask waits for their answer, and asks anew when it is
+ *            not enough: it may be older than the question.
  */
 export async function askReported(run: Run, isEnough: () => boolean): Promise<void> {
-  const asking = inFlight.get(run) ?? askEach(run, isEnough).finally(() => inFlight.delete(run));
+  const theirs = inFlight.get(run);
+  await theirs;
+  if (theirs !== undefined && isEnough()) return;
+  const asking =
+    inFlight.get(run) ?? askEach(run, listReported, isEnough).finally(() => inFlight.delete(run));
   inFlight.set(run, asking);
   await asking;
 }
@@ -33,16 +39,32 @@ export async function askReportedOfRefusal(run: Run): Promise<void> {
   await asked;
 }
 
-async function askEach(run: Run, isEnough: () => boolean): Promise<void> {
-  const { dependencies, options, window, stop } = run;
+/** Asks for one connection once more, only to learn whether the application works. */
+export async function askAgain(run: Run, one: AnalysedConnection): Promise<void> {
+  await askEach(
+    run,
+    async () => [one],
+    () => false,
+  );
+}
+
+async function listReported({ dependencies, options, window }: Run): Promise<AnalysedConnection[]> {
+  return await dependencies.store.listAnalysedConnections(options.tenantId, window, OTHERS);
+}
+
+async function askEach(
+  run: Run,
+  list: (run: Run) => Promise<AnalysedConnection[]>,
+  isEnough: () => boolean,
+): Promise<void> {
+  const { dependencies, stop } = run;
   try {
-    const analysed = await dependencies.store.listAnalysedConnections(options.tenantId, window, OTHERS);
-    for (const one of analysed) {
+    for (const one of await list(run)) {
       if (isEnough() || (await refusalToBegin(run)) !== null) return;
       await askForOne(run, one);
     }
   } catch (error) {
-    dependencies.log.warn("The application could not be asked for an owner whose report is complete", {
+    dependencies.log.warn("The application could not be asked whether it works", {
       code: databaseCode(error),
       stopped: stop.reason()?.code,
     });
@@ -51,17 +73,16 @@ async function askEach(run: Run, isEnough: () => boolean): Promise<void> {
 
 async function askForOne(run: Run, { scope, connection }: AnalysedConnection): Promise<void> {
   const { dependencies, tally, stop, window, admission } = run;
+  const turn: Turn = { owner: ownerKey(scope), isProbe: true, calls: 0, failedAt: 0 };
   const onCall = () => {
     tally.social.calls += 1;
+    return admission.begin(turn);
   };
   const asking = { application: dependencies.application, onCall, signal: stop.abandon };
   const answer = await askFor(asking, { scope, window, connection });
   const rows =
     answer.code === null ? await dependencies.store.readEvidence(scope, window, [connection.id]) : null;
   const verdict = callVerdict({ ...connection, ...answer }, rows)!;
-  admission.record(
-    { owner: ownerKey(scope), isProbe: true, calls: 1, goodBefore: 0 },
-    verdict,
-    answer.code ?? "analysis_missing",
-  );
+  const { code, beganAt } = answer;
+  admission.record(turn, { verdict, code: code ?? "analysis_missing", beganAt });
 }

@@ -1,8 +1,9 @@
 import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import { REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
+import type { Connection } from "../database/reports.ts";
 import type { Turn } from "../outage/admission.ts";
-import { askReported, askReportedOfRefusal } from "../outage/ask-reported.ts";
+import { askAgain, askReported, askReportedOfRefusal } from "../outage/ask-reported.ts";
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
 import { SOCIAL_RETRY } from "../outage/put-back.ts";
@@ -27,25 +28,36 @@ type Known = ReadonlyMap<string, AnalysisAnswer>;
  * Steps 3 to 5 for one owner: asks for the analyses, reads the week's rows, and decides whether that makes a report.
  *
  * Behaviour: a 401 or 409 before any good call of the run is judged again when another call of this owner was good.
+ *            On an owner's second chance, a call that failed in a way that may heal is made once more as soon as
+ *            another call shows that the application works, and is final when one shows it again after that: an
+ *            outage may begin and end between any two calls.
  * Errors:    PutBack when the owner has to be taken once more; ReportFailure.
  */
 export async function collectOwner(run: Run, work: ReportInProgress): Promise<CollectedOwner> {
   let known = knownAnswers(run, work);
+  let rows: EvidenceRows | null = null;
+  let isRepeated = false;
   for (;;) {
     const collected = await collect(run, work, known);
     throwIfStopped(run, collected);
-    const { connections } = collected;
-    const rows = await judgeAnswered(run, work, { connections, known });
-    if (collected.status !== "refused") return await conclude(run, work, { collected, rows });
-    await judgeRefused(run, work, connections);
-    known = answersOf(connections, () => true);
+    const { connections, status } = collected;
+    rows = (await judgeAnswered(run, work, { connections, known })) ?? rows;
+    if (status === "refused") {
+      await judgeRefused(run, work, connections);
+      known = answersOf(connections, () => true);
+      continue;
+    }
+    const isProved = await isProvedToFail(run, work, { collected, rows });
+    if (isRepeated || !isProved) return await conclude(run, work, { collected, rows, mayDecide: isProved });
+    isRepeated = true;
+    known = answersOf(connections, ({ failure }) => failure !== "may_heal");
   }
 }
 
 /** Answers that stand without a call; a probe asks all the same, since that is what it is for. */
 function knownAnswers({ options }: Run, { connections, turn, answers }: ReportInProgress): Known {
   if (options.withoutSocial)
-    return new Map(connections.map(({ id }) => [id, { code: LEFT_OUT, failure: null }]));
+    return new Map(connections.map(({ id }) => [id, { code: LEFT_OUT, failure: null, beganAt: 0 }]));
   return (turn.isProbe ? null : answers) ?? new Map();
 }
 
@@ -61,9 +73,10 @@ async function collect(run: Run, work: ReportInProgress, known: Known): Promise<
     leaseLeftMs,
     onCall: () => {
       tally.social.calls += 1;
-      turn.calls += 1;
+      return admission.begin(turn);
     },
-    onFailure: (verdict: CallVerdict, code: string) => admission.record(turn, verdict, code),
+    onFailure: (verdict: CallVerdict, { code, beganAt }: AnalysisAnswer) =>
+      admission.record(turn, { verdict, code, beganAt }),
     signal: stop.abandon,
   };
   const { scope, window } = report;
@@ -90,7 +103,7 @@ async function judgeAnswered(
   for (const connection of answered) {
     const verdict = callVerdict(connection, rows)!;
     const code = verdict === "good" ? null : "analysis_missing";
-    run.admission.record(work.turn, verdict, code);
+    run.admission.record(work.turn, { verdict, code, beganAt: connection.beganAt });
   }
   return rows;
 }
@@ -104,33 +117,51 @@ async function judgeRefused(
   { turn }: ReportInProgress,
   connections: CollectedConnection[],
 ): Promise<void> {
-  const { code } = connections.at(-1)!;
+  const { code, beganAt } = connections.at(-1)!;
   const mayRefuseWorker = !run.admission.hasGood();
-  run.admission.record(turn, "refused", code);
+  run.admission.record(turn, { verdict: "refused", code, beganAt });
   if (!mayRefuseWorker) return;
   if (run.admission.isRefusedByAll()) await askReportedOfRefusal(run);
   if (!run.admission.hasGood())
     throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);
 }
 
+/** A collected owner with the rows that were read so far. */
+type Judged = { collected: Collected; rows: EvidenceRows | null };
+
+/** Whether a call failed that may heal, on the second chance, and the application has been seen to work after that. */
+async function isProvedToFail(
+  run: Run,
+  work: ReportInProgress,
+  { collected, rows }: Judged,
+): Promise<boolean> {
+  const { connections, status } = collected;
+  if (!work.isSecondChance || status !== "whole") return false;
+  if (!verdictsOf(connections, rows).includes("may_heal")) return false;
+  const good = connections.find((connection) => callVerdict(connection, rows) === "good");
+  await learnWhetherAway(run, work, good ?? null);
+  return run.admission.isFlowing() && run.admission.hasGoodSince(work.turn);
+}
+
+function verdictsOf(connections: CollectedConnection[], rows: EvidenceRows | null): CallVerdict[] {
+  return connections.map((connection) => callVerdict(connection, rows)).filter((verdict) => verdict !== null);
+}
+
 async function conclude(
   run: Run,
   work: ReportInProgress,
-  { collected, rows }: { collected: Collected; rows: EvidenceRows | null },
+  { collected, rows, mayDecide }: Judged & { mayDecide: boolean },
 ): Promise<CollectedOwner> {
   const { connections } = collected;
   if (collected.status === "put_back") throw new PutBack(SOCIAL_RETRY, null);
-  const verdicts = connections
-    .map((connection) => callVerdict(connection, rows))
-    .filter((verdict) => verdict !== null);
+  const verdicts = verdictsOf(connections, rows);
   if (verdicts.some((verdict) => verdict !== "good")) await learnBeforeBreakingOff(run, work);
-  if (work.isSecondChance && verdicts.includes("may_heal")) await learnWhetherAway(run, work);
   const decision = decideOwner({
     verdicts,
     isSecondChance: work.isSecondChance,
     hasGood: run.admission.hasGood(),
     isFlowing: run.admission.isFlowing(),
-    mayDecide: mayDecide(run, work.turn),
+    mayDecide: mayDecide || isWaitedFor(run, work.turn),
     mayRemember: run.putBack.mayRemember(),
   });
   if (decision.status === "put_back")
@@ -138,9 +169,9 @@ async function conclude(
   return { connections, rows: rows ?? (await readRows(run, work, connections)) };
 }
 
-/** A probe's first calls may have failed just before the application came back: its owner is asked once more. */
-function mayDecide({ admission }: Run, turn: Turn): boolean {
-  return !turn.isProbe && (admission.hasGoodSince(turn) || admission.isWaitingOver());
+/** The run has waited as long as it does; a probe's failures belong to the wait. */
+function isWaitedFor({ admission }: Run, turn: Turn): boolean {
+  return !turn.isProbe && admission.isWaitingOver();
 }
 
 /** A run does not break off for owners whose connections fail while those of others work. */
@@ -148,10 +179,18 @@ async function learnBeforeBreakingOff(run: Run, { turn }: ReportInProgress): Pro
   if (run.admission.isLastProbe(turn)) await askReported(run, () => run.admission.hasGoodSince(turn));
 }
 
-/** When no call has been good since, the application is asked for an owner whose report is complete. */
-async function learnWhetherAway(run: Run, { turn }: ReportInProgress): Promise<void> {
+/**
+ * When no call has been good since, the application is asked for an owner whose report is complete, then once more for
+ * this owner's connection that was good before.
+ */
+async function learnWhetherAway(
+  run: Run,
+  { turn, report }: ReportInProgress,
+  good: Connection | null,
+): Promise<void> {
   const isKnown = () => run.admission.hasGoodSince(turn) || !run.admission.isFlowing();
   if (!isKnown()) await askReported(run, isKnown);
+  if (!isKnown() && good !== null) await askAgain(run, { scope: report.scope, connection: good });
 }
 
 /** The answers that would be the same in a while. */
@@ -160,7 +199,9 @@ function standing(connections: CollectedConnection[]): Known {
 }
 
 function answersOf(connections: CollectedConnection[], wanted: (answer: AnalysisAnswer) => boolean): Known {
-  const answers = connections.filter(wanted).map(({ id, code, failure }) => [id, { code, failure }] as const);
+  const answers = connections
+    .filter(wanted)
+    .map(({ id, code, failure, beganAt }) => [id, { code, failure, beganAt }] as const);
   return new Map(answers);
 }
 

@@ -5,9 +5,10 @@ import type { Connection, WindowBounds } from "../database/reports.ts";
 /**
  * What came of asking for one connection's analysis.
  *
- * Shape: `code` is null when the application answered; `failure` is null when there was no call, or no failure.
+ * Shape: `code` is null when the application answered; `failure` is null when there was no call, or no failure;
+ *        `beganAt` is the moment of the admission at which the call began, 0 without a call.
  */
-export type AnalysisAnswer = { code: string | null; failure: AnalysisFailure | null };
+export type AnalysisAnswer = { code: string | null; failure: AnalysisFailure | null; beganAt: number };
 
 /** A connection with its answer. */
 export type CollectedConnection = Connection & AnalysisAnswer;
@@ -41,10 +42,10 @@ export type CollectDependencies = {
   /** Whether a 401 or 409 can be meant for the worker itself: no call of this run has been good. */
   mayRefuseWorker(): boolean;
   leaseLeftMs(): number;
-  /** Called when a call begins. */
-  onCall(): void;
+  /** Called when a call begins; returns its moment. */
+  onCall(): number;
   /** Called for each failed call, unless it is returned as `refused`. */
-  onFailure(failure: AnalysisFailure, code: string): void;
+  onFailure(failure: AnalysisFailure, answer: AnalysisAnswer): void;
   signal: AbortSignal;
 };
 
@@ -88,7 +89,7 @@ export async function collectSocial(
     if (answer.failure === null) continue;
     if (answer.failure === "refused" && dependencies.mayRefuseWorker())
       return { status: "refused", connections: collected };
-    dependencies.onFailure(answer.failure, answer.code!);
+    dependencies.onFailure(answer.failure, answer);
     // The application says that Monday is over: the database knows.
     const ended = answer.code === OUTSIDE_MONDAY ? await dependencies.refusal("now") : null;
     if (ended !== null) return { status: "stopped", code: ended, connections: collected };
@@ -100,7 +101,7 @@ export async function collectSocial(
 const OUTSIDE_MONDAY = "APP_HTTP_409";
 
 function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | null {
-  return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null } : null;
+  return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null, beganAt: 0 } : null;
 }
 
 /** One call of the application. */
@@ -108,7 +109,7 @@ export async function askFor(
   { application, onCall, signal }: Pick<CollectDependencies, "application" | "onCall" | "signal">,
   { scope, window, connection }: { scope: Scope; window: WindowBounds; connection: Connection },
 ): Promise<AnalysisAnswer> {
-  onCall();
+  const beganAt = onCall();
   const week = {
     tenantId: scope.tenantId,
     userId: scope.userId,
@@ -118,6 +119,6 @@ export async function askFor(
   };
   const result = await application.analyzeWeek(week, signal);
   return result.status === "ok"
-    ? { code: null, failure: null }
-    : { code: result.code, failure: result.failure };
+    ? { code: null, failure: null, beganAt }
+    : { code: result.code, failure: result.failure, beganAt };
 }

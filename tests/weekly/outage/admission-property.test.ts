@@ -66,9 +66,9 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
     while (verdicts.length < connections && !admission.mustPutBack(turn)) {
       await setImmediate();
       const verdict = script[made++] ?? script.at(-1)!;
-      turn.calls += 1;
+      const beganAt = admission.begin(turn);
       verdicts.push(verdict);
-      admission.record(turn, verdict, verdict === "refused" ? "APP_HTTP_401" : verdict);
+      admission.record(turn, { verdict, code: verdict === "refused" ? "APP_HTTP_401" : verdict, beganAt });
     }
     const isCut = verdicts.length < connections;
     const facts = {

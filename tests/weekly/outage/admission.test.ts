@@ -27,9 +27,10 @@ function opened({ patienceMs = 15 * MINUTE, mondayLeftMs = 600 * MINUTE } = {}) 
     return turn;
   };
   const call = (turn: Turn, verdict: CallVerdict) => {
-    turn.calls += 1;
+    const beganAt = admission.begin(turn);
     const codes = { good: null, may_heal: "APP_HTTP_503", refused: "APP_HTTP_401", lasting: "APP_HTTP_404" };
-    admission.record(turn, verdict, verdict === "no_analysis" ? "analysis_missing" : codes[verdict]);
+    const code = verdict === "no_analysis" ? "analysis_missing" : codes[verdict];
+    admission.record(turn, { verdict, code, beganAt });
   };
   const trip = async () => {
     for (let i = 0; i < 10; i += 1) await take(`first ${i}`, "may_heal", "may_heal");
@@ -42,8 +43,8 @@ describe("createAdmission()", () => {
     const { admission, take } = opened();
     const [one, other] = await Promise.all([admission.enter("a"), admission.enter("b")]);
     expect([one, other]).toEqual([
-      { owner: "a", isProbe: false, calls: 0, goodBefore: 0 },
-      { owner: "b", isProbe: false, calls: 0, goodBefore: 0 },
+      { owner: "a", isProbe: false, calls: 0, failedAt: 0 },
+      { owner: "b", isProbe: false, calls: 0, failedAt: 0 },
     ]);
     expect(await take("c", "good", "lasting")).toMatchObject({ isProbe: false });
     expect(admission.isFlowing()).toBe(true);
