@@ -10,7 +10,7 @@ import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
-import { RUN_PATIENCE_MS } from "../../lib/weekly/database/refusals.ts";
+import { REPORT_PATIENCE_MS, RUN_PATIENCE_MS } from "../../lib/weekly/database/refusals.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
 import { setupPeers } from "../../lib/weekly/setup/peers.ts";
 import type { CommandContext } from "../framework/command.ts";
@@ -59,9 +59,10 @@ export async function openWeeklyDependencies(
     applicationName: "opsctl weekly",
     patience: {
       limitMs: RUN_PATIENCE_MS,
+      // A person waits for a dry run, and wants to know now.
+      unreachableLimitMs: flags.dryRun ? 0 : REPORT_PATIENCE_MS,
       signal: interrupt,
-      onWait: (sqlState) =>
-        log.warn("The database is away for a moment: the run waits for it", { code: sqlState }),
+      onWait: (code) => log.warn("The database is away for a moment: the run waits for it", { code }),
     },
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });

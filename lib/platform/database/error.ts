@@ -55,6 +55,23 @@ export function databaseError(
   });
 }
 
+/** The code of a database failure for the log: its SQLSTATE where there is one. */
+export function databaseCode(error: unknown): string {
+  const { sqlState, code } = classifyDatabaseError(error);
+  return sqlState ?? code;
+}
+
+/**
+ * True when no server answers at an address that may be right: it stops, starts, or moves to another host.
+ *
+ * Behaviour: false for a host that the name service does not know, for what the system forbids, and for a certificate
+ *            that is not accepted: only a change of the settings mends those.
+ */
+export function isServerAway(error: unknown): boolean {
+  const code = textOf(error, "code") ?? "";
+  return !isServerError(error) && (LOST.has(code) || AWAY.has(code));
+}
+
 const TRANSIENT: ReadonlySet<DatabaseErrorCode> = new Set([
   "DATABASE_UNREACHABLE",
   "DATABASE_LOST",
@@ -119,24 +136,29 @@ const LOST = new Set([
   "EPIPE",
 ]);
 
+/** Codes of a connection that could not be made now; a socket's file is not there while its server is stopped. */
+const AWAY = new Set([
+  "CONNECT_TIMEOUT",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "ETIMEDOUT",
+]);
+
 /** Code of a statement whose answer the caller stopped waiting for. */
 const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
 
 const UNREACHABLE = new Set([
-  "CONNECT_TIMEOUT",
+  ...AWAY,
   "ROOT_CERTIFICATES_INVALID",
   "ROOT_CERTIFICATES_MISSING",
   "TLS_REFUSED",
   "EACCES",
-  "EAI_AGAIN",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
   "EMFILE",
-  "ENETUNREACH",
-  "ENOENT",
   "ENOTFOUND",
   "EPERM",
-  "ETIMEDOUT",
   "INVALID_CA",
   "INVALID_PURPOSE",
   "PATH_LENGTH_EXCEEDED",

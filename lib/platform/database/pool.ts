@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type postgres from "postgres";
 import { OpsError } from "../errors.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { classifyDatabaseError, databaseError } from "./error.ts";
+import { classifyDatabaseError, databaseCode, databaseError, isServerAway } from "./error.ts";
 import { connectDatabase, type DriverStream } from "./socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
-export { classifyDatabaseError, databaseError } from "./error.ts";
+export { classifyDatabaseError, databaseCode, databaseError } from "./error.ts";
 
 /** An open pool of connections. */
 export type Database = {
@@ -54,27 +54,40 @@ export async function openDatabase(url: Secret, options: PoolOptions): Promise<D
 const LOOK_EVERY_MS = 1_000;
 
 async function patiently<T>(ask: () => Promise<T>, patience: OpeningPatience | undefined): Promise<T> {
-  const deadlineMs = performance.now() + (patience?.limitMs ?? 0);
+  const begunMs = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
-      const { sqlState, transient } = classifyDatabaseError(error);
-      const isPassing = transient && sqlState !== undefined && performance.now() < deadlineMs;
-      if (patience === undefined || !isPassing || patience.signal.aborted) throw error;
-      if (tries === 1) patience.onWait(sqlState);
-      await delay(LOOK_EVERY_MS, undefined, { signal: patience.signal }).catch(() => {});
+      const leftMs = patienceWith(error, patience) - (performance.now() - begunMs);
+      if (patience === undefined || leftMs <= 0 || patience.signal.aborted) throw error;
+      if (tries === 1) patience.onWait(databaseCode(error));
+      await delay(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal: patience.signal }).catch(() => {});
     }
   }
+}
+
+/** How long such a failure is waited for; zero for one that no waiting mends. */
+function patienceWith(error: unknown, patience: OpeningPatience | undefined): number {
+  const { sqlState, transient } = classifyDatabaseError(error);
+  if (sqlState !== undefined) return transient ? (patience?.limitMs ?? 0) : 0;
+  return isServerAway(error) ? (patience?.unreachableLimitMs ?? 0) : 0;
 }
 
 type Driver = typeof postgres;
 
 /**
- * How long to wait, while opening, for a server that is there and says that it is away for a moment: it starts, or has
- * no connection left. `onWait` is told once.
+ * How long to wait, while opening, for a server that is away for a moment.
+ *
+ * Shape: `limitMs` for one that says so itself (it starts, or has no connection left), `unreachableLimitMs` for one
+ *        that refuses the connection, drops it or is silent. `onWait` is told the code once.
  */
-export type OpeningPatience = { limitMs: number; signal: AbortSignal; onWait(sqlState: string): void };
+export type OpeningPatience = {
+  limitMs: number;
+  unreachableLimitMs: number;
+  signal: AbortSignal;
+  onWait(code: string): void;
+};
 
 type PoolOptions = {
   max: number;

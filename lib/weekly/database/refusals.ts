@@ -1,5 +1,7 @@
-import { classifyDatabaseError } from "../../platform/database/pool.ts";
+import { classifyDatabaseError, databaseCode } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log/log.ts";
+
+export { databaseCode } from "../../platform/database/pool.ts";
 
 /** SQLSTATE that opsctl's functions raise when it is not Monday in America/Sao_Paulo. */
 const OUTSIDE_REPORT_DAY = "OW001";
@@ -26,12 +28,6 @@ export function isConnectionLoss(error: unknown): boolean {
 export function isAway(error: unknown): boolean {
   const { code, transient } = classifyDatabaseError(error);
   return transient && code !== "DATABASE_TIMEOUT";
-}
-
-/** The code of a database failure for the log: its SQLSTATE where there is one. */
-export function databaseCode(error: unknown): string {
-  const { sqlState, code } = classifyDatabaseError(error);
-  return sqlState ?? code;
 }
 
 /**

@@ -8,7 +8,7 @@ import { Temporal } from "../../../lib/time/temporal.ts";
 import { weekWindow } from "../../../lib/time/week-window.ts";
 import { renderFiring } from "../../../lib/weekly/announce/render-alert.ts";
 import { until } from "../../chaos/until.ts";
-import { startSilentPeer } from "../../standins/raw-peer.ts";
+import { startRawPeer, startSilentPeer } from "../../standins/raw-peer.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { freePort } from "../../support/free-port.ts";
 import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
@@ -111,8 +111,11 @@ describe.concurrent("a failed Monday", () => {
       announcement: { week, fingerprint: fingerprintOf(week) },
     });
 
-    fixture.secret("DATABASE_URL", `postgres://postgres@127.0.0.1:${await freePort()}/none`);
+    // One without TLS, which no waiting mends.
+    const database = await startRawPeer((socket) => socket.once("data", () => socket.end("N")));
+    fixture.secret("DATABASE_URL", `postgres://postgres@127.0.0.1:${database.port}/none?sslmode=require`);
     const away = await fixture.weekly(["--json"]);
+    await database.stop();
     expect(away.summary).toMatchObject({
       exitCode: 3,
       announced: "firing",

