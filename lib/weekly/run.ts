@@ -31,6 +31,7 @@ import { editorialStep } from "./editorials/step.ts";
 import { createPutBackOwners } from "./outage/put-back.ts";
 import { runAdmission } from "./outage/run-admission.ts";
 import { countLeftOwners, type OwnerStatus, takeAgain } from "./outage/take-again.ts";
+import { createThrottle } from "./outage/throttle.ts";
 import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
 import { completeReport } from "./report/complete.ts";
 
@@ -146,9 +147,14 @@ function nothingLeftOver(): Pick<Run, "busyScopes" | "busyDeliveries" | "putBack
 /** What tells a run whether it may go on. */
 function judgesOf(
   run: Pick<Run, "dependencies" | "options" | "stop" | "startedAt" | "startedMs">,
-): Pick<Run, "admission" | "recentClock"> {
-  const { monotonicMs } = run.dependencies;
-  return { admission: runAdmission(run), recentClock: recentClock(() => readClock(run), monotonicMs) };
+): Pick<Run, "admission" | "throttle" | "recentClock"> {
+  const { dependencies, options, stop } = run;
+  const patienceMs = options.patienceMinutes * 60_000;
+  return {
+    admission: runAdmission(run),
+    throttle: createThrottle({ ...dependencies, patienceMs, signal: stop.signal }),
+    recentClock: recentClock(() => readClock(run), dependencies.monotonicMs),
+  };
 }
 
 /** Steps 1 to 12: every owner, those with a second chance, who became eligible meanwhile, what others held. */

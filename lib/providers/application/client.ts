@@ -24,8 +24,10 @@ export type WeekAnalysis = {
  */
 export type AnalysisFailure = "may_heal" | "refused" | "lasting";
 
-/** How an analysis call ended. */
-export type AnalysisOutcome = { status: "ok" } | { status: "failed"; code: string; failure: AnalysisFailure };
+/** How an analysis call ended; `retryAfterMs` is how long a throttled one (429) was asked to wait, else null. */
+export type AnalysisOutcome =
+  | { status: "ok" }
+  | { status: "failed"; code: string; failure: AnalysisFailure; retryAfterMs: number | null };
 
 /** How one call of the editorial route ended. */
 export type EditorialOutcome = { status: "ok"; answer: EditorialAnswer } | { status: "failed"; code: string };
@@ -98,17 +100,19 @@ type RouteCall = {
 
 // The body is not used: a status counts even when the body broke off. An answer that did not end within the limit is a
 // time-out, unless its status is a refusal. A page comes from a proxy or a login form, whatever its status says.
-function analysisOutcome({ answer, problem }: CallResult): AnalysisOutcome {
+function analysisOutcome(result: CallResult): AnalysisOutcome {
+  const { answer, problem } = result;
   const success = answer !== null && answer.status >= 200 && answer.status <= 299;
   const endedEarly = problem === "timeout" || problem === "aborted";
   if (answer === null || (success && endedEarly))
     return failed(`APP_${lostBecause({ problem })}`, "may_heal");
-  if (!success) return failed(`APP_HTTP_${answer.status}`, failureOf(answer.status));
+  const retryAfterMs = result.status === "throttled" ? result.retryAfterMs : null;
+  if (!success) return failed(`APP_HTTP_${answer.status}`, failureOf(answer.status), retryAfterMs);
   return isPage(answer) ? failed("APP_ANSWER_INVALID", "may_heal") : { status: "ok" };
 }
 
-function failed(code: string, failure: AnalysisFailure): AnalysisOutcome {
-  return { status: "failed", code, failure };
+function failed(code: string, failure: AnalysisFailure, retryAfterMs: number | null = null): AnalysisOutcome {
+  return { status: "failed", code, failure, retryAfterMs };
 }
 
 function failureOf(status: number): AnalysisFailure {

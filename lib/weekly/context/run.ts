@@ -12,6 +12,7 @@ import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { Admission } from "../outage/admission.ts";
 import type { PutBackOwners } from "../outage/put-back.ts";
+import type { Throttle } from "../outage/throttle.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
 import { DATABASE_LOST, DATABASE_READ_ONLY, MONDAY_ENDED, type Stop } from "./run-stop.ts";
 import type { Tally } from "./summary.ts";
@@ -31,6 +32,8 @@ export type Run = {
   busyDeliveries: HeldDelivery[];
   /** When the next owner may be claimed. */
   admission: Admission;
+  /** Waits for an application that asks for fewer calls. */
+  throttle: Throttle;
   /** Owners whose reports wait for the application; each is taken once more. */
   putBack: PutBackOwners;
   /** Owners whose claim failed, so that they are not taken for new ones. */

@@ -7,6 +7,7 @@ import { askAgain, askReported, askReportedOfRefusal } from "../outage/ask-repor
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
 import { SOCIAL_RETRY } from "../outage/put-back.ts";
+import type { ThrottledCall } from "../outage/throttle.ts";
 import { callVerdict } from "./call-verdict.ts";
 import {
   type AnalysisAnswer,
@@ -62,7 +63,7 @@ function knownAnswers({ options }: Run, { connections, turn, answers }: ReportIn
 }
 
 async function collect(run: Run, work: ReportInProgress, known: Known): Promise<Collected> {
-  const { dependencies, tally, stop, admission } = run;
+  const { dependencies, tally, stop, admission, throttle } = run;
   const { report, connections, leaseLeftMs, turn } = work;
   const collecting = {
     application: dependencies.application,
@@ -71,6 +72,9 @@ async function collect(run: Run, work: ReportInProgress, known: Known): Promise<
     mustPutBack: () => admission.mustPutBack(turn),
     mayRefuseWorker: () => !admission.hasGood(),
     leaseLeftMs,
+    // A probe finds out whether the application works; the next one comes soon enough.
+    waitOut: async (call: ThrottledCall) => !turn.isProbe && (await throttle.waitOut(call)),
+    onUnthrottled: throttle.helped,
     onCall: () => {
       tally.social.calls += 1;
       return admission.begin(turn);

@@ -1,6 +1,7 @@
 import type { AnalysisFailure, ApplicationClient } from "../../providers/application/client.ts";
 import type { Scope } from "../database/recipients.ts";
 import type { Connection, WindowBounds } from "../database/reports.ts";
+import type { ThrottledCall } from "../outage/throttle.ts";
 
 /**
  * What came of asking for one connection's analysis.
@@ -42,6 +43,10 @@ export type CollectDependencies = {
   /** Whether a 401 or 409 can be meant for the worker itself: no call of this run has been good. */
   mayRefuseWorker(): boolean;
   leaseLeftMs(): number;
+  /** Waits for an application that asked for fewer calls; false when the call is not to be repeated. */
+  waitOut(call: ThrottledCall): Promise<boolean>;
+  /** A call that has waited was not throttled again. */
+  onUnthrottled(): void;
   /** Called when a call begins; returns its moment. */
   onCall(): number;
   /** Called for each failed call, unless it is returned as `refused`. */
@@ -64,7 +69,8 @@ const LEASE_NEEDED_MS = 120_000;
  * Step 3: asks the application to analyse each active connection, one call each.
  *
  * Behaviour: a failed call is data, with its code. One call at a time per owner, so that few calls are in flight when
- *            the application goes away or refuses.
+ *            the application goes away or refuses. A throttled call (429) is repeated after the wait that the answer
+ *            asks for, inside the lease.
  * Source:    weekly report document, run flow 3 and 4.
  */
 export async function collectSocial(
@@ -84,7 +90,7 @@ export async function collectSocial(
     if (code !== null) return { status: "stopped", code, connections: collected };
     if (dependencies.mustPutBack()) return { status: "put_back", connections: collected };
     isFirst = false;
-    const answer = await askFor(dependencies, { scope, window, connection });
+    const answer = await askPatiently(dependencies, { scope, window, connection });
     collected.push({ ...connection, ...answer });
     if (answer.failure === null) continue;
     if (answer.failure === "refused" && dependencies.mayRefuseWorker())
@@ -104,11 +110,34 @@ function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | nul
   return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null, beganAt: 0 } : null;
 }
 
+type Question = { scope: Scope; window: WindowBounds; connection: Connection };
+
+/** One analysis; a throttled call is repeated for as long as that is worth it and the run goes on. */
+async function askPatiently(dependencies: CollectDependencies, question: Question): Promise<AnalysisAnswer> {
+  const { leaseLeftMs, waitOut, onUnthrottled, mustPutBack, refusal } = dependencies;
+  for (let repeats = 0; ; repeats += 1) {
+    const { retryAfterMs, ...answer } = await call(dependencies, question);
+    if (retryAfterMs === null) {
+      if (repeats > 0) onUnthrottled();
+      return answer;
+    }
+    const mayRepeat = await waitOut({ retryAfterMs, repeats, limitMs: leaseLeftMs() - LEASE_NEEDED_MS });
+    if (!mayRepeat || mustPutBack() || (await refusal("recent")) !== null) return answer;
+  }
+}
+
+type Calling = Pick<CollectDependencies, "application" | "onCall" | "signal">;
+
 /** One call of the application. */
-export async function askFor(
-  { application, onCall, signal }: Pick<CollectDependencies, "application" | "onCall" | "signal">,
-  { scope, window, connection }: { scope: Scope; window: WindowBounds; connection: Connection },
-): Promise<AnalysisAnswer> {
+export async function askFor(calling: Calling, question: Question): Promise<AnalysisAnswer> {
+  const { retryAfterMs: _, ...answer } = await call(calling, question);
+  return answer;
+}
+
+async function call(
+  { application, onCall, signal }: Calling,
+  { scope, window, connection }: Question,
+): Promise<AnalysisAnswer & { retryAfterMs: number | null }> {
   const beganAt = onCall();
   const week = {
     tenantId: scope.tenantId,
@@ -118,7 +147,7 @@ export async function askFor(
     windowEnd: window.end,
   };
   const result = await application.analyzeWeek(week, signal);
-  return result.status === "ok"
-    ? { code: null, failure: null, beganAt }
-    : { code: result.code, failure: result.failure, beganAt };
+  if (result.status === "ok") return { code: null, failure: null, beganAt, retryAfterMs: null };
+  const { code, failure, retryAfterMs } = result;
+  return { code, failure, beganAt, retryAfterMs };
 }

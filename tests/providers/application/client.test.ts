@@ -54,6 +54,7 @@ describe("applicationClient().analyzeWeek()", () => {
       status: "failed",
       code: "APP_HTTP_401",
       failure: "refused",
+      retryAfterMs: null,
     });
     expect(application.analyzed).toEqual([]);
   });
@@ -64,6 +65,7 @@ describe("applicationClient().analyzeWeek()", () => {
       status: "failed",
       code: "APP_HTTP_409",
       failure: "refused",
+      retryAfterMs: null,
     });
   });
 
@@ -72,7 +74,8 @@ describe("applicationClient().analyzeWeek()", () => {
     ...[408, 429, 500, 502, 503, 504, 599].map((status) => [status, "may_heal"] as const),
   ])("a %i is a failure that is %s", async (status, failure) => {
     application.routes.analysis.next({ status, json: { error: "ana@client.example" } });
-    const expected = { status: "failed" as const, code: `APP_HTTP_${status}`, failure };
+    const retryAfterMs = status === 429 ? 1_000 : null;
+    const expected = { status: "failed" as const, code: `APP_HTTP_${status}`, failure, retryAfterMs };
     expect(await client.analyzeWeek(week)).toEqual(expected);
     expect(application.ledger).toHaveLength(1);
   });
@@ -87,7 +90,7 @@ describe("applicationClient().analyzeWeek()", () => {
   ])("a page %s is no success, and may be over soon", async (_name, headers, text) => {
     application.routes.analysis.next({ status: 200, headers, text });
     const expected = { status: "failed" as const, code: "APP_ANSWER_INVALID", failure: "may_heal" as const };
-    expect(await client.analyzeWeek(week)).toEqual(expected);
+    expect(await client.analyzeWeek(week)).toEqual({ ...expected, retryAfterMs: null });
   });
 
   test.each(["", "ok", "null", '"<html>"', "< 5", '{"html":"<p>"}', "[]"])(
@@ -97,6 +100,11 @@ describe("applicationClient().analyzeWeek()", () => {
       expect(await client.analyzeWeek(week)).toEqual({ status: "ok" });
     },
   );
+
+  test("a 429 says how long to wait", async () => {
+    application.routes.analysis.next({ status: 429, headers: { "retry-after": "60" } });
+    expect(await client.analyzeWeek(week)).toMatchObject({ code: "APP_HTTP_429", retryAfterMs: 60_000 });
+  });
 
   test("an error's page is judged by its status", async () => {
     application.routes.analysis.next({

@@ -22,7 +22,6 @@ const MAY_HEAL: [string, Scripted][] = [
   ["APP_UNREACHABLE", "drop"],
   ["APP_UNREACHABLE", "not_http"],
   ["APP_HTTP_408", { status: 408 }],
-  ["APP_HTTP_429", { status: 429, headers: { "retry-after": "1" } }],
   ["APP_HTTP_500", { status: 500 }],
   ["APP_HTTP_503", { status: 503, json: {} }],
   ["APP_ANSWER_INVALID", PAGE],

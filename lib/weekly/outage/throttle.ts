@@ -1,0 +1,53 @@
+import type { Log } from "../../platform/log/log.ts";
+
+/** Waits for an application that asks for fewer calls (429); all calls of a run share it. */
+export type Throttle = ReturnType<typeof createThrottle>;
+
+/** What the waits need; `patienceMs` is how long they may come to nothing. */
+export type ThrottleOptions = {
+  patienceMs: number;
+  monotonicMs(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  signal: AbortSignal;
+  log: Log;
+};
+
+/** A call that was throttled, how often it has been repeated, and the longest that it may wait now. */
+export type ThrottledCall = { retryAfterMs: number; repeats: number; limitMs: number };
+
+/** The least that a call waits before its repeats: an answer may name no time, or hardly any. */
+const SHORTEST_WAIT_MS = 1_000;
+const LONGEST_SHORTEST_WAIT_MS = 30_000;
+
+/**
+ * Decides whether a call that the application throttled is repeated, and waits until then.
+ *
+ * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than `--patience` for waits of which none has helped, so that
+ *            connections that always get 429 cost a run no more than that. A wait that helps begins it anew.
+ */
+export function createThrottle(options: ThrottleOptions) {
+  const { patienceMs, monotonicMs, sleep, signal, log } = options;
+  /** Since when waits have come to nothing; null when the last one helped, or none was needed. */
+  let inVainSinceMs: number | null = null;
+  return {
+    /** Waits where it is worth it; false when the call is not to be repeated. `limitMs` is this call's own limit. */
+    async waitOut({ retryAfterMs, repeats, limitMs }: ThrottledCall): Promise<boolean> {
+      const leastMs = Math.min(SHORTEST_WAIT_MS * 2 ** repeats, LONGEST_SHORTEST_WAIT_MS);
+      const waitMs = Math.max(retryAfterMs, leastMs);
+      const nowMs = monotonicMs();
+      const sinceMs = inVainSinceMs ?? nowMs;
+      if (waitMs > limitMs || nowMs + waitMs > sinceMs + patienceMs) return false;
+      if (inVainSinceMs === null) {
+        const seconds = Math.ceil(waitMs / 1000);
+        log.info("The application asks for fewer calls: they wait", { code: "APP_HTTP_429", seconds });
+      }
+      inVainSinceMs = sinceMs;
+      await sleep(waitMs, signal).catch(() => {});
+      return !signal.aborted;
+    },
+    /** A call that has waited was not throttled again. */
+    helped(): void {
+      inVainSinceMs = null;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** An application that takes so many calls a minute, and answers 429 to the rest. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import type { Scripted } from "../../standins/standin.ts";
+import { connectionOf, lackingNetworks, seedManyOwners, seedOwners } from "../support/outage.ts";
+import { sharedWeekly } from "../support/shared-weekly.ts";
+import type { WeeklyFixture } from "../support/weekly-fixture.ts";
+
+setDefaultTimeout(60_000);
+
+const shared = sharedWeekly();
+const MINUTE_MS = 60_000;
+
+/** A clock that only waiting moves; those who wait at the same time wait for the same minute. */
+function sharedTime() {
+  let nowMs = 0;
+  const waitsMs: number[] = [];
+  return {
+    waitsMs,
+    monotonicMs: () => nowMs,
+    async sleep(ms: number, signal?: AbortSignal) {
+      if (ms >= 1_000) waitsMs.push(ms);
+      const untilMs = nowMs + ms;
+      await setImmediate();
+      signal?.throwIfAborted();
+      nowMs = Math.max(nowMs, untilMs);
+    },
+  };
+}
+
+/** Takes so many calls in each minute of the clock; `says` makes the answer of a refusal. */
+function throttle(
+  { application }: WeeklyFixture,
+  time: { monotonicMs(): number },
+  says: (leftMs: number) => Scripted,
+) {
+  const seen = { throttled: 0 };
+  let [minute, taken] = [0, 0];
+  application.routes.analysis.script = () => {
+    const nowMs = time.monotonicMs();
+    if (Math.floor(nowMs / MINUTE_MS) !== minute) [minute, taken] = [Math.floor(nowMs / MINUTE_MS), 0];
+    taken += 1;
+    if (taken <= 60) return undefined;
+    seen.throttled += 1;
+    return says(MINUTE_MS - (nowMs % MINUTE_MS));
+  };
+  return seen;
+}
+
+const withRetryAfter = (leftMs: number): Scripted => ({
+  status: 429,
+  headers: { "retry-after": String(Math.ceil(leftMs / 1000)) },
+});
+
+describe("runWeekly() with an application that takes 60 calls a minute", () => {
+  test.each([1, 8])(
+    "%i at a time: it waits as it is asked to, and every report has every network",
+    async (n) => {
+      const weekly = shared();
+      await seedManyOwners(weekly, 100);
+      const time = sharedTime();
+      const seen = throttle(weekly, time, withRetryAfter);
+      const summary = await weekly.run({ patienceMinutes: 15, concurrency: n }, time);
+      expect(summary).toMatchObject({
+        status: "success",
+        reports: { completed: 100 },
+        social: { failed: 0 },
+      });
+      expect(await lackingNetworks(weekly)).toEqual({ completed: 100, lacking: [] });
+      expect(time.waitsMs.every((ms) => ms === MINUTE_MS)).toBe(true);
+      expect(time.monotonicMs()).toBe(3 * MINUTE_MS);
+      // Each minute costs each owner in flight one call, which is repeated.
+      expect(seen.throttled).toBe(time.waitsMs.length);
+      expect(seen.throttled).toBeLessThanOrEqual(3 * n);
+      expect(summary.social.calls).toBe(200 + seen.throttled);
+    },
+  );
+
+  test("that names no time: it waits longer each time, and every report has every network", async () => {
+    const weekly = shared();
+    await seedManyOwners(weekly, 50);
+    const time = sharedTime();
+    const seen = throttle(weekly, time, () => ({ status: 429 }));
+    const summary = await weekly.run({ patienceMinutes: 15, concurrency: 1 }, time);
+    expect(summary).toMatchObject({ status: "success", social: { failed: 0 } });
+    expect(time.waitsMs).toEqual([1, 2, 4, 8, 16, 30].map((seconds) => seconds * 1_000));
+    expect(seen.throttled).toBe(6);
+  });
+});
+
+describe("runWeekly() with connections that always get 429", () => {
+  const always = async (patienceMinutes: number, seconds: number) => {
+    const weekly = shared();
+    const owners = await seedOwners(weekly, 30);
+    const linkedin = new Set(owners.map(({ connections }) => connections[1]!.id));
+    weekly.application.routes.analysis.scriptByBody = (entry) =>
+      linkedin.has(connectionOf(entry))
+        ? { status: 429, headers: { "retry-after": String(seconds) } }
+        : undefined;
+    const time = sharedTime();
+    const summary = await weekly.run({ patienceMinutes, concurrency: 4 }, time);
+    expect(summary).toMatchObject({ error: null, reports: { completed: 30 }, social: { failed: 30 } });
+    expect((await lackingNetworks(weekly)).lacking).toEqual(Array(30).fill("APP_HTTP_429"));
+    return time;
+  };
+
+  test("it waits as long as its patience, once in the whole run", async () => {
+    expect((await always(15, 60)).monotonicMs()).toBe(15 * MINUTE_MS);
+  });
+
+  test.each([
+    [15, 1_000],
+    [0, 1],
+  ])("a patience of %i minutes is too short for %i seconds: it does not wait", async (patience, seconds) => {
+    expect((await always(patience, seconds)).waitsMs).toEqual([]);
+  });
+});
+
+test("a signal ends such a wait at once, and the report is left to the next run", async () => {
+  const weekly = shared();
+  await seedOwners(weekly, 1);
+  const interrupt = new AbortController();
+  weekly.application.routes.analysis.next({ status: 429, headers: { "retry-after": "60" } });
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    if (ms === MINUTE_MS) interrupt.abort();
+    signal?.throwIfAborted();
+  };
+  const time = { monotonicMs: () => 0, sleep };
+  const summary = await weekly.run({ patienceMinutes: 15 }, { ...time, interrupt: interrupt.signal });
+  expect(summary).toMatchObject({
+    exitCode: 1,
+    error: { code: "RUN_INTERRUPTED" },
+    reports: { completed: 0, failed: 1 },
+  });
+  expect(weekly.application.routes.analysis.calls).toHaveLength(1);
+});
+
+test("a wait that the lease has no time for is not begun: the owner is put back, and comes again", async () => {
+  const weekly = shared();
+  await seedOwners(weekly, 1);
+  // 1,200 s of the lease, less 120 for a call and what follows it.
+  const { analysis } = weekly.application.routes;
+  analysis.next({ status: 429, headers: { "retry-after": "1081" } });
+  const time = sharedTime();
+  const summary = await weekly.run({ patienceMinutes: 60 }, time);
+  expect(summary).toMatchObject({ status: "success", social: { calls: 4, failed: 0 } });
+  expect(time.waitsMs).not.toContain(1_081_000);
+});
