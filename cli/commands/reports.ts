@@ -142,9 +142,15 @@ export const reportsShow = defineCommand({
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
 async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {
-  const { loadLogDirectory } = await import("../../lib/reports/config.ts");
+  const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
   const { findLastRun } = await import("../../lib/reports/last-run.ts");
-  const { logDir } = await loadLogDirectory(env);
+  const logDir = await logDirectory(env);
+  if (logDir === null) {
+    log.warn("OPSCTL_LOG_DIR is no absolute path, so that what the last run left is not known", {
+      code: "CONFIG_INVALID",
+    });
+    return null;
+  }
   const found = findLastRun(logDir, week);
   if (found.status === "unreadable")
     log.warn("The last-run file cannot be read", { code: found.code, logDir });

@@ -22,6 +22,16 @@ export function hasEnded(mark: ProcessMark): boolean {
   return startTicksOf(process.pid) !== null && startTicksOf(mark.pid) !== mark.startTicks;
 }
 
+/** Whether two marks are of one process. */
+export function isSameProcess(one: ProcessMark, other: ProcessMark): boolean {
+  return one.host === other.host && one.pid === other.pid && one.startTicks === other.startTicks;
+}
+
+/** Whether a mark is of another process of this host that is seen to go on. */
+export function isOtherRunning(mark: ProcessMark, own: ProcessMark): boolean {
+  return !isSameProcess(mark, own) && mark.host === own.host && mark.startTicks !== null && !hasEnded(mark);
+}
+
 /** Field 22 of the kernel's line about a process; its name, which may hold blanks, ends with the last bracket. */
 function startTicksOf(pid: number): number | null {
   try {

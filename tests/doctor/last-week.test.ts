@@ -41,7 +41,7 @@ describe("lastRunVerdict()", () => {
       {},
       DURING,
       "fail",
-      /APP_HTTP_401; it can be repeated until 2026-11-24T03:00:00Z/,
+      /APP_HTTP_401; it can be repeated until 2026-11-24 00:00:00 \(São Paulo\)/,
     ],
     ["a failure, the day after", {}, AFTER, "fail", /that week is closed/],
     ["a failure of an older week", {}, NEXT_WEEK, "warn", /another week has closed since then/],
@@ -140,7 +140,7 @@ describe("lastWeekVerdict()", () => {
     const week = weekOf({ whatsapp: { failed: 2, unknown: 1 } });
     expect(lastWeekVerdict(week, "2026-11-16", at(DURING)).reason).toBe(
       "open in the week of 2026-11-16: WhatsApp: 2 failed, 1 unknown; " +
-        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+        "it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
     );
     const late = lastWeekVerdict(week, "2026-11-16", at(AFTER));
     expect(late.reason).toContain("that week is closed");
@@ -162,7 +162,7 @@ describe("opsctl doctor weekly", () => {
     host.put("secrets/DATABASE_URL", weekly.db.url);
     expect(await findingsOf(host, "last week")).toEqual([
       "fail open in the week of 2026-11-16: WhatsApp: 1 failed; " +
-        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+        "it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
     ]);
     await setClock(weekly.db.sql, "2026-11-24T12:00:00Z");
     expect((await findingsOf(host, "last week"))[0]).toContain("that week is closed");
@@ -175,7 +175,7 @@ describe("opsctl doctor weekly", () => {
     host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
     expect(await findingsOf(host, "last run")).toEqual([
       "fail the last run failed, week of 2026-11-16, APP_HTTP_401; " +
-        "it can be repeated until 2026-11-24T03:00:00Z, midnight in São Paulo",
+        "it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
     ]);
     host.setting("weekly", "OPSCTL_LOG_DIR", host.path("other-log"));
     mkdirSync(host.path("other-log", LAST_RUN_FILE), { recursive: true });

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { OpsError } from "../../platform/errors.ts";
+import { localTime } from "../../time/local-time.ts";
 import type { Delivery } from "../delivery.ts";
 import { isMessageId, reconcileDelivery } from "../reconcile.ts";
 import { type Doubt, readState } from "./doubt.ts";
@@ -58,7 +59,7 @@ function reasonOf({ channel, dispatchedAtMs }: Doubt, { sentAtMs, providerStatus
   const seconds = Math.round((sentAtMs - dispatchedAtMs) / 1000);
   const distance = seconds < 0 ? `${-seconds} s before` : `${seconds} s after`;
   const status = providerStatus === null ? "" : `, status ${providerStatus}`;
-  return `opsctl deliveries look-up: ${FOUND[channel]}, sent ${instantText(sentAtMs)}, ${distance} the dispatch${status}`;
+  return `opsctl deliveries look-up: ${FOUND[channel]}, sent ${localTime(instantText(sentAtMs))} (São Paulo), ${distance} the dispatch${status}`;
 }
 
 /** An instant in UTC, to the second. */

@@ -6,6 +6,7 @@ import type { WeekState } from "../../ledger/week-state.ts";
 import { type OpenCounts, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { formatInstant } from "../../time/instant.ts";
+import { localTime } from "../../time/local-time.ts";
 import { isReportDay, reportDayEnd } from "../../time/report-day.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { weekWindow } from "../../time/week-window.ts";
@@ -96,7 +97,8 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
 }
 
 function runningVerdict(run: LastRun): Verdict {
-  const begun = `the last run began at ${run.begunAt ?? "an unknown time"}`;
+  const at = run.begunAt === null ? "an unknown time" : `${localTime(run.begunAt)} (São Paulo)`;
+  const begun = `the last run began at ${at}`;
   if (!hasEnded(run.process)) return pass(`${begun} and goes on`);
   return fail(`${begun} and was killed: it has left no end`, "opsctl reports status, then opsctl weekly");
 }
@@ -117,7 +119,7 @@ function isSettled({ week, editorials, heartbeat }: LastRun): boolean {
 function untilOf(retryableUntil: string | null, now: Temporal.Instant): string {
   if (retryableUntil === null) return "it can be repeated on a Monday only, until midnight in São Paulo";
   const isOver = Temporal.Instant.compare(now, Temporal.Instant.from(retryableUntil)) >= 0;
-  return isOver ? CLOSED : `it can be repeated until ${retryableUntil}, midnight in São Paulo`;
+  return isOver ? CLOSED : `it can be repeated until ${localTime(retryableUntil)} (São Paulo)`;
 }
 
 /**
@@ -136,7 +138,7 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const isOpenYet = isReportDay(now);
   const until = isOpenYet
-    ? `it can be repeated until ${formatInstant(reportDayEnd(now))}, midnight in São Paulo`
+    ? `it can be repeated until ${localTime(formatInstant(reportDayEnd(now)))} (São Paulo)`
     : CLOSED;
   return fail(
     `open in the week of ${week}: ${parts.join("; ")}; ${until}`,

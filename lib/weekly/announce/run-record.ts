@@ -1,5 +1,5 @@
 import type { Announcement, LastRun } from "../../last-run/last-run.ts";
-import { ownProcessMark } from "../../last-run/process-mark.ts";
+import { ownProcessMark, type ProcessMark } from "../../last-run/process-mark.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { weekWindow } from "../../time/week-window.ts";
@@ -8,6 +8,7 @@ import type { WeeklySummary } from "../context/summary.ts";
 import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
 import { lastRunOf, runningOf } from "./last-run-of.ts";
+import { isOtherRun, leavesFileToOther } from "./other-run.ts";
 import { recordFile } from "./record-file.ts";
 import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts";
 
@@ -23,6 +24,8 @@ export type RecordDependencies = AnnounceDependencies & {
   webhook: AlertWebhook | null;
   log: Log;
   host: string;
+  /** This process, unless it is another one that is recorded. */
+  process?: ProcessMark;
   nowMs(): number;
 };
 
@@ -41,13 +44,15 @@ type Announced = WeeklySummary["announced"];
  *
  * Behaviour: nothing here changes how the run ends: what cannot be written or told is logged. The end is written before
  *            it is announced and again afterwards, so that a process that is killed meanwhile leaves its verdict and
- *            never forgets an alert that may have been taken.
+ *            never forgets an alert that may have been taken. While another run of this host goes on, the file is
+ *            that run's.
  */
 export function createRunRecord(dependencies: RecordDependencies): RunRecord {
   const { isWhole, logDir, webhook, log } = dependencies;
-  const process = ownProcessMark();
+  const process = dependencies.process ?? ownProcessMark();
   const file = recordFile(logDir, log);
   let begun: RunStart | null = null;
+  let hasOverlapped = false;
   let announced: Promise<Announced> | null = null;
 
   async function recordEnd(given: WeeklySummary): Promise<Announced> {
@@ -55,16 +60,27 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     const before = file.read();
     const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
     const write = (as: Announced, announcement: Announcement | null) => {
-      file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
+      const other = file.read();
+      if (other !== null && leavesFileToOther(summary, { file: other, own: process, hasOverlapped }))
+        keepAnnouncement(other, announcement);
+      else file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
       return as;
     };
     return await announceEnd(dependencies, summary, { held: heldIn(before), write });
+  }
+
+  /** The other run's record stays; what this one has announced is not forgotten. */
+  function keepAnnouncement(other: LastRun, announcement: Announcement | null): void {
+    if (JSON.stringify(other.announcement) !== JSON.stringify(announcement))
+      file.write({ ...other, announcement });
   }
 
   return {
     begin(start) {
       if (!isWhole) return;
       begun = start;
+      hasOverlapped = isOtherRun(file.read(), process);
+      if (hasOverlapped) return;
       file.write(runningOf(start, { process, announcement: heldIn(file.read()) }));
     },
     async end(summary) {

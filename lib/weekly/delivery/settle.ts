@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import { shownProviderId } from "../../text/provider-id.ts";
 import { isOwnerErased } from "../context/erasure.ts";
 import type { Stop } from "../context/run-stop.ts";
 import type { Failure } from "../context/summary.ts";
@@ -38,7 +39,7 @@ export async function settle(
   const errorCode = outcome.status === "sent" ? null : outcome.code;
   const ids = {
     deliveryId: id,
-    ...(providerMessageId === null ? {} : { providerMessageId }),
+    ...(providerMessageId === null ? {} : { providerMessageId: shownProviderId(providerMessageId) }),
     cause: outcome.status === "failed" ? outcome.cause : undefined,
   };
   const result = { status: outcome.status, providerMessageId, errorCode };

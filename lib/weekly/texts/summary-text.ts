@@ -1,10 +1,13 @@
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
+import { wrapText } from "../../text/wrap.ts";
 import { localTime } from "../../time/local-time.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
 import { hintFor } from "./failure-hints.ts";
 
 const FAILURE_CODES_SHOWN = 12;
 const IDS_SHOWN = 3;
+/** Hints are wrapped to the width of a terminal; a line with ids can be copied whole. */
+const WIDTH = 80;
 
 const VERDICTS: Record<WeeklySummary["status"], string> = {
   success: "The weekly run succeeded",
@@ -19,7 +22,7 @@ export function renderSummary(summary: WeeklySummary): string {
   const { window, durationMs, error, status } = summary;
   const week = window === null ? "" : `, week of ${window.week}`;
   const lines = [`${VERDICTS[status]}${week} (${(durationMs / 1000).toFixed(1)} s)`];
-  if (error) lines.push("", `${error.code}: ${error.message}`, ...(error.hint ? [`  -> ${error.hint}`] : []));
+  if (error) lines.push("", `${error.code}: ${error.message}`, ...hintLines(error.hint));
   const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
   if (hasBegun) lines.push("", ...counterLines(summary));
   if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
@@ -28,6 +31,10 @@ export function renderSummary(summary: WeeklySummary): string {
   const inDoubt = whatsapp.unknown + email.unknown;
   if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
   return `${lines.join("\n")}\n`;
+}
+
+function hintLines(hint: string | undefined): string[] {
+  return hint === undefined ? [] : wrapText(`  -> ${hint}`, WIDTH, "     ");
 }
 
 function counterLines(summary: WeeklySummary): string[] {
@@ -118,7 +125,7 @@ function failureLines(summary: WeeklySummary): string[] {
   for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
     lines.push(`  ${name}${group.length > 1 ? ` (${group.length})` : ""}`);
     const hint = hintFor(group[0]!);
-    if (hint) lines.push(`    -> ${hint}`);
+    if (hint) lines.push(...wrapText(`    -> ${hint}`, WIDTH, "       "));
     for (const failure of group.slice(0, IDS_SHOWN)) {
       const ids = idsOf(failure);
       if (ids) lines.push(`       ${ids}`);

@@ -40,9 +40,9 @@ describe("look-up --settle", () => {
         messageId: messageIds[at],
         reason: [
           "opsctl deliveries look-up: the gateway keeps one message with this text to this recipient, " +
-            "sent 2026-11-23T11:00:03Z, 3 s after the dispatch, status SERVER_ACK",
+            "sent 2026-11-23 08:00:03 (São Paulo), 3 s after the dispatch, status SERVER_ACK",
           "opsctl deliveries look-up: the e-mail provider keeps one e-mail with this delivery's tag, " +
-            "sent 2026-11-23T11:00:03Z, 3 s after the dispatch, status sent",
+            "sent 2026-11-23 08:00:03 (São Paulo), 3 s after the dispatch, status sent",
         ][at],
         actor: "ana",
       });

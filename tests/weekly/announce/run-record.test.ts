@@ -17,6 +17,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { type LastRun, parseLastRun } from "../../../lib/last-run/last-run.ts";
+import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
@@ -383,3 +384,79 @@ describe("a file that cannot be", () => {
     },
   );
 });
+
+describe("two runs of one host at the same time", () => {
+  /** Another process that goes on: the one that started this one. */
+  const other: LastRun["process"] = {
+    ...ownProcessMark(),
+    pid: process.ppid,
+    startTicks: ticksOf(process.ppid),
+  };
+  const theirs = summaryOf({ runId: "theirs", whatsapp: { ...summaryOf().whatsapp, sent: 10 } });
+  const heldElsewhere = failedWith([{ step: "report", code: "report_busy" }], {
+    runId: "ours",
+    reports: { ...summaryOf().reports, completed: 0, busy: 10 },
+    week: weekOf({ reports: { completed: 0, running: 10 }, whatsapp: { sent: 0 }, email: { sent: 0 } }),
+  });
+  const idle = summaryOf({ runId: "ours", reports: { ...summaryOf().reports, completed: 0, reused: 10 } });
+
+  test("the file is that of the run that began first, as long as it goes on", async () => {
+    open({ process: other }).begin({ ...START, runId: "theirs" });
+    const before = readFileSync(path(), "utf8");
+    const ours = open();
+    ours.begin({ ...START, runId: "ours" });
+    expect(readFileSync(path(), "utf8")).toBe(before);
+    expect(await ours.end(heldElsewhere)).toMatchObject({ announced: "none" });
+    expect(readFileSync(path(), "utf8")).toBe(before);
+  });
+
+  test.each([
+    ["met only what the other worked on", heldElsewhere],
+    ["did nothing and says the same", idle],
+  ])("a run that %s does not replace the end of the one that did the work", async (_how, summary) => {
+    const first = open({ process: other });
+    first.begin({ ...START, runId: "theirs" });
+    const ours = open();
+    ours.begin({ ...START, runId: "ours" });
+    await first.end(theirs);
+    await ours.end(summary);
+    expect(read()).toMatchObject({ runId: "theirs", status: "success", whatsapp: { sent: 10 } });
+  });
+
+  test("a run that failed by itself, or mended what the other left, is the last one", async () => {
+    for (const summary of [failedWith(GATEWAY.failures, { runId: "ours" }), idle]) {
+      const first = open({ process: other });
+      first.begin({ ...START, runId: "theirs" });
+      const ours = open();
+      ours.begin({ ...START, runId: "ours" });
+      await first.end(summary === idle ? GATEWAY : theirs);
+      await ours.end(summary);
+      expect(read()).toMatchObject({ runId: "ours", status: summary.status });
+    }
+  });
+
+  test("a run that is over replaces that of a process that was killed", async () => {
+    open({ process: { ...other, startTicks: 1 } }).begin({ ...START, runId: "theirs" });
+    await runTo(idle);
+    expect(read()).toMatchObject({ runId: "ours", status: "success" });
+  });
+
+  test("what it announces meanwhile is kept in the other's record, for its success to resolve", async () => {
+    const first = open({ process: other });
+    first.begin({ ...START, runId: "theirs" });
+    const ours = open();
+    ours.begin({ ...START, runId: "ours" });
+    expect(await ours.end(failedWith(GATEWAY.failures, { runId: "ours" }))).toMatchObject({
+      announced: "firing",
+    });
+    expect(read()).toMatchObject({ runId: "theirs", status: "running", announcement: { week: WEEK } });
+    expect(await first.end(theirs)).toMatchObject({ announced: "resolved" });
+    expect(read()).toMatchObject({ runId: "theirs", announcement: null });
+  });
+});
+
+/** When the kernel started a process: field 22 of its line. */
+function ticksOf(pid: number): number {
+  const line = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[19]);
+}
