@@ -10,6 +10,10 @@ import type {
 } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import type { Payload } from "../payload.ts";
+import type { Doubts } from "./doubts.ts";
+
+/** How many doubts in a row stop a channel: each has to be looked up by a person. */
+export const DOUBTS_BEFORE_STOP = 10;
 
 /** One way of reaching an owner: who sends, how it is claimed, how it is addressed. */
 export type DeliveryChannel = {
@@ -20,8 +24,8 @@ export type DeliveryChannel = {
   senderMissingCode: "sender_tenant_missing" | "email_sender_tenant_missing";
   /** Stopped when the provider refuses the whole channel, or does not answer: no further sends in this run. */
   stop: ChannelStop;
-  /** How many deliveries in a row ended in doubt. */
-  doubtsInARow: number;
+  /** The deliveries that ended in doubt, in a row; no more begin than there is room for. */
+  doubts: Doubts;
   /** How many in a row ended in doubt, without an answer, or throttled after all repeats. */
   fruitlessInARow: number;
   /** Longest time that one send can take. */

@@ -70,7 +70,7 @@ async function deliverInTurn(
 ): Promise<BusyDelivery | null> {
   const { count, before } = counting;
   if (before.claimed !== null) return await deliverClaimed(dependencies, channel, report, counting);
-  const release = await channel.pace.turn(channel.stop.signal).catch(() => null);
+  const release = await turnOf(channel).catch(() => null);
   try {
     const stopped = dependencies.stop.reason();
     const channelStopped = channel.stop.reason();
@@ -80,6 +80,21 @@ async function deliverInTurn(
     return null;
   } finally {
     release?.();
+  }
+}
+
+/** Room for one more doubt, then the turn in the pace; both are given back together. */
+async function turnOf({ doubts, pace, stop }: DeliveryChannel): Promise<() => void> {
+  const leave = await doubts.enter(stop.signal);
+  try {
+    const release = await pace.turn(stop.signal);
+    return () => {
+      release();
+      leave();
+    };
+  } catch (error) {
+    leave();
+    throw error;
   }
 }
 

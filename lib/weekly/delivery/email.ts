@@ -6,7 +6,8 @@ import { maskEmail } from "../../text/mask.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
-import type { DeliveryChannel } from "./channel.ts";
+import { type DeliveryChannel, DOUBTS_BEFORE_STOP } from "./channel.ts";
+import { createDoubts } from "./doubts.ts";
 
 /** The settings of the e-mail channel. */
 export type EmailSettings = {
@@ -40,7 +41,7 @@ export function emailDeliveryChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "email_sender_tenant_missing",
     stop: createChannelStop(),
-    doubtsInARow: 0,
+    doubts: createDoubts(DOUBTS_BEFORE_STOP),
     fruitlessInARow: 0,
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,

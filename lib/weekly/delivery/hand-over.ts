@@ -40,6 +40,19 @@ export function settlerOf(
   };
 }
 
+function tryTurnOf({ doubts, pace }: DeliveryChannel): (() => void) | null {
+  const leave = doubts.tryEnter();
+  const release = leave === null ? null : pace.tryTurn();
+  if (leave === null || release === null) {
+    leave?.();
+    return null;
+  }
+  return () => {
+    release();
+    leave();
+  };
+}
+
 async function settleTogether(
   dependencies: AttemptDependencies,
   handOver: HandOver,
@@ -50,7 +63,7 @@ async function settleTogether(
   if (!next?.settleAndClaim || next.leftOut || next.senderTenantId === null) return null;
   if (payload === null || known[next.name] !== undefined) return null;
   if (dependencies.stop.reason() !== null || next.stop.reason() !== null) return null;
-  const release = next.pace.tryTurn();
+  const release = tryTurnOf(next);
   if (release === null) return null;
   handOver.askedAtMs = dependencies.monotonicMs();
   try {

@@ -3,9 +3,6 @@ import type { ChannelStopReason } from "../context/channel-stop.ts";
 import type { Tally } from "../context/summary.ts";
 import type { DeliveryChannel, DeliveryOutcome } from "./channel.ts";
 
-/** Each delivery in doubt has to be looked up by a person. */
-const DOUBTS_BEFORE_STOP = 10;
-
 /**
  * Each silence costs the whole time limit, and each throttled delivery costs all its repeats, for which the owner's
  * other channel waits: there must not be thousands of them. They leave no doubt to look up, and the next run tries again.
@@ -41,14 +38,13 @@ function fruitlessFor(channel: DeliveryChannel, outcome: DeliveryOutcome): Chann
   const isThrottled = status === "failed" && outcome.throttled === true;
   const isSilent = status === "failed" && outcome.timedOut === true;
   const isClear = status === "sent" || (status === "failed" && !outcome.beforeSend);
-  if (status === "unknown") channel.doubtsInARow += 1;
+  if (status === "unknown") channel.doubts.add();
   if (status === "unknown" || isThrottled || isSilent) channel.fruitlessInARow += 1;
   else if (isClear) {
-    channel.doubtsInARow = 0;
+    channel.doubts.clear();
     channel.fruitlessInARow = 0;
   }
-  if (channel.doubtsInARow < DOUBTS_BEFORE_STOP && channel.fruitlessInARow < FRUITLESS_BEFORE_STOP)
-    return null;
+  if (!channel.doubts.isSpent() && channel.fruitlessInARow < FRUITLESS_BEFORE_STOP) return null;
   return { code: isThrottled ? outcome.code : `${channel.name}_not_answering` };
 }
 

@@ -10,7 +10,8 @@ import { normalizePhone } from "../../text/phone.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderWhatsappText } from "../texts/whatsapp-text.ts";
-import type { DeliveryChannel } from "./channel.ts";
+import { type DeliveryChannel, DOUBTS_BEFORE_STOP } from "./channel.ts";
+import { createDoubts } from "./doubts.ts";
 
 /** The settings of the WhatsApp channel. */
 export type WhatsappSettings = {
@@ -39,7 +40,7 @@ export function whatsappChannel(
     senderTenantId: settings.senderTenantId,
     senderMissingCode: "sender_tenant_missing",
     stop: createChannelStop(),
-    doubtsInARow: 0,
+    doubts: createDoubts(DOUBTS_BEFORE_STOP),
     fruitlessInARow: 0,
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
