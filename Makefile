@@ -98,7 +98,7 @@ style: setup
 bench: build ## Measure speed and memory against baselines of the same run (ONLY=startup,speed: parts)
 	$(BUN) tests/bench/bench.ts $(ONLY)
 
-chaos: build ## At length: kill -9 at every step, outages, failovers
+chaos: build ## Some ten minutes: kill -9 at every step, outages, failovers (CHAOS_ROUNDS=20: more of it)
 	$(BUN) test --timeout 900000 ./tests/chaos/long.ts
 
 peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
