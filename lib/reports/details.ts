@@ -88,8 +88,10 @@ export function withoutData(sql: postgres.ISql): Fragment {
     case when r.payload is not null then
       (select coalesce(json_agg(json_build_object('channel', c.name, 'reason', c.entry ->> 'reason')
                                 order by c.rank), '[]')
-       from (select n.name, n.rank, r.payload -> 'channels' -> n.name as entry
-             from unnest('{email,instagram,linkedin,blog,tiktok}'::text[]) with ordinality as n(name, rank)) as c
+       -- Offset: or the payload is unpacked for each use of an entry, which takes most of the time of a long list.
+       from (select n.name, n.rank, p.channels -> n.name as entry
+             from (select r.payload -> 'channels' as channels offset 0) as p,
+               unnest('{email,instagram,linkedin,blog,tiktok}'::text[]) with ordinality as n(name, rank)) as c
        where c.entry ->> 'status' = 'unavailable' and c.entry ->> 'reason' <> 'not_integrated') end`;
 }
 
