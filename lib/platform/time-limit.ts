@@ -7,10 +7,10 @@ export type LimitCause = "timeout" | "aborted";
 /**
  * A limit while its work runs.
  *
- * Shape: `signal` is aborted when the limit ends, and when the work has ended, to close what it left open; `cause` is
- *        null unless the limit has ended.
+ * Shape: `signal` is aborted when the limit ends, and when the work has ended, to close what it left open, unless that
+ *        has called `leaveNothing`; `cause` is null unless the limit has ended.
  */
-export type RunningLimit = { signal: AbortSignal; cause(): LimitCause | null };
+export type RunningLimit = { signal: AbortSignal; cause(): LimitCause | null; leaveNothing(): void };
 
 /**
  * Runs work that ends itself when its signal is aborted, and waits for its end.
@@ -23,15 +23,22 @@ export type RunningLimit = { signal: AbortSignal; cause(): LimitCause | null };
 export async function withTimeLimit<T>(limit: Limit, work: (limit: RunningLimit) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   let cause: LimitCause | null = null;
+  let isWhole = false;
   const clear = startLimit(limit, (why) => {
     cause ??= why;
     controller.abort();
   });
   try {
-    return await work({ signal: controller.signal, cause: () => cause });
+    return await work({
+      signal: controller.signal,
+      cause: () => cause,
+      leaveNothing: () => {
+        isWhole = true;
+      },
+    });
   } finally {
     clear();
-    controller.abort();
+    if (!isWhole) controller.abort();
   }
 }
 
@@ -49,8 +56,35 @@ export async function unlessLate<T, L>(
   work: (signal: AbortSignal) => Promise<T>,
   late: (cause: LimitCause) => L,
 ): Promise<T | L> {
-  if (limit.signal?.aborted) return late("aborted");
   const controller = new AbortController();
+  return await firstOf(
+    limit,
+    () => work(controller.signal),
+    (cause) => {
+      try {
+        return late(cause);
+      } finally {
+        controller.abort();
+      }
+    },
+  );
+}
+
+/** `unlessLate` for work that cannot be ended, which gets no signal: one less to make for each statement. */
+export async function waitAtMost<T, L>(
+  limit: Limit,
+  work: () => Promise<T>,
+  late: (cause: LimitCause) => L,
+): Promise<T | L> {
+  return await firstOf(limit, work, late);
+}
+
+async function firstOf<T, L>(
+  limit: Limit,
+  work: () => Promise<T>,
+  late: (cause: LimitCause) => L,
+): Promise<T | L> {
+  if (limit.signal?.aborted) return late("aborted");
   let clear = () => {};
   try {
     return await new Promise<T | L>((resolve, reject) => {
@@ -60,9 +94,8 @@ export async function unlessLate<T, L>(
         } catch (error) {
           reject(error);
         }
-        controller.abort();
       });
-      work(controller.signal).then(resolve, reject);
+      work().then(resolve, reject);
     });
   } finally {
     clear();

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { unlessLate, withTimeLimit } from "../../lib/platform/time-limit.ts";
+import { unlessLate, waitAtMost, withTimeLimit } from "../../lib/platform/time-limit.ts";
 
 /** Long enough never to pass while a test runs, and no other timer has it. */
 const FOREVER_MS = 3_599_777;
@@ -93,6 +93,14 @@ describe("withTimeLimit()", () => {
     expect([signal.aborted, cause()]).toEqual([true, null]);
   });
 
+  test("does not abort the signal of work that left nothing open", async () => {
+    const { signal } = await withTimeLimit({ limitMs: FOREVER_MS }, async (limit) => {
+      limit.leaveNothing();
+      return limit;
+    });
+    expect(signal.aborted).toBe(false);
+  });
+
   test.each([
     ["returns", async () => 1],
     ["throws", () => Promise.reject(new Error("no"))],
@@ -166,5 +174,31 @@ describe("unlessLate()", () => {
     const caller = new AbortController();
     const use = () => unlessLate<unknown, unknown>({ limitMs, signal: caller.signal }, work, () => null);
     expect(await leftBehind(caller, limitMs, use)).toEqual([0, 0]);
+  });
+});
+
+describe("waitAtMost()", () => {
+  const never = () => new Promise<never>(() => {});
+
+  test("returns what the work returns in time, else what `late` returns", async () => {
+    expect(
+      await waitAtMost(
+        { limitMs: FOREVER_MS },
+        async () => 42,
+        () => "late",
+      ),
+    ).toBe(42);
+    expect(await waitAtMost({ limitMs: 1 }, never, (cause) => cause)).toBe("timeout");
+  });
+
+  test("ends with the caller's signal, and leaves neither timer nor listener", async () => {
+    const caller = new AbortController();
+    const waiting = waitAtMost({ limitMs: FOREVER_MS, signal: caller.signal }, never, (cause) => cause);
+    caller.abort();
+    expect(await waiting).toBe("aborted");
+    const other = new AbortController();
+    const use = () =>
+      waitAtMost<unknown, unknown>({ limitMs: SHORT_MS, signal: other.signal }, never, () => null);
+    expect(await leftBehind(other, SHORT_MS, use)).toEqual([0, 0]);
   });
 });

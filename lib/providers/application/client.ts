@@ -62,9 +62,10 @@ export function applicationClient(options: {
   onCall?: (record: CallRecord) => void;
 }): ApplicationClient {
   const { baseUrl, triggerSecret, editorialSecret, timeoutsMs, onCall } = options;
+  const analysisUrl = peerUrl(baseUrl, ["api", "v1", "social", "analytics", "weekly"]);
+  const editorialUrl = peerUrl(baseUrl, ["api", "v1", "cron", "social-editorials"]);
 
-  function post({ path, secret, body, timeoutMs, signal }: RouteCall) {
-    const url = peerUrl(baseUrl, path.split("/"));
+  function post({ url, secret, body, timeoutMs, signal }: RouteCall) {
     const headers = { authorization: `Bearer ${secret.open()}` };
     return callPeer({ peer: "application", method: "POST", url, headers, body, timeoutMs, signal, onCall });
   }
@@ -74,8 +75,7 @@ export function applicationClient(options: {
       const { tenantId, userId, connectionId, windowStart, windowEnd } = input;
       const body = { tenantId, userId, connectionId, windowStart, windowEnd };
       const timeoutMs = timeoutsMs?.analysis ?? ANALYSIS_TIMEOUT_MS;
-      const path = "api/v1/social/analytics/weekly";
-      const result = await post({ path, secret: triggerSecret, body, timeoutMs, signal });
+      const result = await post({ url: analysisUrl, secret: triggerSecret, body, timeoutMs, signal });
       return analysisOutcome(result);
     },
     async drainEditorials({ cursor, maxLlmCalls }, signal) {
@@ -83,15 +83,14 @@ export function applicationClient(options: {
         return { status: "failed", code: "SOCIAL_EDITORIALS_CRON_SECRET_MISSING" };
       const body = { cursor: cursor ?? null, batchSize: EDITORIAL_BATCH_SIZE, maxLlmCalls };
       const timeoutMs = timeoutsMs?.editorial ?? EDITORIAL_TIMEOUT_MS;
-      const path = "api/v1/cron/social-editorials";
-      const result = await post({ path, secret: editorialSecret, body, timeoutMs, signal });
+      const result = await post({ url: editorialUrl, secret: editorialSecret, body, timeoutMs, signal });
       return editorialOutcome(result);
     },
   };
 }
 
 type RouteCall = {
-  path: string;
+  url: URL | null;
   secret: Secret;
   body: unknown;
   timeoutMs: number;

@@ -47,6 +47,7 @@ export function resendClient(options: {
   onCall?: (record: CallRecord) => void;
 }): ResendClient {
   const { baseUrl, apiKey, pace, timeoutMs = RESEND_SEND_TIMEOUT_MS, onCall } = options;
+  const url = peerUrl(baseUrl, ["emails"]);
   const observe = pace === undefined ? () => {} : rateObserver(pace);
 
   return {
@@ -56,7 +57,7 @@ export function resendClient(options: {
       const result = await callPeer({
         peer: "email",
         method: "POST",
-        url: peerUrl(baseUrl, ["emails"]),
+        url,
         headers: {
           authorization: `Bearer ${apiKey.open()}`,
           "idempotency-key": `weekly-performance-email/${email.deliveryId}`,

@@ -1,4 +1,4 @@
-import { unlessLate } from "../../platform/time-limit.ts";
+import { waitAtMost } from "../../platform/time-limit.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -14,7 +14,7 @@ export type AnswerLimit = { limitMs: number; signal: AbortSignal; onSilence?: ((
  * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
  */
 export async function within<T>(ask: () => Promise<T>, limit: AnswerLimit): Promise<T> {
-  return await unlessLate(limit, ask, (cause) => {
+  return await waitAtMost(limit, ask, (cause) => {
     if (cause === "timeout") limit.onSilence?.();
     throw noAnswer();
   });
