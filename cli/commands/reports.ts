@@ -106,7 +106,8 @@ export const reportsList = defineCommand({
       const { terminalWidth } = await import("../framework/terminal-width.ts");
       const { state, channel, after } = args;
       const list = await listOwners(sql, args.week, { state, channel, after }, Number(args.limit));
-      const text = renderOwnerList(list, await terminalWidth(context.env));
+      // The table of a long list takes longer than its JSON.
+      const text = args.json ? "" : renderOwnerList(list, await terminalWidth(context.env));
       return outcomeOf({ command: "reports list", fields: list, text });
     }),
 });
