@@ -132,4 +132,4 @@ test("the oldest queued row of a fingerprint, and no other, is its head after an
     }),
   );
   await assertInDatabase(property, { numRuns: 40 });
-}, 30_000);
+});
