@@ -44,7 +44,7 @@ describe("html``", () => {
   test("takes no promise and no list of texts, and is no text itself", () => {
     // @ts-expect-error a promise would make the result one
     html`${Promise.resolve("x")}`;
-    // @ts-expect-error texts are joined by who has them
+    // @ts-expect-error a list of texts is joined by the caller
     html`${["<i>"]}`;
     // @ts-expect-error markup is no string: put together with one it would be escaped again
     const text: string = html`<b>`;

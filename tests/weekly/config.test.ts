@@ -143,7 +143,7 @@ describe("loadWeeklyConfig()", () => {
     const error = await failureOf(loadWeeklyConfig(complete({ SOCIAL_EDITORIALS_ENABLED: "1" }), ALL));
     expect(error.code).toBe("SOCIAL_EDITORIALS_CRON_SECRET_REUSED");
     expect(`${error.message} ${error.hint}`).not.toContain("canary");
-    // Not enabled, it is not even read.
+    // With editorials off, the file is not read.
     expect((await loadWeeklyConfig(complete(), ALL)).editorials).toBeNull();
   });
 

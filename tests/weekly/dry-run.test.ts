@@ -14,7 +14,7 @@ import { setupPeersOf, type WeeklyFixture, weeklyFixture } from "./support/weekl
 
 const DRY = { dryRun: true };
 
-/** What each peer is asked, in the order of the alphabet. */
+/** What each peer is asked, in alphabetical order. */
 const QUESTIONS = ["GET /", "GET /domains", "GET /instance/connectionState/ops"];
 
 /** What the peers saw: method and path of every request, in order. */
@@ -25,7 +25,7 @@ function requests({ application, gateway, email }: WeeklyFixture): string[] {
     .map(({ method, path }) => `${method} ${path}`);
 }
 
-describe("a dry run of a world that is ready", () => {
+describe("a dry run when everything is ready", () => {
   test("says so, writes nothing anywhere and asks each peer one question", async () => {
     await using weekly = await weeklyFixture();
     const { db } = weekly;
@@ -119,7 +119,7 @@ describe("a dry run of 1,200 owners", () => {
       failuresTruncated: true,
     });
     expect(summary.failures).toHaveLength(100);
-    // What concerns everybody is not lost behind what concerns one.
+    // A problem of all owners is not hidden behind a problem of one.
     expect(codes(summary)).toEqual(["SOCIAL_EDITORIALS_CRON_SECRET_MISSING", "recipient_phone_missing"]);
 
     await sql`update users set phone = '11 98765-4321', email = 'owner@client.example'`;
@@ -231,7 +231,7 @@ const BROKEN: Record<string, Broken> = {
   "a sender without a status": unverified('{"email": {"address": "reports@mail.example"}}'),
 };
 
-/** Everything that a scenario may have spoilt, as it was. */
+/** Puts back everything that a scenario may have changed. */
 async function mend({ db, gateway, application, senders }: WeeklyFixture, owner: SeededOwner): Promise<void> {
   const { sql } = db;
   await sql`update users set phone = ${owner.phone}, email = ${owner.email} where id = ${owner.userId}`;
@@ -247,7 +247,7 @@ async function mend({ db, gateway, application, senders }: WeeklyFixture, owner:
   application.routes.home.script = null;
 }
 
-// The channel in question never gets its message through, so one world serves all of its scenarios.
+// No message of the channel is ever sent, so its scenarios can share one fixture.
 describe.each(["whatsapp", "email"] as const)(
   "a dry run names what a real run would run into: %s",
   (channel) => {
@@ -305,7 +305,7 @@ type Peer = "application" | "gateway" | "email";
 /** What is wrong with a peer, and the failures that a dry run names for it. */
 type PeerFault = {
   away?: Peer;
-  /** Waited for briefly only; a short limit for the others could take a busy machine for a fault. */
+  /** Gets a short time limit; with one for all peers, a busy machine would look like a fault. */
   hangs?: Peer;
   spoil?(weekly: WeeklyFixture): unknown;
   options?: Parameters<WeeklyFixture["run"]>[0];

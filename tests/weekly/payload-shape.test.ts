@@ -179,7 +179,7 @@ describe("a stored payload", () => {
   });
 });
 
-/** The payload once more, from nothing but the evidence text and what the provenance says of rows and calls. */
+/** Builds the payload again, from the evidence text and from what the provenance says of rows and calls. */
 function rebuilt(evidence: Evidence, fingerprint: string, stored: Payload): Payload {
   const { sources, worker } = stored.provenance;
   const own = sources.filter(({ connectionId }) => connectionId !== undefined);

@@ -1,4 +1,4 @@
-/** Whatever the application answers, in whatever order: owners are never stuck, and no other owner is asked beside a probe. */
+/** For any answers of the application, in any order: no owner is stuck, and nobody else is asked beside a probe. */
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
@@ -109,7 +109,7 @@ test("every owner is decided about once, or the run says why it broke off; a pro
       if (stop.reason() === null) expect(names).toHaveLength(run.owners.length);
       else expect(["APP_NOT_ANSWERING", "APP_HTTP_401"]).toContain(stop.reason()!.code);
       if (run.patienceMinutes === 0) expect(waitedMs).toBe(0);
-      // However the application behaves, it is not flooded: one wait more needs a good answer in between.
+      // The application is never flooded: between two waits there is a good answer.
       expect(made).toBeLessThan(3_000);
     }),
     { numRuns: 150 },

@@ -98,7 +98,7 @@ describe("afterCall()", () => {
           expect(mayHealSoon(breaker)).toBe(
             since.length > 0 && since.every((bad) => bad.verdict === "may_heal"),
           );
-          // However long an outage lasts, what is kept of it stays small.
+          // What is kept of an outage stays small, also of a long one.
           expect(breaker.owners.length).toBeLessThanOrEqual(BAD_OWNERS);
           expect(breaker.codes.length).toBeLessThanOrEqual(2);
         }

@@ -26,7 +26,7 @@ describe("runWeekly() with nine owners", () => {
     });
     expect(await lackingNetworks(weekly)).toEqual({ completed: 9, lacking: [] });
     expect(away.time.waitsMs).toEqual([30_000, 30_000]);
-    // All of them once, and one probe that came to nothing.
+    // Each owner is asked once, and one probe fails.
     expect(away.callsInVain).toBe(18 + 2);
   });
 
@@ -93,7 +93,7 @@ describe("runWeekly() with nine owners", () => {
     const weekly = shared();
     await seedOwners(weekly, 9);
     const { analysis } = weekly.application.routes;
-    // All of them once, then the first call of the first probe.
+    // Each owner is asked once; then comes the first call of the first probe.
     analysis.script = () => (analysis.calls.length <= 19 ? AWAY : undefined);
     const time = virtualTime();
     const summary = await weekly.run({ ...PATIENT, concurrency: 1 }, time);

@@ -1,4 +1,4 @@
-/** A second chance is one only while the application works, and connections that fail are no outage. */
+/** A second call is made only while the application works, and single connections that fail are no outage. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { AWAY, connectionOf, lackingNetworks, seedManyOwners, seedOwners } from "../support/outage.ts";
@@ -99,7 +99,7 @@ describe("runWeekly() with connections that always fail, when all other owners a
       expect(summary).toMatchObject({
         error: null,
         reports: { completed: 3, reused: 2, failed: 0 },
-        // One of those who are done is asked, once.
+        // One of the owners whose report is made is asked, once.
         social: { calls: 6 + 1, failed: 6 },
       });
       expect(weekly.gateway.accepted).toHaveLength(5);

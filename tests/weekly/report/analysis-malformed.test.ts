@@ -189,7 +189,7 @@ describe("an analysis that is odd and still one", () => {
     }
     expect(weekly.gateway.accepted.every(({ text }) => text.length <= 900)).toBe(true);
     expect(weekly.email.accepted).toHaveLength(all);
-    // What a mailbox still shows whole.
+    // Small enough for a mail client to show it whole.
     const sizes = weekly.email.accepted.map(({ html, text }) => html!.length + text!.length);
     expect(Math.max(...sizes)).toBeLessThan(200_000);
   });

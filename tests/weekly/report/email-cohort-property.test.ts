@@ -32,7 +32,7 @@ function instant(micros: bigint): string {
   return `${seconds}.${String(micros % 1_000_000n).padStart(6, "0")}Z`;
 }
 
-// Near the ends and far from them, so that the bounds are met again and again.
+// Instants near the ends of the week and far from them, so that the bounds are met often.
 const micros = fc.oneof(
   fc.bigInt({ min: -3n, max: 3n }).map((offset) => START + offset),
   fc.bigInt({ min: -3n, max: 3n }).map((offset) => END + offset),
@@ -158,7 +158,7 @@ test("a rate half-way between two fourth decimals goes up", () => {
     bounceRate: 0.0001,
     openRate: 0,
   });
-  // As a product of the rounded quotient this one would fall just short of half.
+  // Computed from the rounded quotient, this one would be just below half.
   const few = { sends: 800, events: 800, bounced: 57, ...none, ...reaching(743) };
   expect(emailChannel(few, WEEK).metrics).toMatchObject({ deliveryRate: 0.9288, bounceRate: 0.0713 });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const owners = [large, ...others].map(({ tenantId, userId }) => ({ tenantId, userId }));
   const numbered = JSON.stringify(owners.map((owner, n) => ({ ...owner, n })));
   await sql.begin(async (tx) => {
-    // Without a look at the keys of 300,000 rows that are known to be right.
+    // Without checks of foreign keys: these 300,000 rows are known to be right.
     await tx`set local session_replication_role = replica`;
     await tx`
       insert into resend_email_sends (tenant_id, user_id, provider_email_id, sent_at)
@@ -47,7 +47,7 @@ afterAll(() => weekly.close());
 
 type Scans = { table: string; seq: number; index: number; fetched: number };
 
-/** What reading both owners' weeks scanned, as the server itself counts it, in a session of its own. */
+/** The rows that are scanned to read the weeks of both owners, as the server counts them, in a session of its own. */
 async function scansOf(planning: string): Promise<{ counts: EmailCounts[]; scans: Scans[] }> {
   const { sql, name } = weekly.db;
   const statistics = async () =>
@@ -92,7 +92,7 @@ describe.each(["never analyzed", "analyzed"])("100,000 sends and 200,000 events,
       { table: "resend_email_sends", seq: 0 },
     ]);
     const [events, sends] = scans as [Scans, Scans];
-    // One look a send, and only the sends of the week: the work grows with the cohort, not with the mirror.
+    // One index search per send of the week: the work grows with the cohort, not with the mirror.
     expect(events.index).toBeLessThanOrEqual(50_001);
     expect(events.fetched).toBeLessThanOrEqual(100_002);
     expect(sends.fetched).toBeLessThanOrEqual(50_001);

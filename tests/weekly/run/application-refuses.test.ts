@@ -131,7 +131,7 @@ describe.each([401, 409])("runWeekly() when the application answers %p", (status
       reports: { failed: 1 },
       social: { calls: 1 },
     });
-    // Who has no connection needs no application.
+    // An owner without connections needs no application.
     expect((await reportsByOwner(weekly)).get(idle.userId)).toMatchObject({ status: "completed" });
   });
 

@@ -20,7 +20,7 @@ async function monday(owners = 1): Promise<WeeklyFixture> {
   return weekly;
 }
 
-/** Does something while another session holds a table; what still waits for it then never gets it. */
+/** Does something while another session holds a table; a statement that still waits for it at the end is killed. */
 async function whileLocked<T>({ db }: WeeklyFixture, table: string, act: () => Promise<T>): Promise<T> {
   return (await db.sql.begin(async (tx) => {
     await tx.unsafe(`lock table ${table} in access exclusive mode`);
@@ -40,7 +40,7 @@ async function isWaitingForLock({ db }: WeeklyFixture): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** A sleep in which the stages of the end come at once, and every other wait lasts as long as it is let. */
+/** A sleep in which the stages of the end come at once, and every other wait lasts until it is aborted. */
 const endingAtOnce = (ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     if (ms === 18_000 || ms === 6_000) return resolve();

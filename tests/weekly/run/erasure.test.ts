@@ -54,7 +54,7 @@ const MADE = { ineligible: 0, completed: 1, failed: 0 };
 
 type Expected = { reports: object; whatsapp: object; email: object; sends: [number, number] };
 
-/** Between which two steps the owner goes, and what the run then counts. */
+/** The two steps between which the owner is erased, and what the run then counts. */
 const MOMENTS: [string, keyof Store, "before" | "after", Expected][] = [
   [
     "before the claim of the report",
@@ -137,7 +137,7 @@ describe("an owner whom the application deletes while the run works for it", () 
       );
       const { sends, ...counts } = expected;
       expect(summary).toMatchObject({ status: "success", exitCode: 0, heartbeat: "written", ...counts });
-      // An analysis for a user who is gone fails in the application; like any failed call it spoils nothing.
+      // The application fails to analyse a user who is gone; like any failed call, this does not fail the run.
       expect(summary.failures.filter(({ step }) => step !== "social")).toEqual([]);
       expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
       expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual(sends);

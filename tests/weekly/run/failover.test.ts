@@ -302,7 +302,7 @@ describe("the editorial drain on a database that is away for a while", () => {
         },
       );
       expect(summary).toMatchObject({ status: "success", editorials: { status: "completed", calls: 1 } });
-      // A lock on a server that takes no writes would be one of many.
+      // On a server that takes no writes, the lock keeps nobody out: each replica has its own.
       expect(calledInFault).toBe(name === "cut");
     } finally {
       weekly.application.routes.editorial.script = null;

@@ -19,7 +19,7 @@ async function mondayWith(
   return { weekly, databaseUrl: (await sharedPostgres()).url(weekly.db.name, login) };
 }
 
-/** Whom the messages went to: as many as there are owners, and each once. */
+/** Every owner has got a message, and only one. */
 function expectEachOnce(weekly: WeeklyFixture, owners: number): void {
   for (const accepted of [
     weekly.gateway.accepted.map(({ number }) => number),

@@ -73,7 +73,7 @@ describe("the heartbeat of runWeekly()", () => {
     expect(new Set(weekly.application.analyzed.map(({ tenantId }) => tenantId))).toEqual(
       new Set([owner.tenantId]),
     );
-    // With editorials off nothing but the restriction itself speaks against a heartbeat.
+    // With editorials off, the restriction alone keeps the run from writing a heartbeat.
     expect(await weekly.run({ tenantId: owner.tenantId, editorials: DISABLED })).toMatchObject({
       exitCode: 0,
       heartbeat: "kept",

@@ -62,7 +62,7 @@ describe("several runs at once", () => {
     for (const summary of summaries) {
       const { scopes, completed, reused, busy } = summary.reports;
       expect(completed + reused + busy).toBe(scopes);
-      // A run vouches for what it saw done; for what another still held at the end it does not.
+      // A run that sees work in the hands of another process at its end reports no success.
       const held = busy + summary.whatsapp.partial + summary.email.partial;
       expect(summary.exitCode).toBe(held === 0 ? 0 : 1);
       expect(summary.heartbeat).toBe(held === 0 ? "written" : "kept");

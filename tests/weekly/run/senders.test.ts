@@ -70,7 +70,7 @@ describe("runWeekly() with a messaging instance that cannot send", () => {
     async (_name, spoil) => {
       const weekly = await oneOwner();
       const { db, gateway, owner } = weekly;
-      // The recipient has a paired instance of its own, which is never the way out.
+      // The recipient has a paired instance of its own, which never sends a report.
       await db.sql`insert into messaging_instances (tenant_id, instance_name) values (${owner.tenantId}, 'own')`;
       gateway.instances.set("own", "open");
       await spoil(weekly);

@@ -11,7 +11,7 @@ const shared = sharedWeekly();
 
 const pick = <const T>(...values: T[]) => fc.constantFrom(...values);
 
-/** How the world treats one owner, the same in every run, and what other runs have left of the owner's rows. */
+/** What the peers return for one owner, the same in every run, and what other runs have left of the owner's rows. */
 const ownerArbitrary = fc.record({
   phone: pick(true, true, true, true, false),
   email: pick(true, true, true, true, false),
@@ -31,9 +31,9 @@ const ownerArbitrary = fc.record({
   isSuspended: pick(false, false, false, true),
 });
 
-type OwnerWorld = typeof ownerArbitrary extends fc.Arbitrary<infer T> ? T : never;
+type OwnerCase = typeof ownerArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
-/** What may be run in between: it leaves something out, and vouches for nothing. */
+/** A run in between: it leaves something out, and writes no heartbeat. */
 const betweenArbitrary = pick<Partial<WeeklyOptions>[]>(
   [],
   [{ skipWhatsapp: true }],
@@ -41,7 +41,7 @@ const betweenArbitrary = pick<Partial<WeeklyOptions>[]>(
   [{ dryRun: true }],
 );
 
-const worldArbitrary = fc.record({
+const weekArbitrary = fc.record({
   owners: fc.array(ownerArbitrary, { maxLength: 4 }),
   between: betweenArbitrary,
   isApplicationBroken: pick(false, false, true),
@@ -53,31 +53,31 @@ const answers = {
   doubt: { status: 502, text: "Bad Gateway" },
 } as const;
 
-/** Seeds the owner, and makes the peers answer for it as its world says. */
-async function settle(weekly: WeeklyFixture, world: OwnerWorld): Promise<SeededOwner> {
+/** Seeds the owner, and makes the peers answer for it as its case says. */
+async function settle(weekly: WeeklyFixture, one: OwnerCase): Promise<SeededOwner> {
   const owner = await seedOwner(weekly.db.sql, {
-    networks: ["instagram", "linkedin"].slice(0, world.analysis.length),
-    ...(world.phone ? {} : { phone: null }),
-    ...(world.email ? {} : { email: null }),
+    networks: ["instagram", "linkedin"].slice(0, one.analysis.length),
+    ...(one.phone ? {} : { phone: null }),
+    ...(one.email ? {} : { email: null }),
   });
   const { application, gateway, email } = weekly;
   const add = (route: typeof gateway.routes.send, key: string, answer: object | undefined) => {
     const rest = route.scriptByBody;
     route.scriptByBody = (entry) => (entry.rawBody.includes(key) ? (answer as never) : rest?.(entry));
   };
-  world.analysis.forEach((status, index) => {
+  one.analysis.forEach((status, index) => {
     if (status !== 200) add(application.routes.analysis, owner.connections[index]!.id, { status });
   });
-  if (owner.phone) add(gateway.routes.send, owner.phone.replace(/\D/g, ""), answers[world.whatsapp]);
-  if (owner.email) add(email.routes.send, owner.email, answers[world.mail]);
+  if (owner.phone) add(gateway.routes.send, owner.phone.replace(/\D/g, ""), answers[one.whatsapp]);
+  if (owner.email) add(email.routes.send, owner.email, answers[one.mail]);
   return owner;
 }
 
-const needsRun = ({ left, isSuspended }: OwnerWorld) =>
+const needsRun = ({ left, isSuspended }: OwnerCase) =>
   isSuspended || (left !== "nothing" && left !== "a report that is made");
 
-/** Leaves what another process, or one that died, would have left before the first run of this process. */
-async function leave({ db }: WeeklyFixture, owner: SeededOwner, { left }: OwnerWorld): Promise<void> {
+/** Leaves the rows of another process, alive or dead, from before the first run of this one. */
+async function leave({ db }: WeeklyFixture, owner: SeededOwner, { left }: OwnerCase): Promise<void> {
   const { sql } = db;
   const minutes = left === "a delivery of a dead process" ? 0 : 5;
   if (left === "nothing") return;
@@ -111,16 +111,16 @@ test("a rerun without new events never turns a non-zero exit into zero, nor a su
   const weekly = shared();
   await assertInDatabase(
     fc
-      .asyncProperty(worldArbitrary, async ({ owners, between, isApplicationBroken }) => {
+      .asyncProperty(weekArbitrary, async ({ owners, between, isApplicationBroken }) => {
         const { sql } = weekly.db;
-        const seeded = new Map<SeededOwner, OwnerWorld>();
+        const seeded = new Map<SeededOwner, OwnerCase>();
         if (isApplicationBroken) weekly.application.routes.analysis.script = () => ({ status: 403 });
-        for (const world of owners) seeded.set(await settle(weekly, world), world);
-        // Where something is to be left of a run, there is one before; from the events on nothing is new.
+        for (const one of owners) seeded.set(await settle(weekly, one), one);
+        // Rows that only a run leaves need one first. After `leave` nothing new happens.
         if (owners.some(needsRun)) await weekly.run({ concurrency: 2 });
-        for (const [owner, world] of seeded) await leave(weekly, owner, world);
-        for (const [owner, world] of seeded)
-          if (world.isSuspended)
+        for (const [owner, one] of seeded) await leave(weekly, owner, one);
+        for (const [owner, one] of seeded)
+          if (one.isSuspended)
             await sql`update credit_wallets set status = 'suspended' where tenant_id = ${owner.tenantId}`;
 
         const first = await weekly.run();

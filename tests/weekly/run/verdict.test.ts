@@ -11,7 +11,7 @@ const shared = sharedWeekly();
 
 const CLEAN = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 
-/** What the run and the peers saw is thrown away: from here on every call is one of the runs to come. */
+/** Forgets the calls so far: from here on every call is one of the next runs. */
 function forgetCalls({ application, gateway, email }: WeeklyFixture): void {
   for (const peer of [application, gateway, email]) peer.ledger.length = 0;
 }
@@ -20,7 +20,7 @@ function callsOf({ application, gateway, email }: WeeklyFixture): number {
   return application.ledger.length + gateway.ledger.length + email.ledger.length;
 }
 
-/** Turns an owner's deliveries into what another process, or none any more, would have left. */
+/** Turns an owner's deliveries into what another process leaves, alive or dead. */
 async function turn(
   { db }: WeeklyFixture,
   owner: SeededOwner,
@@ -178,7 +178,7 @@ describe("the verdict over a week that no run can mend", () => {
   });
 });
 
-/** States that the next run mends, or that cannot be mended and spoil nothing. */
+/** States that the next run mends, or that cannot be mended and make no run fail. */
 const PASSING: [string, Ledger, Partial<WeekState>][] = [
   ["a week that is done", async () => {}, { owners: 2 }],
   [
@@ -302,7 +302,7 @@ describe("a run that leaves something out", () => {
     expect(summary).toMatchObject({ exitCode: 1 });
     expect(summary.failures.map(({ code }) => code)).toContain("SOCIAL_ALL_CALLS_FAILED");
     weekly.application.routes.analysis.script = null;
-    // Of the whole week it is one owner's failure.
+    // In the whole week, this is the failure of one owner among several.
     expect(await weekly.run()).toMatchObject({
       exitCode: 0,
       week: { social: { connected: 8, failed: 2, owners: 1 } },

@@ -165,7 +165,7 @@ describe("runWeekly() with every answer that the gateway can give", () => {
   });
 
   test("Meta's limits are waited for as long as each takes to pass, three times", () => {
-    // Once and once; then three times each of the two short and of the three long ones.
+    // Two rows wait once; each of the two short and the three long limits is waited for three times.
     expect(played.waitsMs.filter((ms) => ms === 6_000)).toHaveLength(1 + 1 + 2 * 3);
     expect(played.waitsMs.filter((ms) => ms === 30_000)).toHaveLength(3 * 3);
   });

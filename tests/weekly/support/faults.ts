@@ -1,4 +1,4 @@
-/** A database that is away in the ways in which a real one is, and comes back. */
+/** The ways in which a real database is away for a while. */
 import type postgres from "postgres";
 import type { TcpProxy } from "../../standins/tcp-proxy.ts";
 import type { PostgresServer } from "../../support/postgres.ts";

@@ -20,7 +20,7 @@ export type Expected = { status: "sent" | "failed" | "unknown"; code: string | n
 /** One row of the table. */
 export type OutcomeRow = [name: string, played: Played, expected: Expected];
 
-/** What came of one row. */
+/** The result of one row. */
 export type Outcome = {
   owner: SeededOwner;
   first: DeliveryRow;
@@ -29,14 +29,14 @@ export type Outcome = {
   secondCalls: LedgerEntry[];
 };
 
-/** What came of the whole table. */
+/** The result of the whole table. */
 export type PlayedTable = {
   outcomes: Map<string, Outcome>;
   first: WeeklySummary;
   second: WeeklySummary;
   waitsMs: number[];
   heartbeatKept: boolean;
-  /** Everything that the runs said, to be searched for what must not be said. */
+  /** All output of the runs, to be searched for what must not be in it. */
   said: string;
 };
 

@@ -37,7 +37,7 @@ export const SECRETS = {
   EMAIL_API_KEY: "re_canary_email_key_5e11",
 };
 
-/** What one run sees otherwise than the fixture has it. */
+/** What is different for one run. */
 export type FixtureChanges = Omit<Partial<WeeklyDependencies>, "store"> & {
   /** Single calls of the store, replaced. */
   store?: Partial<Store>;
@@ -185,7 +185,7 @@ export function setupPeersOf(
   return setupPeers({ appBaseUrl: application.url, whatsapp, email: provider }, { limitMs });
 }
 
-/** A test that changes one of the two calls that a run makes in one finds them made one by one. */
+/** A run settles a delivery and claims the e-mail in one call; for a test that replaces one of the two, in two. */
 function inSingleCalls(changed: Partial<Store>): Partial<Store> {
   if (changed.settleAndClaimEmail || !(changed.settleDelivery || changed.claimEmail)) return {};
   return {

@@ -3,7 +3,7 @@ const TAG = /^<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+="[^"<>]*")*)\s*>/;
 const TEXT = /^(?:[^<>&]|&(?:amp|lt|gt|quot|nbsp|zwnj|#\d+);)+/;
 
 /**
- * What keeps `markup` from being a document every mail client reads alike; null when nothing does.
+ * Why mail clients could read `markup` in different ways; null when it is well-formed.
  *
  * Shape: tags balance and nest, attributes are quoted, no bare `<`, `>` or `&`; comments and the style sheet are
  *        taken as they are.
