@@ -69,7 +69,7 @@ describe("runWeekly() with an application that takes 60 calls a minute", () => {
       expect(await lackingNetworks(weekly)).toEqual({ completed: 100, lacking: [] });
       expect(time.waitsMs.every((ms) => ms === MINUTE_MS)).toBe(true);
       // A call that is answered while the clock moves waits a minute more.
-    expect(time.monotonicMs()).toBeLessThanOrEqual((n === 1 ? 3 : 6) * MINUTE_MS);
+      expect(time.monotonicMs()).toBeLessThanOrEqual((n === 1 ? 3 : 6) * MINUTE_MS);
       // Each minute costs each owner in flight one call, which is repeated.
       expect(seen.throttled).toBe(time.waitsMs.length);
       expect(seen.throttled).toBeLessThanOrEqual((n === 1 ? 3 : 6) * n);

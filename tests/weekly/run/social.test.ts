@@ -71,7 +71,8 @@ describe("the analysis calls of runWeekly()", () => {
     const [instagram] = owner.connections;
     const week = { windowStart: WEEK.start, windowEnd: WEEK.end };
     await writeAnalysis(sql, { ...owner, connectionId: instagram!.id, ...week }, { metrics: { reach: 1 } });
-    weekly.application.routes.analysis.next({ status: 500 }, { status: 200 }, { status: 500 });
+    weekly.application.routes.analysis.scriptByBody = ({ body }) =>
+      (body as { connectionId: string }).connectionId === instagram!.id ? { status: 500 } : undefined;
     await weekly.run();
     const { payload, evidence } = await storedReport(sql, owner);
     expect(payload.channels.instagram).toMatchObject({ status: "unavailable", reason: "APP_HTTP_500" });
