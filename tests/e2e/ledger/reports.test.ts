@@ -162,6 +162,13 @@ describe.concurrent("opsctl reports", () => {
     const { lastRun: _known, ...sameWeek } = known.json;
     expect(unknown.json).toEqual({ ...sameWeek, lastRun: null });
     writeFileSync(join(fixture.logDir, "weekly_performance_reports.last.json"), "torn");
+    const relative = await fixture.opsctl(["reports", "status", "--json"], {
+      env: { OPSCTL_LOG_DIR: "logs" },
+    });
+    expect({ ...relative.json, lastRun: null }).toEqual({ ...unknown.json, lastRun: null });
+    expect(relative.exitCode).toBe(unknown.exitCode);
+    expect(relative.stderr).toContain("OPSCTL_LOG_DIR is no absolute path");
+
     const torn = await fixture.opsctl(["reports", "status", "--json"]);
     expect(torn.json).toMatchObject({ ...sameWeek, lastRun: null });
     expect(torn.stderr).toContain("LAST_RUN_MALFORMED");
