@@ -33,8 +33,10 @@ const TABLES_2 = `
   create table room (id integer primary key, filling blob not null) strict;
 `;
 
-// `is_blocked` keeps a head from being due: a member of another row's text (`digest`), or a comment whose issue
-// (`issue_row`) is not delivered. A row that is no head has the one before it in the line of its fingerprint (`ahead`). `text` is what the first attempt sends. `shown` is what is kept of a delivered alert.
+// A row that is no head has the one before it in the line of its fingerprint (`ahead`). `is_blocked` keeps a head from
+// being due: a member of another row's text (`digest`), or a comment whose issue (`issue_row`) is not delivered. A row
+// whose text tells others (`leads`) is due without being a head, since one of them may stand ahead of it. `text` is what
+// the first attempt sends, `shown` what is kept of a delivered alert.
 const COLUMNS_3 = [
   ["text", "text"],
   ["tried_ms", "integer not null default 0"],
@@ -42,6 +44,7 @@ const COLUMNS_3 = [
   ["is_unsettled", "integer not null default 0"],
   ["first_begun_at_ms", "integer"],
   ["digest", "integer"],
+  ["leads", "integer not null default 0"],
   ["is_blocked", "integer not null default 0"],
   ["issue_row", "integer"],
   ["ahead", "integer"],
@@ -74,11 +77,11 @@ const TABLES_3 = `
 // cost a commit one page for each fingerprint in it.
 const INDEXES = `
   create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
-    where state = 'queued' and is_head = 1 and is_blocked = 0;
+    where state = 'queued' and may_go = 1;
   create index outbox_heads on outbox (kind, fingerprint) where state = 'queued' and is_head = 1;
   create index outbox_behind on outbox (ahead) where state = 'queued' and is_head = 0;
   create index outbox_queued on outbox (kind, id, priority, bytes, age_from_ms, digest) where state = 'queued';
-  create index outbox_ended on outbox (kind, state, ended_at_ms) where state in ('dead', 'in_doubt');
+  create index outbox_ended on outbox (state, ended_at_ms, kind) where state in ('dead', 'in_doubt');
   create index outbox_delivered on outbox (ended_at_ms) where state = 'delivered';
   create index outbox_references on outbox (reference) where reference is not null;
   create index outbox_members on outbox (digest) where digest is not null;
@@ -109,6 +112,7 @@ const UPGRADE_3 = `
   drop index if exists outbox_due; drop index if exists outbox_heads; drop index if exists outbox_queued;
   drop index if exists outbox_dead; drop index if exists outbox_delivered;
   ${COLUMNS_3.map(([name, type]) => `alter table outbox add column ${name} ${type};`).join(" ")}
+  alter table outbox add column may_go integer as (is_blocked = 0 and (is_head = 1 or leads = 1)) virtual;
   ${TABLES_3} ${RANK_ROWS} ${LINE_UP} ${INDEXES}`;
 
 /** What upgrades a file to this version, by the file's version; 0 is an empty file. */

@@ -19,7 +19,7 @@ export function beginner({ db, nowMs }: { db: DatabaseSync; nowMs: () => number 
     } else {
       const members = begun.members ?? [];
       if (!areNew(statements, [row, ...members])) return false;
-      first.run(JSON.stringify(begun.text), now, row);
+      first.run(JSON.stringify(begun.text), now, Number(members.length > 0), row);
       for (const member of members) statements.tell.run(row, member);
     }
     const { kind: of } = kind.get(row) as { kind: string };
@@ -41,7 +41,9 @@ function prepare(db: DatabaseSync): Statements {
     waits: db.prepare(
       "select kind from outbox where id = ? and state = 'queued' and text is null and digest is null",
     ),
-    first: db.prepare("update outbox set text = ?, first_begun_at_ms = ?, is_unsettled = 1 where id = ?"),
+    first: db.prepare(
+      "update outbox set text = ?, first_begun_at_ms = ?, leads = ?, is_unsettled = 1 where id = ?",
+    ),
     again: db.prepare(`
       update outbox set attempts = attempts + is_unsettled, unclear = unclear + is_unsettled, is_unsettled = 1
       where id = ? and state = 'queued' and text is not null and digest is null`),

@@ -47,7 +47,7 @@ function prepare(db: DatabaseSync): Statements {
   return {
     fresh: db.prepare(`
       select id from outbox
-      where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = 'message' and priority = ?
+      where state = 'queued' and may_go = 1 and is_head = 1 and kind = 'message' and priority = ?
         and next_attempt_at_ms = 0 and id > ?
       order by id limit ?`),
     behind: db.prepare(`

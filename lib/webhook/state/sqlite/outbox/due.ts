@@ -37,8 +37,7 @@ type Statements = Record<"fresh" | "tried" | "waits", StatementSync>;
 
 // Fresh rows come out of the index in order; those that were tried have to be sorted, but need only the index.
 function prepare(db: DatabaseSync): Statements {
-  const heads =
-    "from outbox where state = 'queued' and is_head = 1 and is_blocked = 0 and kind = ? and priority = ?";
+  const heads = "from outbox where state = 'queued' and may_go = 1 and kind = ? and priority = ?";
   return {
     fresh: db.prepare(`select id ${heads} and next_attempt_at_ms = 0 order by id limit ?`),
     tried: db.prepare(
