@@ -42,7 +42,7 @@ export const alertRulesContactPointApply = defineCommand({
     "    --url https://alerts.example.com/webhook",
 
   async run(args, { env, log }) {
-    const { loadContactPointConfig } = await import("../../lib/alert-rules/config.ts");
+    const { loadContactPointConfig } = await import("../../lib/alert-rules/contact-point/config.ts");
     const config = await loadContactPointConfig(env, { url: args.url, receiver: args.receiver });
     const { applyPoint } = await import("../../lib/alert-rules/contact-point/apply.ts");
     const { renderPoint } = await import("../../lib/alert-rules/contact-point/render.ts");

@@ -1,7 +1,5 @@
 import * as v from "valibot";
-import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../host/webhook-env.ts";
 import {
-  absolutePath,
   httpBaseUrl,
   loadConfig,
   optional,
@@ -22,9 +20,6 @@ export type PlatformConfig = { url: string; token: Secret };
 /** The settings of `plan` and `apply`. */
 export type AlertRulesConfig = PlatformConfig & { uids: PlatformUids; receivers: Receivers };
 
-/** The settings of `contact-point apply`: `webhookUrl` is where the platform will post alerts, with `bearer`. */
-export type ContactPointConfig = PlatformConfig & { name: string; webhookUrl: string; bearer: Secret };
-
 /** Uids given as options; each overrides its variable. */
 export type GivenUids = { [K in keyof PlatformUids]?: string | undefined };
 
@@ -43,14 +38,16 @@ const VARIABLE = {
   logs: "MONITORING_LOKI_UID",
 } as const;
 
-const RECEIVER_VARIABLE = {
+/** The variables of the receivers. */
+export const RECEIVER_VARIABLE = {
   main: "MONITORING_RECEIVER",
   fallback: "MONITORING_FALLBACK_RECEIVER",
 } as const;
 
 const MAX_NAME = 190;
 
-const contactPointName: Rule<string> = {
+/** The name of a contact point. */
+export const contactPointName: Rule<string> = {
   schema: () =>
     v.pipe(
       v.string(),
@@ -64,22 +61,15 @@ const contactPointName: Rule<string> = {
   example: "opsctl-webhook",
 };
 
-const PLATFORM = { MONITORING_URL: required(httpBaseUrl), MONITORING_TOKEN: requiredSecret() };
+/** The variables of every command that calls the platform. */
+export const PLATFORM_SETTINGS = {
+  MONITORING_URL: required(httpBaseUrl),
+  MONITORING_TOKEN: requiredSecret(),
+};
 
 const RECEIVERS = {
   [RECEIVER_VARIABLE.main]: optional(contactPointName),
   [RECEIVER_VARIABLE.fallback]: optional(contactPointName),
-};
-
-/** The service takes alerts at this path and at no other; a proxy may put more before it. */
-const webhookUrl: Rule<string> = {
-  schema: (env) =>
-    v.pipe(
-      httpBaseUrl.schema(env),
-      v.check((url) => new URL(url).pathname.endsWith("/webhook"), "does not end in /webhook"),
-    ),
-  expected: "the https URL at which the platform reaches the webhook",
-  example: "https://alerts.example.com/webhook",
 };
 
 /** Stands in an exported rule for a uid that is not given; no uid of the platform looks like it. */
@@ -116,7 +106,7 @@ export async function loadAlertRulesConfig(
 ): Promise<AlertRulesConfig> {
   const values = await loadConfig(
     {
-      ...PLATFORM,
+      ...PLATFORM_SETTINGS,
       [VARIABLE.folder]: required(platformUid),
       [VARIABLE.metrics]: required(platformUid),
       [VARIABLE.logs]: required(platformUid),
@@ -133,46 +123,6 @@ export async function loadAlertRulesConfig(
       fallback: values[RECEIVER_VARIABLE.fallback] ?? null,
     },
   };
-}
-
-/**
- * Everything that `contact-point apply` needs.
- *
- * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else from
- *            where secrets are, as the service finds it.
- * Errors:    CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
- *            SECRET_FILE_UNREADABLE.
- */
-export async function loadContactPointConfig(
-  env: Environment,
-  given: { url: string; receiver: string | undefined },
-): Promise<ContactPointConfig> {
-  const values = await loadConfig(
-    {
-      ...PLATFORM,
-      [RECEIVER_VARIABLE.main]: required(contactPointName),
-      "--url": required(webhookUrl),
-      WEBHOOK_SECRET: requiredSecret(),
-    },
-    { ...withReceivers(await withWebhookSecret(env), { main: given.receiver }), "--url": given.url },
-  );
-  return {
-    url: values.MONITORING_URL,
-    token: values.MONITORING_TOKEN,
-    name: values[RECEIVER_VARIABLE.main],
-    webhookUrl: values["--url"],
-    bearer: values.WEBHOOK_SECRET,
-  };
-}
-
-async function withWebhookSecret(env: Environment): Promise<Environment> {
-  if ((env.WEBHOOK_SECRET ?? "").trim() !== "") return env;
-  const { OPSCTL_WEBHOOK_ENV_FILE: path } = await loadConfig(
-    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE) },
-    env,
-  );
-  const secret = readWebhookEnv(path, { reader: "the alert rules" }).get("WEBHOOK_SECRET") ?? "";
-  return secret.trim() === "" ? env : { ...env, WEBHOOK_SECRET: secret };
 }
 
 function withGiven(env: Environment, given: GivenUids): Environment {

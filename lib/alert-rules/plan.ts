@@ -120,7 +120,8 @@ export function platformError({ code, status, message }: PlatformProblem, attemp
 function hintFor(code: string, status: number | null): string {
   if (status === 401)
     return "MONITORING_TOKEN has to be a service-account token (glsa_…); an access-policy token (glc_…) is another thing";
-  if (status === 403) return "Give the service account the right to read and write provisioned alert rules";
+  if (status === 403)
+    return "Give the service account the right to read and write provisioned alert rules and contact points";
   if (code === "monitoring_answer_unreadable" || (status !== null && status < 500))
     return "MONITORING_URL has to be the platform's own base address, without a login page before it";
   return "Look at MONITORING_URL and the platform; running again is safe";

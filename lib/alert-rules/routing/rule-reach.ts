@@ -41,7 +41,5 @@ export function ruleReach(rule: ListedRule, { points, policies, folderPath }: Ro
 function isDefault(name: string, points: readonly ContactPoint[], isChosen: boolean): boolean {
   if (name === DEFAULT_POINT && !isChosen) return true;
   const integrations = points.filter((point) => point.name === name);
-  return integrations.every(
-    ({ type, settings }) => type === "email" && DEFAULT_ADDRESS.test(String(settings.addresses ?? "")),
-  );
+  return integrations.every(({ settings }) => DEFAULT_ADDRESS.test(String(settings.addresses ?? "")));
 }

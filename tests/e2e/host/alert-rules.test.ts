@@ -245,10 +245,21 @@ describe.each([...RUNTIMES])("opsctl alert-rules contact-point apply, %s", (runt
   });
 
   test("a receiver that is not there ends apply before anything is written", async () => {
-    const ended = await run(["apply", "--json", "--receiver", "ausente"]);
-    expect(ended.exitCode).toBe(1);
-    expect(ended.json).toMatchObject({ error: { code: "MONITORING_RECEIVER_NOT_FOUND" } });
+    const there = "grafana-default-email";
+    for (const options of [
+      ["--receiver", "ausente"],
+      ["--receiver", there, "--fallback-receiver", "ausente"],
+    ]) {
+      const ended = await run(["apply", "--json", ...options]);
+      expect(ended.exitCode).toBe(1);
+      expect(ended.json).toMatchObject({ error: { code: "MONITORING_RECEIVER_NOT_FOUND" } });
+    }
     expect(platform.writes()).toEqual([]);
+    const planned = await run(["plan", "--with-extras", "--json", "--receiver", there]);
+    expect(planned.json).toMatchObject({
+      changed: 18,
+      warnings: [expect.stringContaining("--fallback-receiver")],
+    });
   });
 
   test("the dashboard is printed as it is installed, without settings", async () => {

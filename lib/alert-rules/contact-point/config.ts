@@ -1,0 +1,69 @@
+import * as v from "valibot";
+import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../../host/webhook-env.ts";
+import {
+  absolutePath,
+  httpBaseUrl,
+  loadConfig,
+  optional,
+  type Rule,
+  required,
+  requiredSecret,
+} from "../../platform/config/config.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { contactPointName, PLATFORM_SETTINGS, type PlatformConfig, RECEIVER_VARIABLE } from "../config.ts";
+
+/** The settings of `contact-point apply`: `webhookUrl` is where the platform will post alerts, with `bearer`. */
+export type ContactPointConfig = PlatformConfig & { name: string; webhookUrl: string; bearer: Secret };
+
+/** The service takes alerts at this path and at no other; a proxy may put more before it. */
+const webhookUrl: Rule<string> = {
+  schema: (env) =>
+    v.pipe(
+      httpBaseUrl.schema(env),
+      v.check((url) => new URL(url).pathname.endsWith("/webhook"), "does not end in /webhook"),
+    ),
+  expected: "the https URL at which the platform reaches the webhook",
+  example: "https://alerts.example.com/webhook",
+};
+
+/**
+ * Everything that `contact-point apply` needs.
+ *
+ * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else from
+ *            where secrets are, as the service finds it.
+ * Errors:    CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
+ *            SECRET_FILE_UNREADABLE.
+ */
+export async function loadContactPointConfig(
+  env: Environment,
+  given: { url: string; receiver: string | undefined },
+): Promise<ContactPointConfig> {
+  const receiver = given.receiver === undefined ? {} : { [RECEIVER_VARIABLE.main]: given.receiver };
+  const values = await loadConfig(
+    {
+      ...PLATFORM_SETTINGS,
+      [RECEIVER_VARIABLE.main]: required(contactPointName),
+      "--url": required(webhookUrl),
+      WEBHOOK_SECRET: requiredSecret(),
+    },
+    { ...(await withWebhookSecret(env)), ...receiver, "--url": given.url },
+  );
+  return {
+    url: values.MONITORING_URL,
+    token: values.MONITORING_TOKEN,
+    name: values[RECEIVER_VARIABLE.main],
+    webhookUrl: values["--url"],
+    bearer: values.WEBHOOK_SECRET,
+  };
+}
+
+async function withWebhookSecret(env: Environment): Promise<Environment> {
+  if ((env.WEBHOOK_SECRET ?? "").trim() !== "") return env;
+  const { OPSCTL_WEBHOOK_ENV_FILE: path } = await loadConfig(
+    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE) },
+    env,
+  );
+  const secret = readWebhookEnv(path, { reader: "the alert rules" }).get("WEBHOOK_SECRET") ?? "";
+  return secret.trim() === "" ? env : { ...env, WEBHOOK_SECRET: secret };
+}
