@@ -1,13 +1,20 @@
 /** The dashboard: its file is what the code makes, its form is the platform's, and each query is of its grammar. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { dashboard, renderDashboard } from "../../lib/alert-rules/dashboard/dashboard.ts";
 import { dashboardSections } from "../../lib/alert-rules/dashboard/sections.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../../lib/host/metric-names.ts";
+import { findPromtool, runPromtool } from "../support/promtool.ts";
 import type { LooseRule } from "./support/documents.ts";
 import { mistakesOf } from "./support/grammar.ts";
+
+// Unpacking promtool on a fresh machine may take a while.
+setDefaultTimeout(180_000);
 
 // `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
@@ -17,6 +24,23 @@ const document = dashboard() as LooseRule;
 const all: LooseRule[] = document.panels;
 const panels = all.filter(({ type }) => type !== "row");
 const rules = alertRules({ withExtras: true });
+
+const tool = findPromtool();
+const promtoolTest = tool === null ? test.skip : test;
+const notTried = tool === null ? "NOT TRIED, promtool cannot be had here: " : "";
+
+/** What the metrics store's checker says of these queries; nothing when it takes all of them. */
+function typeMistakes(queries: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-dashboard-"));
+  try {
+    const rules = queries.map((expr, at) => ({ record: `dashboard:query_${at}`, expr }));
+    writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+    const { status, output } = runPromtool(tool!, ["check", "rules", join(folder, "rules.yml")]);
+    return status === 0 ? "" : output;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 test("the installed file is what the code makes", async () => {
   if (UPDATE) await Bun.write(FILE, renderDashboard());
@@ -104,6 +128,15 @@ describe("the dashboard", () => {
       }
     },
   );
+
+  promtoolTest(`${notTried}each query on metrics is also of the right types`, () => {
+    const queries = panels
+      .filter(({ datasource }) => datasource.type === "prometheus")
+      .flatMap(({ targets }) => targets.map(({ expr }: LooseRule) => expr as string));
+    expect(typeMistakes(queries)).toBe("");
+    // What the grammar alone lets pass.
+    expect(typeMistakes(["sum(time())"])).toContain("expected type instant vector");
+  });
 
   test("names a label in a legend only where the query keeps it", () => {
     for (const { lines } of dashboardSections().flatMap((section) => section.panels))
