@@ -67,7 +67,7 @@ describe("opsctl doctor webhook", () => {
     const db = new DatabaseSync(join(state, "state.db"));
     db.exec(`create view outbox as
       with recursive endless(n) as (select 1 union all select n + 1 from endless)
-      select 'message' as kind, 'queued' as state, '' as fingerprint, n as attempts, '' as code, '' as reference,
+      select 'message' as kind, 'queued' as state, '' as fingerprint, 0 as priority, n as attempts, '' as code, '' as reference,
         '' as url, n as bytes, n as age_from_ms, n as id, n as ended_at_ms from endless`);
     db.close();
     for (const all of await Promise.all([findings("binary"), findings("deno")])) {

@@ -145,7 +145,10 @@ describe.concurrent.each(RUNTIMES.filter((runtime) => runtime !== "binary"))(
       const second = await fixture.weekly(["--json"], { runtime });
       expect(second.summary, second.stderr).toMatchObject({ status: "success", announced: "resolved" });
       await until("both messages", () => arena.gateway.accepted.length === 2);
-      expect(arena.gateway.accepted.map(({ text }) => text.includes("resolvido"))).toEqual([false, true]);
+      expect(arena.gateway.accepted.map(({ text }) => text.includes("\nResolvido · "))).toEqual([
+        false,
+        true,
+      ]);
       expect(read(fixture)).toMatchObject({ status: "success", announced: "resolved", announcement: null });
       expect(first.stderr + second.stderr).not.toContain(SECRET);
     });

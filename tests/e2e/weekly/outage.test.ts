@@ -93,7 +93,9 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly while the application is 
 describe.concurrent("a person at a terminal", () => {
   test("reads that the run broke off, and what to do", async () => {
     await using fixture = await awayFixture();
-    const { stdout } = await fixture.weekly(["--patience", "0"]);
+    const { stdout: shown } = await fixture.weekly(["--patience", "0"]);
+    // Hints are wrapped.
+    const stdout = shown.replaceAll(/\s+/g, " ");
     expect(stdout).toContain("APP_NOT_ANSWERING: Stopped the run:");
     expect(stdout).toContain("--without-social makes the reports without networks, for good");
     expect(stdout).toContain("report: social_retry");
