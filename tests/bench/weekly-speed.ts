@@ -12,6 +12,7 @@ const REPORTS = 2_000;
 const ROUNDS = 3;
 const AIM_PER_SECOND = 250;
 const DEFAULT_CONCURRENCY = 8;
+const AIM_CPU_MS = 2.5;
 
 /** Database round trips of one report, counted on the wire: the difference between a long and a short run. */
 export async function countRoundTrips(server: PostgresServer): Promise<number> {
@@ -87,7 +88,7 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
     ratio: median(rounds.map((speed) => speed.weekly / of(speed))),
   });
   // The goal is about the default concurrency, with both deliveries on either side.
-  const goal = concurrency === DEFAULT_CONCURRENCY ? { goal: { atLeast: 0.6 } } : {};
+  const goal = concurrency === DEFAULT_CONCURRENCY ? { goal: { atLeast: 0.8 } } : {};
   return [
     {
       measure: `weekly reports, --concurrency ${concurrency}`,
@@ -103,9 +104,16 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
       ...goal,
     },
     against(`${trips} bare round trips alone`, ({ database }) => database),
-    {
-      measure: "  processor time of opsctl per report",
-      value: `${median(rounds.map(({ cpuMs }) => cpuMs)).toFixed(1)} ms`,
-    },
+    processorFigure(median(rounds.map(({ cpuMs }) => cpuMs))),
   ];
+}
+
+function processorFigure(cpuMs: number): Figure {
+  return {
+    measure: "  processor time of opsctl per report",
+    value: `${cpuMs.toFixed(1)} ms`,
+    baseline: `aim ${AIM_CPU_MS} ms`,
+    ratio: cpuMs / AIM_CPU_MS,
+    goal: { atMost: 1 },
+  };
 }
