@@ -11,7 +11,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
-import { aPort, aPositiveInteger } from "../framework/usage/value-checks.ts";
+import { aPort, aPositiveInteger, aWholeNumber } from "../framework/usage/value-checks.ts";
 
 const MIB = 1_048_576;
 
@@ -37,6 +37,18 @@ export const webhookServe = defineCommand({
       default: "30",
       description: "WhatsApp messages a minute, after a burst of 10",
     },
+    "digest-after": {
+      type: "string",
+      valueHint: "seconds",
+      default: "0",
+      description: "Tell messages together that would wait longer than this at the pace; 0 never does",
+    },
+    "issues-per-hour": {
+      type: "string",
+      valueHint: "n",
+      default: "300",
+      description: "Issues an hour, after a burst of 100",
+    },
     "outbox-rows": {
       type: "string",
       valueHint: "n",
@@ -54,6 +66,8 @@ export const webhookServe = defineCommand({
     port: aPort,
     "admin-port": aPort,
     "messages-per-minute": aPositiveInteger,
+    "digest-after": aWholeNumber,
+    "issues-per-hour": aPositiveInteger,
     "outbox-rows": aPositiveInteger,
     "outbox-mib": aPositiveInteger,
   },
@@ -72,6 +86,8 @@ export const webhookServe = defineCommand({
         port: Number(args.port),
         adminPort: Number(args["admin-port"]),
         messagesPerMinute: Number(args["messages-per-minute"]),
+        digestAfterSeconds: Number(args["digest-after"]),
+        issuesPerHour: Number(args["issues-per-hour"]),
       });
     } finally {
       await close();

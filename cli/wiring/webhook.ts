@@ -7,19 +7,23 @@ import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { activatedSockets } from "../../lib/platform/server/socket-activation.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
 import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
 import { linearTracker } from "../../lib/providers/linear/client.ts";
 import type { WebhookConfig } from "../../lib/webhook/config.ts";
+import { messageLookUp } from "../../lib/webhook/delivery/look-up.ts";
 import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
 import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
 import type { ServeDependencies } from "../../lib/webhook/serve.ts";
-import type { OutboxLimits } from "../../lib/webhook/state/contract.ts";
+import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
 import type { CommandContext } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
 import { openState } from "./webhook-state.ts";
 
 /** An alert's message may take this long before it counts as failed. */
 const SEND_LIMIT_MS = 30_000;
+/** One question for a message that may have been sent; the gateway reads its own database. */
+const LOOK_UP_LIMIT_MS = 5_000;
 
 /**
  * Opens what the webhook service uses: state, clients, the sockets that systemd hands over; `close` closes the state.
@@ -37,7 +41,7 @@ export async function openServeDependencies(
   const dependencies: ServeDependencies = {
     secret: config.secret,
     state,
-    attempts: attemptsOf(config, (record) => log.debug("A peer was called", record)),
+    ...deliveryOf(config, state, (record) => log.debug("A peer was called", record)),
     metrics: createWebhookMetrics({ version: VERSION }),
     log,
     sockets,
@@ -54,23 +58,32 @@ export async function openServeDependencies(
   return { dependencies, close: () => state.close() };
 }
 
-/** How a message is sent through the gateway, and an issue created in the tracker. */
-function attemptsOf(
+/** How a message is sent through the gateway and looked for there, and how an issue is created in the tracker. */
+function deliveryOf(
   { messaging, tracker }: WebhookConfig,
+  state: State,
   onCall: (record: CallRecord) => void,
-): ServeDependencies["attempts"] {
-  const gateway = evolutionClient({
-    baseUrl: new URL(messaging.apiUrl),
-    adminKey: messaging.apiKey,
-    timeoutMs: SEND_LIMIT_MS,
-    onCall,
-  });
+): Pick<ServeDependencies, "attempts" | "lookUp"> {
+  const peer = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
+  const gateway = evolutionClient({ ...peer, timeoutMs: SEND_LIMIT_MS });
+  const find = messageFinder({ ...peer, timeoutMs: LOOK_UP_LIMIT_MS });
   const { token, teamId } = tracker;
   const issues = linearTracker({ url: new URL(tracker.url), token, teamId, onCall });
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
+  const { phone } = messaging;
   return {
-    message: messageAttempt({ gateway, findInstance, phone: messaging.phone }),
-    issue: issueAttempt(issues),
+    attempts: {
+      message: messageAttempt({ gateway, findInstance, phone }),
+      issue: issueAttempt(issues),
+      comment: null,
+    },
+    lookUp: messageLookUp({
+      find,
+      findInstance,
+      phone,
+      heldReferences: (kind, references) => state.heldReferences(kind, references),
+      nowMs: Date.now,
+    }),
   };
 }
 

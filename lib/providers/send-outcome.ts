@@ -6,13 +6,13 @@ import type { CallProblem, CallResult } from "../platform/http/call-peer.ts";
  * Shape: `sent` carries the provider's id; `failed`: proved not accepted; `throttled`: not accepted either, and may be
  *        repeated under the same claim; `unknown`: may have been accepted, so no code sends it again. `stopsChannel`
  *        says that the refusal is about the channel, not about this message; `channel` is a fault of the channel that
- *        was found after a send in doubt.
+ *        was found after a send in doubt. `isOutage` when something before the provider answered in its place.
  */
 export type SendOutcome =
   | { status: "sent"; providerMessageId: string }
   | { status: "failed"; code: string; stopsChannel: boolean }
   | { status: "throttled"; code: string; retryAfterMs: number }
-  | { status: "unknown"; code: string; channel?: ChannelFault };
+  | { status: "unknown"; code: string; channel?: ChannelFault; isOutage?: true };
 
 /**
  * Why a channel can send nothing now.

@@ -8,6 +8,10 @@ export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "e
 export const aPositiveInteger: ValueCheck = (value) =>
   /^[0-9]{1,9}$/.test(value) && Number(value) > 0 ? undefined : "expects a positive whole number";
 
+/** Accepts a whole number from 0, written in digits only. */
+export const aWholeNumber: ValueCheck = (value) =>
+  /^[0-9]{1,9}$/.test(value) ? undefined : "expects a whole number";
+
 /** Accepts a whole number of minutes, up to a day. */
 export const aMinuteCount: ValueCheck = (value) =>
   /^[0-9]{1,9}$/.test(value) && Number(value) <= 1440

@@ -17,7 +17,7 @@ export function outcomeOf(result: CallResult): SendOutcome {
     case "throttled":
       return { status: "throttled", code, retryAfterMs: result.retryAfterMs };
     case "ambiguous":
-      return { status: "unknown", code, ...channelFaultIn(result.answer) };
+      return { status: "unknown", code, ...outageIn(result.answer), ...channelFaultIn(result.answer) };
   }
 }
 
@@ -47,6 +47,15 @@ function refusalByMeta(number: number): SendOutcome {
     case "unclear":
       return { status: "unknown", code };
   }
+}
+
+/** What stands before the gateway answers so by itself: with a redirection or a refusal, or for a gateway that is away. */
+const OF_A_PROXY = /^(?:3\d\d|401|403|404|405|407|502|503|504)$/;
+
+/** The gateway's own errors have a form by which they are known. */
+function outageIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "isOutage"> {
+  if (answer === null || !OF_A_PROXY.test(String(answer.status))) return {};
+  return member(answer.json, "response") === undefined ? { isOutage: true } : {};
 }
 
 /**

@@ -12,7 +12,8 @@ export type AttemptResult = Delivered | Retry | { status: "refused"; code: strin
  *
  * Shape: `cause` is what lies behind the code, where that is something else. `stopsChannel`: the peer takes nothing from
  *        us, so every row waits until it does. `peerDown`: another row would fail now, too. `retryAfterMs`: how long
- *        the peer asked us to wait, or null.
+ *        the peer asked us to wait, or null. `unclear` when the peer may have taken it: after `knownAfterMs` a look-up
+ *        can tell.
  */
 export type Retry = {
   status: "retry";
@@ -21,10 +22,14 @@ export type Retry = {
   stopsChannel: boolean;
   peerDown: boolean;
   retryAfterMs: number | null;
+  unclear: { knownAfterMs: number } | null;
 };
 
 /** Tries to deliver a row once; never throws. */
 export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResult>;
+
+/** Finds out whether the peer took a row in an earlier attempt; null when that is not known. Never throws. */
+export type LookUp = (row: DueRow, signal: AbortSignal) => Promise<Delivered | null>;
 
 /** Why each channel is stopped: the code of the peer's refusal, or null while the channel is open. */
 export type ChannelStops = Readonly<Record<OutboxKind, string | null>>;

@@ -7,6 +7,10 @@ import { backoffMs } from "./backoff.ts";
 const FAILURES_BEFORE_PAUSE = 3;
 /** Alerts must not wait much longer than it takes the peer to come back. */
 const LONGEST_PAUSE_MS = 30_000;
+/** How often a stopped channel finds out, with one row, whether the peer still refuses. */
+const LONGEST_STOPPED_PAUSE_MS = 60_000;
+/** One that is held asks its peer every minute and holds again: only when that fails does a row find out. */
+const HELD_MS = 90_000;
 
 /** What a channel works with. */
 export type ChannelDependencies = {
@@ -20,7 +24,8 @@ export type ChannelDependencies = {
  * What a peer's latest answers mean for every row that goes to it: a pause after failures, a stop after a refusal.
  *
  * Shape:     `stoppedBy` is the code of the refusal for which every row waits, or null.
- * Behaviour: a stop ends when the peer accepts a row, or refuses one for a reason of that row alone.
+ * Behaviour: a stop ends when the peer accepts a row, or refuses one for a reason of that row alone, and when it is opened
+ *            from outside.
  */
 export class Channel {
   readonly #dependencies: ChannelDependencies;
@@ -42,9 +47,14 @@ export class Channel {
     return this.#dependencies.monotonicMs() < this.#pausedUntilMs;
   }
 
-  /** How long ago this process started, or the channel was last found stopped. */
-  get openMs(): number {
-    return this.#dependencies.monotonicMs() - this.#openSinceMs;
+  /** Whether one row at a time finds out about the peer: it refuses us, or failed several times in a row. */
+  get isProbing(): boolean {
+    return this.#stoppedBy !== null || this.#failures >= FAILURES_BEFORE_PAUSE;
+  }
+
+  /** When this process started, or the channel was last found stopped. */
+  get openSinceMs(): number {
+    return this.#openSinceMs;
   }
 
   /** Learns from how an attempt ended. */
@@ -55,18 +65,43 @@ export class Channel {
     }
     const { stopsChannel, peerDown, retryAfterMs } = result;
     if (stopsChannel) this.#stop(result);
-    else if (!peerDown) this.#stoppedBy = null;
+    else if (!peerDown) this.#reopen();
     if (stopsChannel || peerDown || retryAfterMs !== null) this.#pause(result);
   }
 
-  #reopen(): void {
-    const { log, kind } = this.#dependencies;
-    if (this.#stoppedBy !== null) log.info("The peer takes alerts again", { kind });
-    this.#stoppedBy = null;
-    this.#failures = 0;
+  /** Takes up what an earlier process learnt: the next row finds out at once whether the peer still refuses. */
+  recall(code: string | null): void {
+    this.#stoppedBy = code;
+    this.#openSinceMs = this.#dependencies.monotonicMs();
   }
 
-  #stop({ code, cause }: Retry): void {
+  /** Stops the channel for what was learnt otherwise, for so long as that is said again every minute. */
+  hold({ code, cause }: { code: string; cause?: string | undefined }): void {
+    this.#stop({ code, cause });
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#dependencies.monotonicMs() + HELD_MS);
+  }
+
+  /** Opens the channel: the peer is known to take alerts. */
+  open(): void {
+    this.#reopen();
+    this.probe();
+  }
+
+  /** Ends a pause: something was mended, perhaps this. */
+  probe(): void {
+    this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #reopen(): void {
+    const { log, kind, monotonicMs } = this.#dependencies;
+    this.#failures = 0;
+    if (this.#stoppedBy === null) return;
+    log.info("The peer takes alerts again", { kind });
+    this.#stoppedBy = null;
+    this.#openSinceMs = monotonicMs();
+  }
+
+  #stop({ code, cause }: Pick<Retry, "code" | "cause">): void {
     const { log, kind, monotonicMs } = this.#dependencies;
     // Told again when the reason changes: another reason needs another mend.
     if (this.#stoppedBy !== code) {
@@ -81,7 +116,8 @@ export class Channel {
     const { monotonicMs, random } = this.#dependencies;
     this.#failures += 1;
     const counted = stopsChannel ? this.#failures : this.#failures - FAILURES_BEFORE_PAUSE + 1;
-    const pauseMs = counted < 1 ? 0 : Math.min(backoffMs(counted, random), LONGEST_PAUSE_MS);
+    const longestMs = stopsChannel ? LONGEST_STOPPED_PAUSE_MS : LONGEST_PAUSE_MS;
+    const pauseMs = counted < 1 ? 0 : Math.min(backoffMs(counted, random), longestMs);
     const untilMs = monotonicMs() + Math.max(pauseMs, retryAfterMs ?? 0);
     // An attempt that began before must not shorten the pause that the peer asked for.
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);

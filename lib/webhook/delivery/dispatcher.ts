@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { OutboxKind, Settlement, State } from "../state/contract.ts";
+import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempt.ts";
 import type { Sender } from "./sender.ts";
 
@@ -8,19 +8,20 @@ const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
 
-/** What delivers each kind. */
-type Senders = Record<Exclude<OutboxKind, "comment">, Sender>;
+/** What delivers each kind; null for one that nobody asked for. */
+type Senders = { message: Sender; issue: Sender; comment: Sender | null };
+type DispatcherState = Pick<State, "lead" | "prune" | "holds">;
 
 /**
  * Delivers the rows of the outbox: looks for them when told to, and once a second by itself.
  *
  * Shape:     `inFlight` as in `Sender`.
- * Behaviour: only the process that leads delivers. `look` resolves when everything that could start has started. An issue
+ * Behaviour: only the process that leads delivers; it begins with why its channels held before. `look` resolves when everything that could start has started. An issue
  *            waits two seconds at most for its own message, and not at all while no message can start.
  */
 export class Dispatcher {
   readonly #senders: Senders;
-  readonly #state: Pick<State, "lead" | "prune">;
+  readonly #state: DispatcherState;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -32,7 +33,7 @@ export class Dispatcher {
   constructor(
     makeSenders: (onFree: () => void) => Senders,
     dependencies: {
-      state: Pick<State, "lead" | "prune">;
+      state: DispatcherState;
       log: Log;
       monotonicMs: () => number;
       sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -53,7 +54,12 @@ export class Dispatcher {
   }
 
   get stops(): ChannelStops {
-    return { message: this.#senders.message.stoppedBy, issue: this.#senders.issue.stoppedBy, comment: null };
+    const { message, issue, comment } = this.#senders;
+    return {
+      message: message.stoppedBy,
+      issue: issue.stoppedBy,
+      comment: comment === null ? null : comment.stoppedBy,
+    };
   }
 
   /** Begins to deliver, first what earlier processes left. */
@@ -63,8 +69,29 @@ export class Dispatcher {
     void this.#keepLooking();
   }
 
-  inFlight(kind: keyof Senders, row: number): Promise<Settlement | null> | null {
-    return this.#senders[kind].inFlight(row);
+  inFlight(kind: OutboxKind, row: number): Promise<Settlement | null> | null {
+    return this.#senders[kind]?.inFlight(row) ?? null;
+  }
+
+  /**
+   * Makes the rows of a kind wait for a reason that was learnt without sending.
+   *
+   * Behaviour: holds for 90 seconds, and longer when it is said again; then one row finds out whether the peer still refuses.
+   */
+  async hold(kind: OutboxKind, reason: { code: string; cause?: string | undefined }): Promise<void> {
+    await this.#senders[kind]?.hold(reason);
+  }
+
+  /** The peer of a kind is known to take alerts again: its rows go on at once. */
+  async open(kind: OutboxKind): Promise<void> {
+    await this.#senders[kind]?.open();
+    await this.look();
+  }
+
+  /** Lets one row of each kind that waits for its peer find out at once whether that is still so. */
+  async probe(): Promise<void> {
+    for (const kind of OUTBOX_KINDS) this.#senders[kind]?.probe();
+    await this.look();
   }
 
   /** Starts the rows that may start now; without `issues` only messages. */
@@ -72,7 +99,9 @@ export class Dispatcher {
     if (this.#stopped.signal.aborted || !this.#isLeading) return;
     try {
       await this.#senders.message.pump({ issueGraceMs: 0 });
-      if (issues) await this.#lookAtIssues();
+      if (!issues) return;
+      await this.#lookAtIssues();
+      await this.#senders.comment?.pump({ issueGraceMs: 0 });
     } catch (error) {
       this.#log.error("The outbox cannot be read now", {
         cause: error instanceof Error ? error.name : typeof error,
@@ -83,7 +112,7 @@ export class Dispatcher {
   /** Starts nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
-    await Promise.all([this.#senders.message.stop(graceMs), this.#senders.issue.stop(graceMs)]);
+    await Promise.all(OUTBOX_KINDS.map((kind) => this.#senders[kind]?.stop(graceMs)));
   }
 
   async #lookAtIssues(): Promise<void> {
@@ -91,7 +120,7 @@ export class Dispatcher {
     const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
     await issue.pump(
       { issueGraceMs },
-      (row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint),
+      (row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint, row.id),
     );
   }
 
@@ -109,12 +138,26 @@ export class Dispatcher {
   async #keepLeading(): Promise<void> {
     const wasLeading = this.#isLeading;
     const leads = await this.#state.lead().catch(() => false);
-    if (leads && !wasLeading) await this.#onLead();
+    if (leads && !wasLeading) {
+      await this.#recallHolds();
+      await this.#onLead();
+    }
     this.#isLeading = leads;
     if (wasLeading !== this.#isLeading)
       this.#log.info(
         this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox",
       );
+  }
+
+  async #recallHolds(): Promise<void> {
+    try {
+      const holds = await this.#state.holds();
+      for (const kind of OUTBOX_KINDS) this.#senders[kind]?.recall(holds[kind]?.code ?? null);
+    } catch (error) {
+      this.#log.warn("It is not known which peer refused us before", {
+        cause: error instanceof Error ? error.name : typeof error,
+      });
+    }
   }
 
   async #prune(): Promise<void> {

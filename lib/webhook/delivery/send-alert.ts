@@ -2,19 +2,23 @@ import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { IssueTracker } from "../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import type { DueRow } from "../state/contract.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue.ts";
-import { renderMessage } from "../texts/message-text.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
 import { issueIdOf } from "./issue-id.ts";
+
+const TIMED_OUT = "gateway_timeout";
+/** The gateway writes down what it has sent after the send. */
+const KEPT_MS = 5_000;
+/** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
+const LATE_MS = 35_000;
 
 /**
  * Sends the WhatsApp message of an alert, once.
  *
- * Behaviour: an ambiguous answer counts as a failure: a second message is better than a missing one. A refusal that would
- *            meet every message stops the channel: of our key, licence or sending account, and of an instance that the
- *            gateway itself says is not open. No message is refused for good: the phone or the instance can be mended
- *            while it waits.
+ * Behaviour: a send without a clear answer is one that the gateway may have taken; an answer that never came from the
+ *            gateway is an outage. A refusal that would meet every message stops the channel: of our key, licence or
+ *            sending account, and of an instance that the gateway itself says is not open. No message is refused for
+ *            good: the phone or the instance can be mended while it waits.
  */
 export function messageAttempt(dependencies: {
   gateway: Pick<EvolutionClient, "sendText">;
@@ -35,18 +39,6 @@ export function messageAttempt(dependencies: {
     if (result.status === "retry" && result.code === "sem_instancia_gateway") instance.forget?.();
     return result;
   };
-}
-
-/** The message of an alert. */
-export function messageText(nowMs: () => number): (row: DueRow) => string {
-  return ({ alert, issueUrl, isRepeat, waitedMs }) =>
-    renderMessage(alert, {
-      issueUrl,
-      isRepeat,
-      waitedMs,
-      nowMs: nowMs(),
-      detour: { emailed: 0, givenUp: 0 },
-    });
 }
 
 /** Creates the issue of an alert; a repeated creation has the same id, by which the tracker knows it. */
@@ -84,15 +76,26 @@ function resultOf(outcome: SendOutcome): AttemptResult {
         peerDown: outcome.code === "gateway_unreachable",
       });
     case "unknown":
-      return outcome.channel
-        ? retry(outcome.channel.code, { peerDown: true, stopsChannel: true, cause: outcome.channel.cause })
-        : retry(outcome.code, { peerDown: true });
+      return unknownResult(outcome);
   }
+}
+
+function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unknown" }): Retry {
+  const unclear = isOutage ? null : { knownAfterMs: code === TIMED_OUT ? LATE_MS : KEPT_MS };
+  if (channel === undefined) return retry(code, { peerDown: true, unclear });
+  const { code: channelCode, cause } = channel;
+  return retry(channelCode, { peerDown: true, stopsChannel: true, cause, unclear });
 }
 
 function retry(
   code: string,
-  { stopsChannel = false, peerDown = false, retryAfterMs = null, cause }: Partial<Omit<Retry, "code">>,
+  {
+    stopsChannel = false,
+    peerDown = false,
+    retryAfterMs = null,
+    unclear = null,
+    cause,
+  }: Partial<Omit<Retry, "code">>,
 ): Retry {
-  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs };
+  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs, unclear };
 }

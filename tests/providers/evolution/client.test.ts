@@ -29,6 +29,7 @@ function clientOf(url: string, key = KEY) {
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 const unknown = (code: string) => ({ status: "unknown" as const, code });
+const outage = (code: string) => ({ ...unknown(code), isOutage: true as const });
 const doubt = (code: string, channel: ChannelFault) => ({ ...unknown(code), channel });
 const refusal = (status: number, text: unknown, error = "Bad Request"): Scripted => ({
   status,
@@ -78,7 +79,7 @@ describe("evolutionClient().sendText()", () => {
   test.each<[string, Scripted, object]>([
     ["404 instance", refusal(404, ['The "ops" instance does not exist']), failed("sem_instancia_gateway")],
     ["404 route", refusal(404, ["Cannot POST /v9/message/sendText/ops"]), failed("gateway_http_404")],
-    ["404 of a proxy", { status: 404, text: "<html>" }, unknown("gateway_http_404")],
+    ["404 of a proxy", { status: 404, text: "<html>" }, outage("gateway_http_404")],
     [
       "404 instance, and more behind it",
       refusal(404, ['The "ops" instance does not exist on this node, sent by another']),
@@ -91,7 +92,7 @@ describe("evolutionClient().sendText()", () => {
     ],
     ["404 of another shape", refusal(404, "gone"), unknown("gateway_http_404")],
     ["401", refusal(401, "Unauthorized", "Unauthorized"), failed("gateway_unauthorized", true)],
-    ["401 of a proxy", { status: 401, text: "<html>" }, unknown("gateway_http_401")],
+    ["401 of a proxy", { status: 401, text: "<html>" }, outage("gateway_http_401")],
     [
       "400 body schema",
       refusal(400, [['instance requires property "text"']]),
@@ -136,12 +137,14 @@ describe("evolutionClient().sendText()", () => {
       { status: 503, json: { error: "service not activated", code: "LICENSE_REQUIRED" } },
       failed("gateway_license_required", true),
     ],
-    ["503 of a proxy", { status: 503, text: "<html>" }, unknown("gateway_http_503")],
-    ["403", { status: 403, json: {} }, unknown("gateway_http_403")],
+    ["503 of a proxy", { status: 503, text: "<html>" }, outage("gateway_http_503")],
+    ["403", { status: 403, json: {} }, outage("gateway_http_403")],
     ["408", refusal(408, [["Invalid format"]]), unknown("gateway_http_408")],
     ["409", refusal(409, [["Invalid format"]]), unknown("gateway_http_409")],
-    ["302", { status: 302, headers: { location: "/login" } }, unknown("gateway_http_302")],
-    ["502", { status: 502, text: "<html>" }, unknown("gateway_http_502")],
+    ["302", { status: 302, headers: { location: "/login" } }, outage("gateway_http_302")],
+    ["502", { status: 502, text: "<html>" }, outage("gateway_http_502")],
+    ["504 of a proxy", { status: 504, text: "<html>" }, outage("gateway_http_504")],
+    ["504 in the gateway's own form", refusal(504, ["Error: x"]), unknown("gateway_http_504")],
     ["201 without id", { status: 201, json: { status: "PENDING" } }, unknown("gateway_answer_without_id")],
     ["201 empty id", { status: 201, json: { key: { id: "" } } }, unknown("gateway_answer_without_id")],
     ["201 blank id", { status: 201, json: { key: { id: " " } } }, unknown("gateway_answer_without_id")],

@@ -44,12 +44,14 @@ beforeEach(() => {
 afterAll(async () => await gateway.stop());
 
 const send = () => attempt(ROW, new AbortController().signal);
+const unclear = { knownAfterMs: 5_000 };
 const retry = (code: string, more: object = {}) => ({
   status: "retry",
   code,
   peerDown: false,
   stopsChannel: false,
   retryAfterMs: null,
+  unclear: null,
   ...more,
 });
 
@@ -62,7 +64,7 @@ describe("messageAttempt()", () => {
     ...[130429, 131056].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 6_000 }]),
     ...[4, 80007, 131048].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 30_000 }]),
     ...[131026, 131030, 100, 131047].map((code): [number, object] => [code, {}]),
-    ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true }]),
+    ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true, unclear }]),
   ])("Meta's %i", async (code, more) => {
     gateway.routes.send.next({ status: 201, json: { message: "no", type: "OAuthException", code } });
     expect(await send()).toEqual(retry(`meta_${code}`, more) as never);
@@ -77,7 +79,7 @@ describe("messageAttempt()", () => {
     "an instance whose state is %p stops the channel, and its name is looked for again",
     async (state, cause) => {
       gateway.instances.set("ops", state);
-      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true });
+      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true, unclear });
       expect(await send()).toEqual(expected as never);
       expect(forgotten).toBe(1);
     },
@@ -86,9 +88,9 @@ describe("messageAttempt()", () => {
   test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
     const failure = { status: 500, json: { response: { message: "Connection Closed" } } };
     gateway.routes.send.next(failure, failure);
-    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
     gateway.routes.state.next("not_json");
-    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
     expect(forgotten).toBe(0);
   });
 });

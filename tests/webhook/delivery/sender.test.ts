@@ -19,9 +19,11 @@ test("a look asked for in the instant in which another ends is not lost", async 
         return rows;
       },
       begin: async () => true,
+      hold: async () => {},
       settle: () => Promise.reject(new Error("Nothing is delivered here")),
     },
     attempt: () => Promise.reject(new Error("Nothing is delivered here")),
+    lookUp: null,
     textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -37,13 +39,26 @@ test("a look asked for in the instant in which another ends is not lost", async 
 
 test("a stopped channel is logged with its cause, once a reason, and opens after a failure of one message's own", async () => {
   const told: unknown[] = [];
-  const down = { status: "retry", peerDown: true, stopsChannel: true, retryAfterMs: null } as const;
+  const down = {
+    status: "retry",
+    peerDown: true,
+    stopsChannel: true,
+    retryAfterMs: null,
+    unclear: null,
+  } as const;
   const closed = { ...down, code: "sem_instancia_gateway", cause: "instance_close" };
   const results: AttemptResult[] = [
     { ...down, code: "gateway_license_required" },
     closed,
     closed,
-    { status: "retry", code: "meta_131026", peerDown: false, stopsChannel: false, retryAfterMs: null },
+    {
+      status: "retry",
+      code: "meta_131026",
+      peerDown: false,
+      stopsChannel: false,
+      retryAfterMs: null,
+      unclear: null,
+    },
   ];
   const stops: (string | null)[] = [];
   let nowMs = 0;
@@ -52,9 +67,11 @@ test("a stopped channel is logged with its cause, once a reason, and opens after
     state: {
       due: async () => [dueRow],
       begin: async () => true,
+      hold: async () => {},
       settle: async () => void stops.push(sender.stoppedBy),
     },
     attempt: async () => results.shift()!,
+    lookUp: null,
     textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -123,6 +140,7 @@ const ownFailure: Extract<AttemptResult, { status: "retry" }> = {
   peerDown: false,
   stopsChannel: false,
   retryAfterMs: null,
+  unclear: null,
 };
 
 /** A sender whose attempts end like this, one after the other, with a clock that stands still until it is set. */
@@ -134,11 +152,13 @@ function play(results: AttemptResult[]) {
     state: {
       due: async () => [dueRow],
       begin: async () => true,
+      hold: async () => {},
       async settle(_row, settlement) {
         settled = settlement;
       },
     },
     attempt: async () => results.shift()!,
+    lookUp: null,
     textOf: () => "text",
     concurrency: 1,
     metrics: createWebhookMetrics({ version: "test" }),

@@ -165,17 +165,6 @@ describe("a gateway in trouble", () => {
     await until("the issue is there", () => titles().length === 1);
   });
 
-  test("that takes the message and drops the connection gets it a second time: better twice than never", async () => {
-    service = await startService();
-    service.gateway.routes.send.next({ accept: "drop" });
-    await service.post({ alerts: [alertOf({ status: "resolved" })] });
-    await until("it is delivered", async () => {
-      service.advance(1_000);
-      return (await queued()) === 0;
-    });
-    expect(texts()).toHaveLength(2);
-  });
-
   test("that refuses the key holds the queue, burns nothing and sends all when it takes us again", async () => {
     service = await startService();
     const refusal = {

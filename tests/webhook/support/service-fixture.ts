@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
+import { messageLookUp } from "../../../lib/webhook/delivery/look-up.ts";
 import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
@@ -72,6 +74,7 @@ export async function startService({
   const nowMs = () => Date.now() + ahead;
   let passed = 0;
   const monotonicMs = () => performance.now() * HASTE + passed;
+  gateway.now = () => new Date(nowMs());
   const parts = { directory, gateway, tracker, nowMs, monotonicMs, isHasty };
   let running = await run({ ...parts, options });
 
@@ -127,11 +130,9 @@ type Parts = {
 
 async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, options }: Parts) {
   const state = await openSqliteState({ directory, nowMs, log: silentLog });
-  const client = evolutionClient({
-    baseUrl: new URL(gateway.url),
-    adminKey: new Secret(KEY),
-    timeoutMs: 30_000 / HASTE,
-  });
+  const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
+  const client = evolutionClient({ ...peer, timeoutMs: 30_000 / HASTE });
+  const findInstance = resolveInstance({ gateway: client, configured: null });
   const issues = linearTracker({
     url: new URL(`${tracker.url}/graphql`),
     token: new Secret(TOKEN),
@@ -144,13 +145,17 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, o
     secret: new Secret(SECRET),
     state,
     attempts: {
-      message: messageAttempt({
-        gateway: client,
-        findInstance: resolveInstance({ gateway: client, configured: null }),
-        phone: PHONE,
-      }),
+      message: messageAttempt({ gateway: client, findInstance, phone: PHONE }),
       issue: issueAttempt(issues),
+      comment: null,
     },
+    lookUp: messageLookUp({
+      find: messageFinder({ ...peer, timeoutMs: 5_000 / HASTE }),
+      findInstance,
+      phone: PHONE,
+      heldReferences: (kind, references) => state.heldReferences(kind, references),
+      nowMs,
+    }),
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
     sockets: new Map(),
@@ -166,6 +171,8 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, o
     port: 0,
     adminPort: 0,
     messagesPerMinute: 60_000,
+    issuesPerHour: 3_600_000,
+    digestAfterSeconds: 0,
     ...options,
   });
   const { port, adminPort } = await Promise.race([
