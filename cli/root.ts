@@ -22,11 +22,24 @@ export const root: Group = {
           meta: { description: "Send one labelled test alert through a running service" },
           load: () => import("./commands/webhook-test.ts").then((file) => file.webhookTest),
         },
+        queue: {
+          meta: { name: "queue", description: "See or remove what waits to be delivered" },
+          commands: {
+            list: {
+              meta: { description: "List what waits, in the order in which it goes out" },
+              load: () => import("./commands/webhook-queue.ts").then((file) => file.webhookQueueList),
+            },
+            drop: {
+              meta: { description: "Remove waiting rows for good: they are not sent" },
+              load: () => import("./commands/webhook-queue.ts").then((file) => file.webhookQueueDrop),
+            },
+          },
+        },
         dead: {
           meta: { name: "dead", description: "See, revive or remove what could not be delivered in time" },
           commands: {
             list: {
-              meta: { description: "List what was given up" },
+              meta: { description: "List what was given up or is in doubt" },
               load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadList),
             },
             retry: {

@@ -14,10 +14,12 @@
  *         retry, drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";
-import type { State } from "../../lib/webhook/state/contract.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { type Outcome, outcomeOf } from "../framework/outcome.ts";
+import { defineCommand } from "../framework/command.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
+import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
+
+const NAME = "opsctl webhook dead";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const which = {
@@ -25,10 +27,6 @@ const which = {
   all: { type: "boolean", description: "All of them" },
   json,
 } as const;
-
-function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
-  return given.has("row") === given.has("all") ? "either --row or --all is needed" : undefined;
-}
 
 /** The command `webhook dead list`; see the head of this file. */
 export const webhookDeadList = defineCommand({
@@ -39,7 +37,7 @@ export const webhookDeadList = defineCommand({
   example: "opsctl webhook dead list",
 
   run: (_args, context) =>
-    withState(context, async (state) => {
+    withState(context, NAME, async (state) => {
       const { renderDead } = await import("../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
       return outcomeOf({ command: "webhook dead list", fields: { dead }, text: renderDead(dead) });
@@ -56,7 +54,7 @@ export const webhookDeadRetry = defineCommand({
   example: "opsctl webhook dead retry --all",
 
   run: (args, context) =>
-    withState(context, async (state) => {
+    withState(context, NAME, async (state) => {
       const count = await state.retryDead(rowsOf(args.row));
       requireFound(args.row, count);
       const text = `${rowCount(count)} will be tried again\n`;
@@ -74,17 +72,13 @@ export const webhookDeadDrop = defineCommand({
   example: "opsctl webhook dead drop --row 17",
 
   run: (args, context) =>
-    withState(context, async (state) => {
+    withState(context, NAME, async (state) => {
       const count = await state.dropDead(rowsOf(args.row));
       requireFound(args.row, count);
       const text = `${rowCount(count)} removed\n`;
       return outcomeOf({ command: "webhook dead drop", fields: { count }, text });
     }),
 });
-
-function rowsOf(row: string | undefined): number[] | null {
-  return row === undefined ? null : [Number(row)];
-}
 
 function requireFound(row: string | undefined, count: number): void {
   if (row === undefined || count > 0) return;
@@ -93,22 +87,4 @@ function requireFound(row: string | undefined, count: number): void {
     message: `Cannot find row ${row}: it is not among what was given up or is in doubt`,
     hint: "See opsctl webhook dead list",
   });
-}
-
-function rowCount(count: number): string {
-  return count === 1 ? "1 row" : `${count} rows`;
-}
-
-async function withState(
-  { env, log }: CommandContext,
-  use: (state: State) => Promise<Outcome>,
-): Promise<Outcome> {
-  const { loadStateConfig } = await import("../../lib/webhook/config.ts");
-  const { openState } = await import("../wiring/webhook-state.ts");
-  const state = await openState(await loadStateConfig(env), log, "opsctl webhook dead");
-  try {
-    return await use(state);
-  } finally {
-    await state.close();
-  }
 }

@@ -9,11 +9,12 @@ import type { LatestRow, OutboxKind, State } from "./state/contract.ts";
 /**
  * What became of a test alert: the service's answer, brought up to date with what was recorded later.
  *
- * Shape: the words of `AlertAnswer`, and `failed` for what was given up; `codes` has why something is not delivered yet.
+ * Shape: the words of `AlertAnswer`, `failed` for what was given up and `in_doubt` for what the gateway may have sent;
+ *        `codes` has why something is not delivered yet.
  */
 export type TestReport = {
   fingerprint: string;
-  whatsapp: AlertAnswer["whatsapp"] | "failed";
+  whatsapp: AlertAnswer["whatsapp"] | "failed" | "in_doubt";
   issue: Exclude<AlertAnswer["issue"], "duplicate"> | "failed";
   issueId: string | null;
   codes: Partial<Record<OutboxKind, string>>;
@@ -127,7 +128,7 @@ function update(report: TestReport, { message, issue }: Partial<Record<OutboxKin
   if (message?.code) report.codes.message = message.code;
   if (issue?.code) report.codes.issue = issue.code;
   if (message && message.status !== "queued")
-    report.whatsapp = message.status === "delivered" ? "sent" : "failed";
+    report.whatsapp = ({ delivered: "sent", dead: "failed", in_doubt: "in_doubt" } as const)[message.status];
   if (issue && issue.status !== "queued" && report.issue === "queued")
     report.issue = issue.status === "delivered" ? "created" : "failed";
 }
@@ -135,7 +136,12 @@ function update(report: TestReport, { message, issue }: Partial<Record<OutboxKin
 /** The report for people. */
 export function renderTestReport(report: TestReport): string {
   const because = (kind: OutboxKind) => (report.codes[kind] === undefined ? "" : ` (${report.codes[kind]})`);
-  const whatsapp = { sent: "sent", queued: "accepted, not sent yet", failed: "given up" }[report.whatsapp];
+  const whatsapp = {
+    sent: "sent",
+    queued: "accepted, not sent yet",
+    failed: "given up",
+    in_doubt: "sent, and the gateway did not say whether it took it: look at the phone",
+  }[report.whatsapp];
   const issue = {
     created: "created",
     queued: "accepted, not created yet",
