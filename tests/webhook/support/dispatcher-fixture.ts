@@ -31,6 +31,8 @@ export type DispatcherFixture = {
   skewMs: number;
   /** Ends this process and starts another on the same state; the time between is that of the state's clock alone. */
   restart(stoppedMs?: number, changed?: Partial<Pace>): Promise<void>;
+  /** As `restart`, but what is on its way is never recorded. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -40,6 +42,8 @@ export type DispatcherOptions = Partial<Pace> & {
   issue?: Attempt;
   comment?: Attempt;
   lookUp?: LookUp;
+  /** How often it looks for rows by itself; less often than the installed service, because these tests are long. */
+  lookMs?: number;
 };
 
 /** Starts a dispatcher; peers that are not given take everything at once. */
@@ -71,8 +75,7 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
         nowMs,
         monotonicMs: () => clock.nowMs,
         random: () => 0,
-        // Looks half as often as the installed service: these tests are long enough.
-        sleep: (ms, signal) => clock.sleep(Math.max(ms, 2_000), signal),
+        sleep: (ms, signal) => clock.sleep(Math.max(ms, options.lookMs ?? 2_000), signal),
       },
       { messagesPerMinute: 30, issuesPerHour: 300, digestAfterSeconds: 0, ...options, ...changed },
     );
@@ -84,6 +87,11 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
   await running.dispatcher.start();
   const ended = async () => {
     await running.dispatcher.stop(0);
+    await running.state.close();
+  };
+  const killed = async () => {
+    // Waits for nothing: what is on its way fails at a closed state.
+    void running.dispatcher.stop(0);
     await running.state.close();
   };
   return Object.defineProperties(fixture, {
@@ -103,6 +111,13 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
         await ended();
         fixture.skewMs += stoppedMs;
         running = await open(changed);
+        await running.dispatcher.start();
+      },
+    },
+    kill: {
+      async value() {
+        await killed();
+        running = await open();
         await running.dispatcher.start();
       },
     },
