@@ -176,7 +176,7 @@ end $$;
 create or replace function opsctl_state.recount()
 returns void
 language sql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
   update opsctl_state.totals
   set (message_queued, issue_queued, comment_queued, message_plain, queued_bytes,

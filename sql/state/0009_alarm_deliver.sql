@@ -8,7 +8,7 @@ returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_
                claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,
                begun_at bigint, members text)
 language plpgsql rows 10
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -38,7 +38,7 @@ end $$;
 create function opsctl_state.issue_url(p_key text, p_issue bigint, p_now bigint)
 returns text
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -57,7 +57,7 @@ end $$;
 create function opsctl_state.members_of(p_row bigint)
 returns bigint[]
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
@@ -68,7 +68,7 @@ end $$;
 create or replace function opsctl_state.due(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, age_ms bigint, claimed_at bigint, issue_url text)
 language plpgsql rows 10
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -95,7 +95,7 @@ end $$;
 create function opsctl_state.digestible_of(p_key text, p_except bigint[], p_limit bigint)
 returns bigint[]
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 declare
@@ -117,7 +117,7 @@ end $$;
 create function opsctl_state.digestible(p_except json, p_fingerprints bigint, p_rows bigint)
 returns table (id bigint, alert text, waited_ms bigint, is_repeat boolean, issue_url text)
 language plpgsql rows 40
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -152,7 +152,7 @@ end $$;
 create function opsctl_state.enlist(p_row opsctl_state.outbox, p_members bigint[])
 returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -177,7 +177,7 @@ end $$;
 create function opsctl_state.begin_attempt(p_row bigint, p_token uuid, p_holder uuid, p_text text, p_members json)
 returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare
@@ -216,7 +216,7 @@ end $$;
 create or replace function opsctl_state.promote(p_kind text, p_key text)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 declare
@@ -241,7 +241,7 @@ create function opsctl_state.end_rows(
   p_ids bigint[], p_as text, p_attempts integer, p_code text, p_reference text, p_url text, p_token uuid, p_now bigint)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 declare
@@ -278,7 +278,7 @@ end $$;
 create function opsctl_state.end_issue(p_issue opsctl_state.outbox, p_now bigint)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -305,7 +305,7 @@ create function opsctl_state.settle(
   p_reference text, p_url text)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare

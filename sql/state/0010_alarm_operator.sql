@@ -4,7 +4,7 @@
 create function opsctl_state.ended_texts(p_rows json)
 returns bigint[]
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -24,7 +24,7 @@ end $$;
 create function opsctl_state.may_revive(p_row opsctl_state.outbox, p_issue_ttl_ms bigint, p_now bigint)
 returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
@@ -45,7 +45,7 @@ end $$;
 create or replace function opsctl_state.retry_dead(p_rows json, p_issue_ttl_ms bigint)
 returns bigint
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare
@@ -83,7 +83,7 @@ create function opsctl_state.remove_row(
   p_row opsctl_state.outbox, p_delta opsctl_state.totals, p_now bigint)
 returns opsctl_state.totals
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -116,7 +116,7 @@ end $$;
 create function opsctl_state.drop_rows(p_ids bigint[], p_ended boolean)
 returns bigint
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare

@@ -7,7 +7,7 @@ returns table (message_queued bigint, message_dead bigint, message_in_doubt bigi
                comment_queued bigint, comment_dead bigint, comment_in_doubt bigint, comment_age_ms bigint,
                queued_bytes bigint, message_plain bigint, critical_age_ms bigint)
 language plpgsql rows 1
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -27,7 +27,7 @@ end $$;
 create function opsctl_state.oldest_age_ms(p_kind text, p_now bigint)
 returns bigint
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 begin
@@ -38,7 +38,7 @@ end $$;
 create or replace function opsctl_state.latest(p_key text)
 returns table (kind text, state text, attempts integer, code text, reference text, url text)
 language plpgsql rows 3
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -72,7 +72,7 @@ end $$;
 create function opsctl_state.held_references(p_kind text, p_references json)
 returns setof text
 language plpgsql rows 10
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -92,7 +92,7 @@ end $$;
 create function opsctl_state.delivered_between(p_newer_than_ms bigint, p_older_than_ms bigint, p_limit bigint)
 returns setof text
 language plpgsql rows 100
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 declare
@@ -108,7 +108,7 @@ end $$;
 create function opsctl_state.begun_within(p_kind text, p_ms bigint)
 returns bigint
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -137,7 +137,7 @@ end $$;
 create function opsctl_state.unheard(p_waited_ms bigint, p_limit bigint)
 returns table (id bigint, alert text, state text, accepted_at bigint, issue_url text)
 language plpgsql rows 100
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
@@ -162,7 +162,7 @@ end $$;
 create function opsctl_state.record_emailed(p_rows json)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare
@@ -191,7 +191,7 @@ create function opsctl_state.recent(p_limit bigint)
 returns table (id bigint, accepted_at bigint, shown text, state text, code text, settled_at bigint, is_emailed boolean,
                issue_state text, issue_code text, issue_url text)
 language plpgsql rows 100
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -212,7 +212,7 @@ end $$;
 create function opsctl_state.prune_old(p_keep_delivered_ms bigint, p_keep_ended_ms bigint, p_share bigint)
 returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set lock_timeout = '3s'
 as $$
 declare
@@ -236,7 +236,7 @@ end $$;
 create function opsctl_state.prune_memory(p_keep_batches_ms bigint, p_keep_episodes_ms bigint)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
