@@ -74,33 +74,31 @@ begin
   return true;
 end $$;
 
+-- Adds a row, as the head of its kind and fingerprint when none waits; the caller holds the lock of the totals.
 create or replace function opsctl_state.add_row(p_row opsctl_state.outbox)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_id      bigint;
-  v_is_head boolean;
+  v_id bigint;
 begin
-  foreach v_is_head in array array[true, false]
-  loop
-    insert into opsctl_state.outbox
-      (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
-       accepted_at, age_from, waits_from, due_at, message_row, claim_token, claimed_at,
-       issue_row, is_blocked, is_repeat, is_urgent, shown)
-    values
-      (p_row.kind, v_is_head, p_row.priority, p_row.issue_key, p_row.fingerprint, p_row.squad, p_row.alertname,
-       p_row.alert, p_row.bytes, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at,
-       p_row.message_row, p_row.claim_token, p_row.claimed_at,
-       p_row.issue_row, coalesce(p_row.is_blocked, false), coalesce(p_row.is_repeat, false),
-       -- A host of before says nothing of it.
-       p_row.kind = 'message' and coalesce(p_row.is_urgent, p_row.priority = 0),
-       case when p_row.kind = 'message' then p_row.shown end)
-    on conflict (kind, issue_key) where is_head do nothing
-    returning id into v_id;
-    exit when found;
-  end loop;
+  perform from opsctl_state.outbox as o
+  where o.kind = p_row.kind and o.issue_key = p_row.issue_key and o.state = 'queued'
+  order by o.id + 0 limit 1;
+  insert into opsctl_state.outbox
+    (kind, is_head, priority, issue_key, fingerprint, squad, alertname, alert, bytes,
+     accepted_at, age_from, waits_from, due_at, message_row, claim_token, claimed_at,
+     issue_row, is_blocked, is_repeat, is_urgent, shown)
+  values
+    (p_row.kind, not found, p_row.priority, p_row.issue_key, p_row.fingerprint, p_row.squad, p_row.alertname,
+     p_row.alert, p_row.bytes, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at, p_row.accepted_at,
+     p_row.message_row, p_row.claim_token, p_row.claimed_at,
+     p_row.issue_row, coalesce(p_row.is_blocked, false), coalesce(p_row.is_repeat, false),
+     -- A host of before says nothing of it.
+     p_row.kind = 'message' and coalesce(p_row.is_urgent, p_row.priority = 0),
+     case when p_row.kind = 'message' then p_row.shown end)
+  returning id into v_id;
   return v_id;
 end $$;
 
@@ -125,20 +123,14 @@ begin
   return opsctl_state.add_row(v_row);
 end $$;
 
--- Remembers what was accepted of a fingerprint; writes nothing as long as nothing changes within a day.
+-- Remembers what was accepted of a fingerprint, and its issue when it has a new one.
 create function opsctl_state.remember(
-  p_known opsctl_state.episodes, p_key text, p_starts_at text, p_is_firing boolean, p_issue bigint, p_claimed_at bigint,
-  p_now bigint)
+  p_key text, p_starts_at text, p_is_firing boolean, p_issue bigint, p_claimed_at bigint, p_now bigint)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_issue is null and p_known.is_firing is not distinct from p_is_firing
-     and (not p_is_firing or p_known.starts_at is not distinct from p_starts_at)
-     and p_now - p_known.seen_at between 0 and 86400000 then
-    return;
-  end if;
   insert into opsctl_state.episodes as e (issue_key, starts_at, is_firing, issue_row, claimed_at, seen_at)
   values (p_key, p_starts_at, p_is_firing, p_issue, p_claimed_at, p_now)
   on conflict (issue_key) do update
@@ -146,51 +138,81 @@ begin
         issue_row = coalesce(excluded.issue_row, e.issue_row), claimed_at = coalesce(excluded.claimed_at, e.claimed_at);
 end $$;
 
--- Puts one alert into the outbox, with its issue when the dedup has not seen it, or the comment on its issue when it has
--- ended. Returns what became of it. Runs with the settings of accept.
-create function opsctl_state.accept_one(p_alert json, p_issue_ttl_ms bigint, p_now bigint, p_comments boolean)
-returns json
+-- Claims the issue of an alert that fires, as opsctl_state.claim does, which is not called where a claim is seen to hold.
+create function opsctl_state.claim_issue(p_key text, p_ttl_ms bigint, p_now bigint)
+returns opsctl_state.dedup
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_row       opsctl_state.outbox := json_populate_record(null::opsctl_state.outbox, p_alert);
-  v_is_firing constant boolean := (p_alert ->> 'firing')::boolean;
-  v_starts_at constant text := p_alert ->> 'starts_at';
-  v_known     opsctl_state.episodes;
-  v_message   bigint;
-  v_issue     bigint;
-  v_comment   bigint;
-  v_claim     record;
+  v_claim opsctl_state.dedup;
 begin
-  select e.* into v_known from opsctl_state.episodes as e where e.issue_key = v_row.issue_key;
-  v_row.kind := 'message';
-  v_row.accepted_at := p_now;
-  v_row.is_repeat := coalesce(v_is_firing and v_known.is_firing and v_known.starts_at = v_starts_at, false);
-  v_message := opsctl_state.add_row(v_row);
-  if not v_is_firing then
-    if v_known.is_firing then
-      if p_comments and (p_alert ->> 'resolved')::boolean then
-        v_comment := opsctl_state.add_comment(v_row, v_known);
-      end if;
-      perform opsctl_state.remember(v_known, v_row.issue_key, null, false, null, null, p_now);
-    end if;
-    return json_build_object('message', v_message, 'outcome', 'not_firing', 'comment', v_comment);
+  select d.* into v_claim from opsctl_state.dedup as d where d.key = p_key;
+  if v_claim.expires_at > p_now and v_claim.expires_at <= p_now + v_claim.ttl_ms then
+    v_claim.token := null;
+  else
+    select c.token, c.claimed_at, c.value into strict v_claim.token, v_claim.claimed_at, v_claim.value
+    from opsctl_state.claim(p_key, p_ttl_ms, p_now) as c;
   end if;
+  return v_claim;
+end $$;
 
-  select * into strict v_claim from opsctl_state.claim(v_row.issue_key, p_issue_ttl_ms, p_now);
-  if v_claim.outcome = 'first' then
+-- Puts an alert that fires into the outbox, with its issue when the dedup has not seen it. Returns what became of it, and
+-- how many rows came with it. Runs with the settings of accept.
+create function opsctl_state.accept_firing(
+  p_row opsctl_state.outbox, p_starts_at text, p_known opsctl_state.episodes, p_issue_ttl_ms bigint,
+  out answer json, out issues bigint, out comments bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row     opsctl_state.outbox := p_row;
+  v_message bigint;
+  v_issue   bigint;
+  v_claim   opsctl_state.dedup := opsctl_state.claim_issue(p_row.issue_key, p_issue_ttl_ms, p_row.accepted_at);
+begin
+  v_row.is_repeat := coalesce(p_known.is_firing and p_known.starts_at = p_starts_at, false);
+  v_message := opsctl_state.add_row(v_row);
+  if v_claim.token is not null then
     v_row.kind := 'issue';
     v_row.message_row := v_message;
     v_row.claim_token := v_claim.token;
     v_row.claimed_at := v_claim.claimed_at;
     v_issue := opsctl_state.add_row(v_row);
   end if;
-  perform opsctl_state.remember(
-    v_known, v_row.issue_key, v_starts_at, true, v_issue, v_row.claimed_at, p_now);
-  return json_build_object(
-    'message', v_message, 'outcome', v_claim.outcome, 'issue', v_issue, 'repeat', v_row.is_repeat,
-    'claimedAtMs', v_claim.claimed_at, 'url', v_claim.value);
+  -- Nothing is written as long as nothing changes within a day.
+  if v_issue is not null or p_known.is_firing is not true or p_known.starts_at is distinct from p_starts_at
+     or v_row.accepted_at - p_known.seen_at not between 0 and 86400000 then
+    perform opsctl_state.remember(
+      v_row.issue_key, p_starts_at, true, v_issue, v_row.claimed_at, v_row.accepted_at);
+  end if;
+  answer := json_build_object(
+    'message', v_message, 'outcome', case when v_issue is null then 'duplicate' else 'first' end, 'issue', v_issue,
+    'repeat', v_row.is_repeat, 'claimedAtMs', v_claim.claimed_at, 'url', v_claim.value);
+  issues := (v_issue is not null)::int;
+  comments := 0;
+end $$;
+
+-- Puts another alert into the outbox, with the comment on its issue when it was firing before. Returns as the function above.
+create function opsctl_state.accept_ended(
+  p_row opsctl_state.outbox, p_known opsctl_state.episodes, p_adds_comment boolean,
+  out answer json, out issues bigint, out comments bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_message bigint := opsctl_state.add_row(p_row);
+  v_comment bigint;
+begin
+  if p_known.is_firing then
+    if p_adds_comment then
+      v_comment := opsctl_state.add_comment(p_row, p_known);
+    end if;
+    perform opsctl_state.remember(p_row.issue_key, null, false, null, null, p_row.accepted_at);
+  end if;
+  answer := json_build_object('message', v_message, 'outcome', 'not_firing', 'comment', v_comment);
+  issues := 0;
+  comments := (v_comment is not null)::int;
 end $$;
 
 drop function opsctl_state.accept_alert(json, bigint, bigint);
@@ -204,37 +226,54 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_alert    json;
-  v_one      json;
-  v_copies   integer;
-  v_is_first boolean := exists (
-    select from json_array_elements(p_request) as a(value) where (a.value ->> 'priority')::int = 0);
-  v_rows     constant bigint := case when v_is_first then p_max_rows else p_max_rows - p_max_rows / 10 end;
-  v_bytes    constant bigint := case when v_is_first then p_max_bytes else p_max_bytes - p_max_bytes / 10 end;
+  v_row       opsctl_state.outbox;
+  v_firing    boolean;
+  v_resolved  boolean;
+  v_starts_at text;
+  v_known     opsctl_state.episodes;
+  v_one       record;
+  v_rows      bigint;
+  v_left      bigint := 1;
 begin
   accepted := '{}';
-  for v_alert in select a.value from json_array_elements(p_request) with ordinality as a(value, at) order by a.at
+  v_row.kind := 'message';
+  v_row.accepted_at := p_now;
+  for v_row.priority, v_row.issue_key, v_row.fingerprint, v_row.squad, v_row.alertname, v_row.alert, v_row.bytes,
+      v_row.is_urgent, v_row.shown, v_firing, v_resolved, v_starts_at
+  in
+    select a.* from json_to_recordset(p_request) as a(
+      priority smallint, issue_key text, fingerprint text, squad text, alertname text, alert text, bytes bigint,
+      is_urgent boolean, shown text, firing boolean, resolved boolean, starts_at text)
   loop
-    v_one := opsctl_state.accept_one(v_alert, p_issue_ttl_ms, p_now, p_comments);
-    accepted := accepted || v_one;
-    v_copies := 1 + (v_one ->> 'issue' is not null)::int + (v_one ->> 'comment' is not null)::int;
-    p_totals.message_queued := p_totals.message_queued + 1;
-    p_totals.message_plain := p_totals.message_plain + ((v_alert ->> 'priority')::int > 0)::int;
-    p_totals.issue_queued := p_totals.issue_queued + (v_one ->> 'issue' is not null)::int;
-    p_totals.comment_queued := p_totals.comment_queued + (v_one ->> 'comment' is not null)::int;
-    p_totals.queued_bytes := p_totals.queued_bytes + v_copies * (v_alert ->> 'bytes')::bigint;
-    if p_totals.message_queued + p_totals.issue_queued + p_totals.comment_queued > v_rows
-       or p_totals.queued_bytes > v_bytes then
-      raise exception using errcode = 'OW090', message = 'outbox_full';
+    select e.* into v_known from opsctl_state.episodes as e where e.issue_key = v_row.issue_key;
+    if v_firing then
+      v_one := opsctl_state.accept_firing(v_row, v_starts_at, v_known, p_issue_ttl_ms);
+    else
+      v_one := opsctl_state.accept_ended(v_row, v_known, p_comments and v_resolved);
     end if;
+    accepted := accepted || v_one.answer;
+    v_left := case when v_row.priority = 0 then 0 else v_left end;
+    p_totals.message_queued := p_totals.message_queued + 1;
+    p_totals.message_plain := p_totals.message_plain + (v_row.priority > 0)::int;
+    p_totals.issue_queued := p_totals.issue_queued + v_one.issues;
+    p_totals.comment_queued := p_totals.comment_queued + v_one.comments;
+    p_totals.queued_bytes := p_totals.queued_bytes + (1 + v_one.issues + v_one.comments) * v_row.bytes;
+    v_rows := p_totals.message_queued + p_totals.issue_queued + p_totals.comment_queued;
+    exit when v_rows > p_max_rows or p_totals.queued_bytes > p_max_bytes;
   end loop;
+  -- v_rows is null for a request without alerts.
+  if v_rows > p_max_rows - v_left * (p_max_rows / 10)
+     or v_rows > 0 and p_totals.queued_bytes > p_max_bytes - v_left * (p_max_bytes / 10) then
+    raise exception using errcode = 'OW090', message = 'outbox_full';
+  end if;
 end $$;
 
 create function opsctl_state.accept(
   p_batch uuid, p_requests json, p_max_rows bigint, p_max_bytes bigint, p_issue_ttl_ms bigint, p_comments boolean)
 returns text
 language plpgsql
-set search_path = pg_catalog, pg_temp set enable_seqscan = off set lock_timeout = '3s'
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set lock_timeout = '3s'
 as $$
 declare
   v_totals   opsctl_state.totals;
@@ -253,7 +292,7 @@ begin
   end if;
   v_now := opsctl_state.now_ms();
 
-  for v_request in select r.value from json_array_elements(p_requests) with ordinality as r(value, at) order by r.at
+  for v_request in select r.value from json_array_elements(p_requests) as r(value)
   loop
     begin
       select * into strict v_done

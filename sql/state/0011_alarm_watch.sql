@@ -199,13 +199,15 @@ begin
   return query
     select m.id, m.accepted_at, m.shown, m.state, m.code, m.settled_at, m.emailed_at is not null,
            i.state, i.code, i.url
-    from opsctl_state.outbox as m
+    from (
+      -- Rows of before say nothing, and are older than all that do.
+      select o.* from opsctl_state.outbox as o where o.kind = 'message' order by o.id desc limit p_limit) as m
     left join lateral (
       select o.* from opsctl_state.outbox as o
       where o.kind || ':' || o.issue_key = 'issue:' || m.issue_key and o.id + 0 > m.id order by o.id + 0 limit 1) as i
       on i.message_row = m.id
     where m.shown is not null
-    order by m.id desc limit p_limit;
+    order by m.id desc;
 end $$;
 
 -- Removes a share of what has had its time; returns whether there is more.
