@@ -28,8 +28,9 @@ begin
       -- Of issues that wait for their messages no more are looked at.
       order by h.priority, h.id limit p_limit + 64) as o
     where o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
-       or not exists (select from opsctl_state.outbox as m
-                      where m.id = o.message_row and m.settled_at is null and m.attempts = 0)
+       -- Of "not exists" a plan can make a table of all that wait.
+       or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
+           where m.id = o.message_row) is not true
     order by o.priority, o.id
     limit p_limit;
 end $$;
@@ -84,8 +85,8 @@ begin
       and o.begun_text is null
       and (o.due_at <= v_now or o.waits_from > v_now)
       and (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
-           or not exists (select from opsctl_state.outbox as m
-                          where m.id = o.message_row and m.settled_at is null and m.attempts = 0))
+           or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
+               where m.id = o.message_row) is not true)
     order by o.priority, o.id
     limit p_limit;
 end $$;

@@ -66,7 +66,8 @@ begin
     update opsctl_state.outbox as o
     set state = 'queued', attempts = 0, unclear = 0, tried_ms = 0, is_unsettled = false, call_token = null,
         waits_from = v_now, due_at = v_now, age_from = v_now, settled_at = null, code = null,
-        is_blocked = exists (select from opsctl_state.outbox as i where i.id = o.issue_row and i.settled_at is null)
+        is_blocked = coalesce(
+          (select i.settled_at is null from opsctl_state.outbox as i where i.id = o.issue_row), false)
     where o.id = v_id
     returning o.* into v_row;
     v_delta := opsctl_state.tally(v_delta, v_row, 1);
