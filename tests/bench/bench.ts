@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `burst`, `collector`, `reports`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `burst`, `collector`, `reports`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -12,6 +12,7 @@ import { type Figure, renderFigures } from "./figure.ts";
 import { rateFigures } from "./provider-limit.ts";
 import { reportsFigures } from "./reports-speed.ts";
 import { startupFigures } from "./startup.ts";
+import { stateFigures } from "./state-speed.ts";
 import { burstFigures } from "./webhook-burst.ts";
 import { webhookFigures, webhookMinuteFigures } from "./webhook-speed.ts";
 import { memoryFigures } from "./weekly-memory.ts";
@@ -30,6 +31,7 @@ const PARTS: Record<string, Part> = {
   memory: memoryFigures,
   webhook: webhookFigures,
   minute: webhookMinuteFigures,
+  state: stateFigures,
   burst: burstFigures,
   collector: collectorFigures,
   reports: reportsFigures,

@@ -12,7 +12,7 @@ const SECRET = "bench-webhook-secret";
 const MIB = 1_048_576;
 const ROUNDS = 3;
 /** 3 alerts, some 3.6 KB. */
-const SMALL_POST = 3;
+export const SMALL_POST = 3;
 /** The same alerts again and again, as in a storm: each one a message, few of them an issue. */
 const REPEATED = 3;
 /** Different alerts of the long run. */
@@ -21,8 +21,10 @@ const STORM = 100;
 const OUTBOX_ROWS = 5_000_000;
 const OUTBOX_MIB = 16_384;
 
-type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
-type Target = { url: string; pid: number; stop(): Promise<void> };
+/** What a load measured. */
+export type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
+/** A service that listens. */
+export type Target = { url: string; pid: number; stop(): Promise<void> };
 
 /** Requests a second and latency of short loads, with their baselines in turn. */
 export async function webhookFigures(): Promise<Figure[]> {
@@ -118,7 +120,8 @@ export async function webhookMinuteFigures(): Promise<Figure[]> {
   ];
 }
 
-async function loaded(
+/** The load that `load.ts` puts on a service, which is stopped afterwards. */
+export async function loaded(
   target: Target,
   connections: number,
   seconds: number,
@@ -139,7 +142,8 @@ async function loaded(
   }
 }
 
-async function startOpsctl(peerLatencyMs: number): Promise<Target> {
+/** The binary with peers of that latency, its state in a file unless `env` says otherwise. */
+export async function startOpsctl(peerLatencyMs: number, env: Record<string, string> = {}): Promise<Target> {
   const peers = await startScript("alert-peers.ts", [String(peerLatencyMs)]);
   const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
   const port = await freePort();
@@ -158,6 +162,7 @@ async function startOpsctl(peerLatencyMs: number): Promise<Target> {
         ISSUE_TRACKER_TEAM_ID: "team",
         OPSCTL_STATE_DIR: directory,
         OPSCTL_LOG_LEVEL: "error",
+        ...env,
       },
       stdin: "ignore",
       stdout: "ignore",
