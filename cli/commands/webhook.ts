@@ -1,12 +1,12 @@
 /**
- * `opsctl webhook serve`: alerts in, a WhatsApp message for each and an issue for each new one out.
+ * `opsctl webhook serve`: alerts in, a WhatsApp message for each, an issue for each new one and a comment for its end out.
  *
  * Reads:  the state: `state.db` in the state directory, or the schema `opsctl_state` of the shared database.
  * Writes: the same; `dispatcher.lock` beside the file.
  * Calls:  the messaging gateway, the issue tracker; `systemd-notify` when systemd waits for readiness.
  * Env:    WEBHOOK_SECRET, MESSAGING_API_URL, MESSAGING_API_KEY, MESSAGING_PHONE, MESSAGING_INSTANCE,
- *         ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID, OPSCTL_STATE_DIR, STATE_DIRECTORY,
- *         OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
+ *         ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID, ISSUE_TRACKER_COMMENTS, OPSCTL_STATE_DIR,
+ *         STATE_DIRECTORY, OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
 import { defineCommand } from "../framework/command.ts";

@@ -5,15 +5,16 @@ import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
+ * Shape:  `comments`: whether the end of an alert is told on its issue.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
 export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  limits?: OutboxLimits,
+  options: { limits?: OutboxLimits; comments?: boolean } = {},
 ): Promise<State> {
-  const common = { log, ...(limits === undefined ? {} : { limits }) };
+  const common = { log, ...options };
   if ("url" in config) {
     const { openPostgresState } = await import("../../lib/webhook/state/postgres/state.ts");
     return await openPostgresState({ url: config.url, applicationName, ...common });

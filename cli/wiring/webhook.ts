@@ -37,7 +37,10 @@ export async function openServeDependencies(
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
   keepLoopbackOffProxies(process.env);
-  const state = await openState(config.state, log, "opsctl webhook", limits);
+  const state = await openState(config.state, log, "opsctl webhook", {
+    limits,
+    comments: config.tracker.comments,
+  });
   const dependencies: ServeDependencies = {
     secret: config.secret,
     state,

@@ -14,9 +14,16 @@ export type IssueOutcome =
   | { status: "throttled"; code: string; retryAfterMs: number }
   | { status: "unknown"; code: string };
 
+/** One comment on an issue; both ids are version 4 UUIDs chosen by us, `body` is markdown. */
+export type NewComment = { id: string; issueId: string; body: string };
+
+/** What became of a comment; `created` also when an earlier call created it with the same id. Else as `IssueOutcome`. */
+export type CommentOutcome = { status: "created"; id: string } | Exclude<IssueOutcome, { status: "created" }>;
+
 /** An issue tracker; calls never throw. */
 export type IssueTracker = {
   createIssue(issue: NewIssue, signal?: AbortSignal): Promise<IssueOutcome>;
+  createComment(comment: NewComment, signal?: AbortSignal): Promise<CommentOutcome>;
   /** Whether token and team are accepted: null, or the code of what is wrong. */
   checkAccess(signal?: AbortSignal): Promise<string | null>;
 };

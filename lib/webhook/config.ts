@@ -1,6 +1,7 @@
 import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   anyText,
+  exactlyOne,
   httpBaseUrl,
   loadConfig,
   optional,
@@ -21,7 +22,7 @@ import type { Secret } from "../platform/secrets/secret.ts";
 export type WebhookConfig = {
   secret: Secret;
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
-  tracker: { url: string; token: Secret; teamId: string };
+  tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
 };
 
@@ -42,6 +43,7 @@ const WEBHOOK = {
   ISSUE_TRACKER_URL: optional(httpBaseUrl, "https://api.linear.app/graphql"),
   ISSUE_TRACKER_TOKEN: requiredSecret(),
   ISSUE_TRACKER_TEAM_ID: required(anyText),
+  ISSUE_TRACKER_COMMENTS: optional(exactlyOne, false),
   ...STATE,
 };
 
@@ -64,6 +66,7 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       url: values.ISSUE_TRACKER_URL,
       token: values.ISSUE_TRACKER_TOKEN,
       teamId: values.ISSUE_TRACKER_TEAM_ID.trim(),
+      comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values),
   };

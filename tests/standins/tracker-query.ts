@@ -12,7 +12,10 @@ const scalars = (...names: string[]): ObjectType => Object.fromEntries(names.map
 const list = (filter: string) => ({ filter, includeArchived: "Boolean", first: "Int" });
 
 const SCHEMA: Record<string, ObjectType> = {
-  Mutation: { issueCreate: { type: "IssuePayload", args: { input: "IssueCreateInput!" } } },
+  Mutation: {
+    issueCreate: { type: "IssuePayload", args: { input: "IssueCreateInput!" } },
+    commentCreate: { type: "CommentPayload", args: { input: "CommentCreateInput!" } },
+  },
   Query: {
     issue: { type: "Issue", args: { id: "String!" } },
     issues: { type: "IssueConnection", args: list("IssueFilter") },
@@ -20,6 +23,8 @@ const SCHEMA: Record<string, ObjectType> = {
     viewer: { type: "User" },
   },
   IssuePayload: { ...scalars("success", "lastSyncId"), issue: { type: "Issue" } },
+  CommentPayload: { ...scalars("success", "lastSyncId"), comment: { type: "Comment" } },
+  Comment: scalars("id", "body", "createdAt", "issueId", "url"),
   Issue: scalars("id", "identifier", "number", "url", "title", "description", "priority", "createdAt"),
   IssueConnection: { nodes: { type: "Issue" } },
   TeamConnection: { nodes: { type: "Team" } },

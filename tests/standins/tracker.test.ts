@@ -67,6 +67,24 @@ describe("startTracker() refuses", () => {
     expect(tracker.issues).toHaveLength(0);
   });
 
+  const comment = (changes: object) => {
+    const text =
+      "mutation C($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id } } }";
+    return query(text, { input: { id: ID, issueId: ID, body: "canary", ...changes } });
+  };
+
+  test.each<[string, object, [number, string]]>([
+    ["an unknown input key", { title: "canary" }, invalid],
+    ["a text as a number", { body: 1 }, invalid],
+    ["no text", { body: " " }, badInput],
+    ["no issue", { issueId: undefined }, badInput],
+    ["an issue that it has not", {}, badInput],
+    ["an id of version 1", { id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" }, badInput],
+  ])("a comment with %s", async (_row, changes, expected) => {
+    expect(await post(comment(changes))).toEqual(expected);
+    expect(tracker.comments).toHaveLength(0);
+  });
+
   test("another content type", async () => {
     expect(await post(create({}), { "content-type": "text/plain" })).toEqual(invalid);
   });
@@ -85,5 +103,8 @@ describe("startTracker() refuses", () => {
     expect(await post(create({}))).toEqual([200, "none"]);
     expect(await post(create({ title: "another" }))).toEqual(badInput);
     expect(tracker.issues.map(({ title }) => title)).toEqual(["canary"]);
+    expect(await post(comment({}))).toEqual([200, "none"]);
+    expect(await post(comment({ body: "another" }))).toEqual(badInput);
+    expect(tracker.comments.map(({ body }) => body)).toEqual(["canary"]);
   });
 });

@@ -8,7 +8,7 @@ import {
   type StandInOptions,
   startStandIn,
 } from "./standin.ts";
-import { type IssueInput, inputProblem } from "./tracker-input.ts";
+import { type CommentInput, type IssueInput, inputProblem } from "./tracker-input.ts";
 import { type Field, type Operation, parseOperation } from "./tracker-query.ts";
 
 /** Settings of the tracker. */
@@ -28,10 +28,14 @@ export type TrackedIssue = {
   at: Date;
 };
 
+/** A comment that the tracker has; `issueId` is the issue's UUID. */
+export type TrackedComment = { id: string; issueId: string; body: string; createdAt: string; url: string };
+
 /**
  * A running tracker.
  *
- * Shape: `endpoint` is the whole address; `issues` is what was created; `lookups` the ids that were read or sought.
+ * Shape: `endpoint` is the whole address; `issues` and `comments` are what was created; an issue that is taken out was
+ *        deleted by a person; `lookups` the ids that were read or sought.
  *        The rest may be changed while it runs: with which status conflicts and refused keys are answered, the headers
  *        of the refusal while the rate is used up (null: it is not), how many issues the plan allows. Faults are
  *        ordered with `routes.graphql.next(...)`.
@@ -39,6 +43,7 @@ export type TrackedIssue = {
 export type Tracker = StandIn<"graphql"> & {
   endpoint: string;
   issues: TrackedIssue[];
+  comments: TrackedComment[];
   lookups: string[];
   token: string;
   conflictStatus: 400 | 200;
@@ -75,6 +80,7 @@ export async function startTracker(options: TrackerOptions): Promise<Tracker> {
   const tracker: Tracker = Object.assign(standIn, {
     endpoint: `${standIn.url}/graphql`,
     issues: [] as TrackedIssue[],
+    comments: [] as TrackedComment[],
     lookups: [] as string[],
     token: options.token,
     conflictStatus: 400 as const,
@@ -111,6 +117,8 @@ function resolve(tracker: Tracker, teamId: string, field: string, argument: unkn
   switch (field) {
     case "issueCreate":
       return { success: true, lastSyncId: 1, issue: create(tracker, argument as IssueInput) };
+    case "commentCreate":
+      return { success: true, lastSyncId: 1, comment: comment(tracker, argument as CommentInput) };
     case "issue":
       return find(tracker, String(argument))[0] ?? raise(missingIssue());
     case "issues":
@@ -148,6 +156,14 @@ function invalidQuery(message: string): Answer {
 function inputError(message: string, userPresentableMessage: string, status = 400): Answer {
   const extensions = { type: "invalid input", code: "INPUT_ERROR", statusCode: 400, userError: true };
   return trackerError(status, message, { ...extensions, userPresentableMessage });
+}
+
+function conflict(entity: "Issue" | "Comment", id: string, status: 400 | 200): Answer {
+  return inputError(
+    `conflict on insert of ${entity}`,
+    `Entity ${entity} with id ${id} already exists.`,
+    status,
+  );
 }
 
 function missingIssue(): Answer {
@@ -231,11 +247,7 @@ function find(tracker: Tracker, id: string): TrackedIssue[] {
 function create(tracker: Tracker, input: IssueInput): TrackedIssue {
   const { issues, conflictStatus, issueLimit } = tracker;
   const id = input.id ?? randomUUID();
-  if (issues.some((issue) => issue.id === id)) {
-    raise(
-      inputError("conflict on insert of Issue", `Entity Issue with id ${id} already exists.`, conflictStatus),
-    );
-  }
+  if (issues.some((issue) => issue.id === id)) raise(conflict("Issue", id, conflictStatus));
   if (issues.length >= issueLimit) {
     raise(trackerError(400, "Usage limit exceeded", { type: "usage limit exceeded", userError: true }));
   }
@@ -255,6 +267,17 @@ function create(tracker: Tracker, input: IssueInput): TrackedIssue {
   };
   issues.push(issue);
   return issue;
+}
+
+function comment(tracker: Tracker, { id = randomUUID(), issueId, body }: CommentInput): TrackedComment {
+  const { issues, comments, conflictStatus } = tracker;
+  if (comments.some((comment) => comment.id === id)) raise(conflict("Comment", id, conflictStatus));
+  const issue = issues.find((issue) => issue.id === issueId || issue.identifier === issueId);
+  if (issue === undefined) return raise(missingIssue());
+  const url = `${issue.url}#comment-${id.slice(0, 8)}`;
+  const created = { id, issueId: issue.id, body, createdAt: new Date().toISOString(), url };
+  comments.push(created);
+  return created;
 }
 
 // Only what was selected is answered.

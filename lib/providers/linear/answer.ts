@@ -7,7 +7,7 @@ import { trackerRetryMs } from "./retry-after.ts";
 /**
  * What the tracker said of a call.
  *
- * Shape: `data` came with HTTP 200 and without an error; `exists` means that an earlier call created the issue;
+ * Shape: `data` came with HTTP 200 and without an error; `exists` means that an earlier call created it;
  *        `refused`, `not_sent` and `throttled` prove that nothing was done, and `throttled` may be repeated; `unclear`
  *        proves nothing.
  */
@@ -19,7 +19,7 @@ export type TrackerAnswer =
   | { status: "not_sent"; code: string }
   | { status: "unclear"; code: string };
 
-/** What the result of a call means; `id` is the issue that the call creates, null for a call that reads. */
+/** What the result of a call means; `id` is what the call creates, null for a call that reads. */
 export function readTrackerCall(result: CallResult, id: string | null, nowMs: number): TrackerAnswer {
   if (result.status === "not_sent") return { status: "not_sent", code: codeOfCall("tracker", result) };
   if (result.answer === null || result.problem !== null) {

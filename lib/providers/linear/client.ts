@@ -1,10 +1,10 @@
-/** The issue tracker, Linear: each new alert becomes an issue there. */
+/** The issue tracker, Linear: each new alert becomes an issue there, its end a comment on it. */
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import type { IssueOutcome, IssueTracker, NewIssue } from "../issue-outcome.ts";
+import type { CommentOutcome, IssueOutcome, IssueTracker, NewIssue } from "../issue-outcome.ts";
 import { readTrackerAnswer, readTrackerCall, type TrackerAnswer } from "./answer.ts";
-import { CHECK_ACCESS, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
+import { CHECK_ACCESS, CREATE_COMMENT, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
 
 /** Longest time of one call. */
 export const LINEAR_TIMEOUT_MS = 30_000;
@@ -14,7 +14,8 @@ export const LINEAR_TIMEOUT_MS = 30_000;
  *
  * Shape:     `url` is the whole endpoint.
  * Behaviour: an issue's id serves as idempotency key: an issue that may have been created is looked up by it, and a
- *            repeated creation ends in the tracker's conflict and counts as created.
+ *            repeated creation ends in the tracker's conflict and counts as created. A comment that may have been
+ *            created is not looked up: its repetition finds out.
  * Errors:    none thrown; `readTrackerAnswer` decides by the body what an answer means.
  * Source:    github.com/linear/linear at 8335e09 (@linear/sdk 88.3.0), `packages/sdk/src/schema.graphql` and
  *            `client.ts`, read 2026-11-21.
@@ -49,13 +50,19 @@ export function linearTracker(options: {
       if (outcome.status !== "unknown" || answer.status === "not_sent") return outcome;
       return (await lookUp(issue.id, signal)) ?? outcome;
     },
+    async createComment(comment, signal) {
+      const answer = await call(CREATE_COMMENT, { input: comment }, { id: comment.id, signal });
+      return answer.status === "exists"
+        ? { status: "created", id: comment.id }
+        : commentOutcome(answer, comment.id);
+    },
     async checkAccess(signal) {
       return accessProblem(await call(CHECK_ACCESS, { filter: { id: { eq: teamId } } }, { signal }), teamId);
     },
   };
 }
 
-/** `id` is the issue that the call creates. */
+/** `id` is the issue or the comment that the call creates. */
 type CallContext = { id?: string; signal?: AbortSignal | undefined };
 
 function trackerCall(options: Parameters<typeof linearTracker>[0]) {
@@ -90,13 +97,27 @@ function inputOf({ id, title, description, priority }: NewIssue, teamId: string)
   return { id, teamId, title, description, priority };
 }
 
-function outcomeOf(answer: Exclude<TrackerAnswer, { status: "exists" }>, id: string): IssueOutcome {
+type Answered = Exclude<TrackerAnswer, { status: "exists" }>;
+
+function outcomeOf(answer: Answered, id: string): IssueOutcome {
+  if (answer.status !== "data") return undone(answer);
+  const payload = member(answer.data, "issueCreate");
+  const created = member(payload, "success") === true ? createdOf(member(payload, "issue"), id) : null;
+  return created ?? { status: "unknown", code: "tracker_answer_without_issue" };
+}
+
+function commentOutcome(answer: Answered, id: string): CommentOutcome {
+  if (answer.status !== "data") return undone(answer);
+  const payload = member(answer.data, "commentCreate");
+  const isOurs = isSameId(member(member(payload, "comment"), "id"), id);
+  if (member(payload, "success") === true && isOurs) return { status: "created", id };
+  return { status: "unknown", code: "tracker_answer_without_comment" };
+}
+
+function undone(
+  answer: Exclude<Answered, { status: "data" }>,
+): Exclude<CommentOutcome, { status: "created" }> {
   switch (answer.status) {
-    case "data": {
-      const payload = member(answer.data, "issueCreate");
-      const created = member(payload, "success") === true ? createdOf(member(payload, "issue"), id) : null;
-      return created ?? { status: "unknown", code: "tracker_answer_without_issue" };
-    }
     case "refused":
       return { status: "refused", code: answer.code, stopsChannel: answer.stopsChannel };
     case "throttled":

@@ -3,7 +3,7 @@ import { member } from "../../platform/http/answer.ts";
 /**
  * What one entry of an answer's `errors` means.
  *
- * Shape: `refused` and `throttled` prove that nothing was done, `exists` that an earlier call created the issue;
+ * Shape: `refused` and `throttled` prove that nothing was done, `exists` that an earlier call created it;
  *        `unclear` proves nothing.
  */
 export type TrackerError =
@@ -58,7 +58,7 @@ const BY_STATUS = new Map([
 /**
  * Judges one error: by its code, then its type, and by the status only when neither is known.
  *
- * Shape:     `id` is the issue that the call creates, null for a call that reads.
+ * Shape:     `id` is what the call creates, an issue or a comment; null for a call that reads.
  * Behaviour: `INPUT_ERROR` is the code of many types, so there a known type decides. The error's texts are compared and
  *            not kept.
  * Source:    github.com/linear/linear at 8335e09, `packages/sdk/src/error.ts` and `types.ts`, and bodies that public
@@ -68,7 +68,7 @@ export function readTrackerError(error: unknown, status: number, id: string | nu
   const message = textOf(member(error, "message"));
   const extensions = member(error, "extensions");
   const code = member(extensions, "code");
-  if (/^conflict on insert of Issue\b/.test(message)) {
+  if (/^conflict on insert of (?:Issue|Comment)\b/.test(message)) {
     return isNamed(id, extensions) ? { status: "exists" } : unclear("tracker_conflict_unclear");
   }
   return (

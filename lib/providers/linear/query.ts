@@ -3,6 +3,11 @@ export const CREATE_ISSUE = `mutation CreateIssue($input: IssueCreateInput!) {
   issueCreate(input: $input) { success issue { id identifier url } }
 }`;
 
+/** Comments on an issue. */
+export const CREATE_COMMENT = `mutation CreateComment($input: CommentCreateInput!) {
+  commentCreate(input: $input) { success comment { id } }
+}`;
+
 /** Reads an issue that is known to exist. */
 export const READ_ISSUE = `query ReadIssue($id: String!) {
   issue(id: $id) { id identifier url }

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await client.createIssue({ ...issue(0), title: "[ALERTA][geral] ünï \u{1F534}", description: "" });
   tracker.routes.graphql.next({ status: 502, text: "bad gateway" });
   await client.createIssue({ ...issue(3), title: "t", description: "d" });
+  await client.createComment({ id: ID, issueId: issue(0).id, body: "✅ Resolvido." });
   for (const { body } of [...tracker.ledger]) exchanges.push(await replayed(body as Omit<Exchange, "data">));
 });
 
@@ -44,7 +45,7 @@ function issue(priority: 0 | 1 | 2 | 3 | 4) {
   return { id: `${ID.slice(0, -1)}${priority}`, priority };
 }
 
-/** The request again, for its answer: the ledger keeps requests. A creation is one of a new issue. */
+/** The request again, for its answer: the ledger keeps requests. A creation is one of a new issue or comment. */
 async function replayed({ query, variables }: Omit<Exchange, "data">): Promise<Exchange> {
   const input = variables.input as object | undefined;
   const sent = input === undefined ? variables : { input: { ...input, id: crypto.randomUUID() } };
@@ -99,7 +100,7 @@ describe("Linear's published schema", () => {
 
 describe("Linear's published schema refuses", () => {
   const input = { id: ID, teamId: TEAM, title: "t", description: "d", priority: 2 };
-  const { CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } = queries;
+  const { CREATE_COMMENT, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } = queries;
 
   test.each([
     ["a field that it has not", CREATE_ISSUE.replace("identifier", "identifer"), { input }],
@@ -112,6 +113,8 @@ describe("Linear's published schema refuses", () => {
     ["a filter of another form", FIND_ISSUE, { filter: { id: ID } }],
     ["a comparison that it has not", FIND_ISSUE, { filter: { id: { equals: ID } } }],
     ["no variable", READ_ISSUE, {}],
+    ["a comment with a title", CREATE_COMMENT, { input: { id: ID, title: "t" } }],
+    ["a comment's text as a number", CREATE_COMMENT, { input: { id: ID, issueId: ID, body: 1 } }],
   ])("%s", (_what, query, variables) => {
     expect(problemsOf({ query, variables })).not.toEqual([]);
   });
