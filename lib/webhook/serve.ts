@@ -92,7 +92,8 @@ function listenForAdmin(
   dispatcher: Dispatcher,
 ): Promise<Listener> {
   const { state, metrics, log, interrupt } = dependencies;
-  const app = createAdminApp({ state, metrics, log, dispatcher, isStopping: () => interrupt.aborted });
+  const isStopping = () => interrupt.aborted;
+  const app = createAdminApp({ state, metrics, log, dispatcher, isStopping, nowMs: dependencies.nowMs });
   return listen({
     host: ADMIN_HOST,
     port: adminPort,

@@ -3,16 +3,20 @@ import type { Log } from "../../platform/log/log.ts";
 import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { KindStats, State } from "../state/contract.ts";
+import type { KindStats } from "../state/contract.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import { pageAnswer } from "./page/page-answer.ts";
+import { type PageState, type ProcessFacts, readStateFacts, type StateFacts } from "./page/read-page.ts";
 
 /** What the second port shows. */
 export type AdminParts = {
-  state: Pick<State, "stats" | "check" | "movedAside">;
-  metrics: Pick<WebhookMetrics, "render">;
+  state: PageState;
+  metrics: Pick<WebhookMetrics, "render" | "latest">;
   log: Log;
   dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
   isStopping: () => boolean;
+  /** The clock that people read. */
+  nowMs: () => number;
 };
 
 /** Names of this host. A browser sends the name of the page's site, also when that name was made to lead here. */
@@ -22,11 +26,12 @@ const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/i;
 const STATE_LIMIT_MS = 5_000;
 
 /**
- * The second port, for the host itself: `/healthz`, `/readyz` and `/metrics`; another `Host` than loopback gets 421.
+ * The second port, for the host itself: the page at `/`, `/healthz`, `/readyz` and `/metrics`; another `Host` than
+ * loopback gets 421.
  *
  * Behaviour: healthy while the state answers, whatever the peers do: a restart would not mend a peer, so stopped channels
- *            and queues are shown and change nothing. Ready when an alert could be accepted now. No answer has a secret
- *            or a text of an alert.
+ *            and queues are shown and change nothing. Ready when an alert could be accepted now. No answer has a secret,
+ *            and the page alone has texts of alerts.
  */
 export function createAdminApp(parts: AdminParts): Hono {
   const { state, metrics, log, dispatcher } = parts;
@@ -35,6 +40,7 @@ export function createAdminApp(parts: AdminParts): Hono {
     const host = req.header("host");
     return host === undefined || LOOPBACK.test(host) ? await next() : notThisHost();
   });
+  app.get("/", async () => pageAnswer({ ...processFacts(parts), state: await stateFacts(parts) }));
   app.get("/healthz", async () => jsonAnswer(200, await health(parts)));
   app.get("/readyz", async () => await readiness(parts));
   app.get("/metrics", async () => {
@@ -43,7 +49,8 @@ export function createAdminApp(parts: AdminParts): Hono {
     const text = metrics.render({ stats: await inTime(state.stats()), stops, isLeading, movedAside });
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   });
-  for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => methodNotAllowed("GET, HEAD"));
+  for (const path of ["/", "/healthz", "/readyz", "/metrics"])
+    app.all(path, () => methodNotAllowed("GET, HEAD"));
   app.notFound(notFound);
   app.onError((error) => {
     log.error("The state does not answer", { cause: error.name });
@@ -55,6 +62,21 @@ export function createAdminApp(parts: AdminParts): Hono {
 function notThisHost(): Response {
   const message = "This port answers for localhost, 127.0.0.1 and [::1] alone";
   return errorAnswer(421, { code: "host_not_loopback", message });
+}
+
+function processFacts({ nowMs, isStopping, dispatcher, metrics }: AdminParts): ProcessFacts {
+  const { isLeading, stops } = dispatcher;
+  return { nowMs: nowMs(), isStopping: isStopping(), isLeading, stops, latest: metrics.latest() };
+}
+
+/** What the state says, or null: the page says that it does not answer. */
+async function stateFacts({ state, log }: AdminParts): Promise<StateFacts | null> {
+  try {
+    return await inTime(readStateFacts(state));
+  } catch (error) {
+    log.error("The state does not answer", { cause: error instanceof Error ? error.name : typeof error });
+    return null;
+  }
 }
 
 async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {

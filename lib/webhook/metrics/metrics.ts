@@ -4,6 +4,7 @@ import type { ChannelStops } from "../delivery/attempt.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
+import { latestOutcomes } from "./latest-outcomes.ts";
 
 /** What the alert rules and dashboards call the kinds. */
 const SHOWN: Record<OutboxKind, string> = WEBHOOK_KIND;
@@ -30,7 +31,15 @@ export type WebhookNow = {
  * Units:     milliseconds are passed in, `sent` takes those from acceptance to delivery; shown are seconds, as
  *            Prometheus has them.
  */
-export function createWebhookMetrics({ version }: { version: string }) {
+export function createWebhookMetrics({
+  version,
+  nowMs = Date.now,
+}: {
+  version: string;
+  /** The clock that people read. */
+  nowMs?: () => number;
+}) {
+  const latest = latestOutcomes(nowMs);
   const totals = { accepted: 0, rejected: 0, duplicates: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
@@ -51,14 +60,18 @@ export function createWebhookMetrics({ version }: { version: string }) {
     },
     sent(kind: OutboxKind, latencyMs: number): void {
       kinds[kind].sent += 1;
+      latest.delivered(kind);
       kinds[kind].latencySeconds.observe(latencyMs / 1_000);
     },
     failed(kind: OutboxKind, code: string): void {
       kinds[kind].failed[failureReason(code)] += 1;
+      latest.failed(kind, code);
     },
     dead(kind: OutboxKind): void {
       kinds[kind].dead += 1;
     },
+    /** What each peer did last. */
+    latest: latest.read,
     /** Prometheus' text format. */
     render: (now: WebhookNow): string =>
       renderMetrics([

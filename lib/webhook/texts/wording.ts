@@ -44,7 +44,7 @@ export function markerOf(alert: Alert): string {
  *
  * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links, unescaped.
  */
-export function stateWords({ status, firing }: Alert): string {
+export function stateWords({ status, firing }: Pick<Alert, "status" | "firing">): string {
   if (firing) return "disparado";
   if (status === "resolved") return "resolvido";
   const shown = truncate(breakLinks(singleLine(status ?? "")), MAX_STATUS_UNITS);

@@ -3,6 +3,7 @@ import { type AdminParts, createAdminApp } from "../../../lib/webhook/http/admin
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
+import { NOW_MS, recentAlert } from "../support/page-facts.ts";
 
 const stats = {
   message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeMs: 1_500 },
@@ -14,7 +15,16 @@ const stats = {
 };
 
 function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolean } = {}) {
-  const state = { stats: async () => stats, check: async () => {}, movedAside: null, ...more.state };
+  const state = {
+    stats: async () => stats,
+    check: async () => {},
+    holds: async () => ({ message: null, issue: null, comment: null }),
+    recent: async () => [recentAlert()],
+    hourly: async (hours: number) => Array.from({ length: hours }, () => 0),
+    listDead: async () => [],
+    movedAside: null,
+    ...more.state,
+  };
   const dispatcher = {
     isLeading: true,
     stops: { message: "gateway_unauthorized", issue: null, comment: null },
@@ -26,6 +36,7 @@ function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolea
     metrics,
     log: silentLog,
     isStopping: () => more.isStopping ?? false,
+    nowMs: () => NOW_MS,
   });
   return async (path: string, method = "GET", headers: Record<string, string> = {}) =>
     await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
@@ -84,7 +95,7 @@ describe("createAdminApp()", () => {
       "example.com:localhost",
     ],
   ])("refuses to answer as %p, whatever is asked for", async (host) => {
-    for (const path of ["/healthz", "/readyz", "/metrics", "/nothing"]) {
+    for (const path of ["/", "/healthz", "/readyz", "/metrics", "/nothing"]) {
       const response = await admin()(path, "GET", { host });
       expect(response.status).toBe(421);
       expect(await response.json()).toMatchObject({ error: { code: "host_not_loopback" } });
@@ -107,9 +118,40 @@ describe("createAdminApp()", () => {
     expect(sampleOf("opsctl_webhook_held")).toBe(1);
   });
 
+  test("shows the page, which is for reading alone and which nobody keeps", async () => {
+    const response = await admin()("/");
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await response.text()).toContain("Disco Raiz Baixo");
+    const head = await admin()("/", "HEAD");
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+      const refused = await admin()("/", method);
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+
+  test.each(["stats", "holds", "recent", "hourly", "listDead"] as const)(
+    "says on the page that the state does not answer (%s)",
+    async (call) => {
+      const response = await admin({ state: { [call]: broken } })("/");
+      expect([response.status, response.headers.get("cache-control")]).toEqual([503, "no-store"]);
+      const text = await response.text();
+      expect(text).toContain("O estado não responde");
+      expect(text).toContain("gateway_unauthorized");
+      expect(text).not.toContain("canary");
+    },
+  );
+
+  test("says on the page that no alert can be accepted", async () => {
+    const response = await admin({ state: { check: broken } })("/");
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("Nenhum alerta pode ser gravado agora");
+  });
+
   test("serves nothing else", async () => {
     const ask = admin();
-    for (const path of ["/", "/webhook", "/healthz/", "/metrics/x"])
+    for (const path of ["/index.html", "/webhook", "/healthz/", "/metrics/x"])
       expect((await ask(path)).status).toBe(404);
     const posted = await ask("/metrics", "POST");
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
