@@ -34,7 +34,7 @@ const PLATFORM: Record<string, string[]> = {
 
 /** Texts that nothing sends yet. */
 const TEXTS_TO_BE_SENT: ReadonlySet<string> = new Set(
-  ["alert-email", "alert-email-html", "alert-email-view", "digest", "resolved-comment"].map(
+  ["alert-email", "alert-email-html", "alert-email-view", "digest"].map(
     (name) => `lib/webhook/texts/${name}.ts`,
   ),
 );

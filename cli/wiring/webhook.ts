@@ -13,6 +13,7 @@ import { linearTracker } from "../../lib/providers/linear/client.ts";
 import type { WebhookConfig } from "../../lib/webhook/config.ts";
 import { messageLookUp } from "../../lib/webhook/delivery/look-up.ts";
 import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
+import { commentAttempt } from "../../lib/webhook/delivery/send-comment.ts";
 import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
 import type { ServeDependencies } from "../../lib/webhook/serve.ts";
 import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
@@ -78,7 +79,8 @@ function deliveryOf(
     attempts: {
       message: messageAttempt({ gateway, findInstance, phone }),
       issue: issueAttempt(issues),
-      comment: null,
+      // Always there: rows may wait from before comments were turned off.
+      comment: commentAttempt(issues),
     },
     lookUp: messageLookUp({
       find,

@@ -1,14 +1,8 @@
 import type { IssueTracker } from "../../providers/issue-outcome.ts";
-import type { DueRow } from "../state/contract.ts";
 import { renderResolvedComment } from "../texts/resolved-comment.ts";
 import type { Attempt } from "./attempt.ts";
 import { commentIdOf } from "./comment-id.ts";
 import { issueIdOf } from "./issue-id.ts";
-
-/** The comment that the first attempt of a row sends, and every other one. */
-export function commentText({ alert }: Pick<DueRow, "alert">): string {
-  return renderResolvedComment(alert);
-}
 
 /**
  * Comments on the issue of an alert that has resolved, once: a repetition has the same id, by which the tracker knows it.
@@ -17,10 +11,10 @@ export function commentText({ alert }: Pick<DueRow, "alert">): string {
  *            nothing of other comments.
  */
 export function commentAttempt(tracker: Pick<IssueTracker, "createComment">): Attempt {
-  return async ({ id: row, alert, claimedAtMs, text }, signal) => {
+  return async ({ id: row, alert, claimedAtMs }, signal) => {
     const issueId = issueIdOf(alert.fingerprint, claimedAtMs ?? 0);
-    const id = commentIdOf(issueId, alert, row);
-    const outcome = await tracker.createComment({ id, issueId, body: text ?? "" }, signal);
+    const comment = { id: commentIdOf(issueId, alert, row), issueId, body: renderResolvedComment(alert) };
+    const outcome = await tracker.createComment(comment, signal);
     switch (outcome.status) {
       case "created":
         return { status: "delivered", reference: outcome.id, url: null };
@@ -35,5 +29,5 @@ export function commentAttempt(tracker: Pick<IssueTracker, "createComment">): At
 }
 
 function later(code: string, retryAfterMs: number | null) {
-  return { status: "retry" as const, code, stopsChannel: false, peerDown: true, retryAfterMs };
+  return { status: "retry" as const, code, stopsChannel: false, peerDown: true, retryAfterMs, unclear: null };
 }

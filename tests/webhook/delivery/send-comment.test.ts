@@ -5,7 +5,7 @@ import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { commentIdOf } from "../../../lib/webhook/delivery/comment-id.ts";
 import { issueIdOf } from "../../../lib/webhook/delivery/issue-id.ts";
-import { commentAttempt, commentText } from "../../../lib/webhook/delivery/send-comment.ts";
+import { commentAttempt } from "../../../lib/webhook/delivery/send-comment.ts";
 import type { DueRow } from "../../../lib/webhook/state/contract.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { resolvedAlert } from "../support/sample-alert.ts";
@@ -32,7 +32,7 @@ function client(token = TOKEN) {
 }
 
 function rowOf(changes: Partial<DueRow> = {}, alert: Partial<Alert> = {}): DueRow {
-  const row: DueRow = {
+  return {
     id: 7,
     kind: "comment",
     alert: resolvedAlert({ startsAt: "2026-03-02T08:15:30Z", endsAt: END, ...alert }),
@@ -49,7 +49,6 @@ function rowOf(changes: Partial<DueRow> = {}, alert: Partial<Alert> = {}): DueRo
     members: [],
     ...changes,
   };
-  return { ...row, text: commentText(row) };
 }
 
 const send = (row: DueRow, token?: string) =>

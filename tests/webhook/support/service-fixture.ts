@@ -10,6 +10,7 @@ import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import { messageLookUp } from "../../../lib/webhook/delivery/look-up.ts";
 import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
+import { commentAttempt } from "../../../lib/webhook/delivery/send-comment.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
@@ -65,8 +66,9 @@ const ANSWER_WAIT_MS = 5_000;
  */
 export async function startService({
   isHasty = false,
+  comments = false,
   ...options
-}: Partial<ServeOptions> & { isHasty?: boolean } = {}): Promise<Service> {
+}: Partial<ServeOptions> & { isHasty?: boolean; comments?: boolean } = {}): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
   const gateway = await startGateway({ adminKey: KEY });
   const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
@@ -75,7 +77,7 @@ export async function startService({
   let passed = 0;
   const monotonicMs = () => performance.now() * HASTE + passed;
   gateway.now = () => new Date(nowMs());
-  const parts = { directory, gateway, tracker, nowMs, monotonicMs, isHasty };
+  const parts = { directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments };
   let running = await run({ ...parts, options });
 
   return {
@@ -125,11 +127,12 @@ type Parts = {
   nowMs: () => number;
   monotonicMs: () => number;
   isHasty: boolean;
+  comments: boolean;
   options: Partial<ServeOptions>;
 };
 
-async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, options }: Parts) {
-  const state = await openSqliteState({ directory, nowMs, log: silentLog });
+async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, options }: Parts) {
+  const state = await openSqliteState({ directory, nowMs, comments, log: silentLog });
   const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
   const client = evolutionClient({ ...peer, timeoutMs: 30_000 / HASTE });
   const findInstance = resolveInstance({ gateway: client, configured: null });
@@ -147,7 +150,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, o
     attempts: {
       message: messageAttempt({ gateway: client, findInstance, phone: PHONE }),
       issue: issueAttempt(issues),
-      comment: null,
+      comment: commentAttempt(issues),
     },
     lookUp: messageLookUp({
       find: messageFinder({ ...peer, timeoutMs: 5_000 / HASTE }),
