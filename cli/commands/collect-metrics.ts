@@ -7,7 +7,7 @@
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider.
  * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
- *         HOSTING_TEAM_ID.
+ *         HOSTING_TEAM_ID, HOSTING_PROJECTS.
  * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
  *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
  *

@@ -37,6 +37,13 @@ export function openCollectDependencies(
         timeoutMs: HOSTING_CALL_MS,
         onUnknownState: (state) =>
           log.warn("The hosting provider shows an unknown deployment state", { state }),
+        onTotal(projects) {
+          if (projects !== hosting.projects)
+            log.warn("The hosting account has another number of projects than HOSTING_PROJECTS says", {
+              projects,
+              expected: hosting.projects,
+            });
+        },
         onCall,
       }),
       heartbeat: heartbeatSource(logDir, readAsOwner(internalCommand("read-last-run"), LAST_RUN_MAX_BYTES)),

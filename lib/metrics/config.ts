@@ -6,6 +6,7 @@ import {
   httpBaseUrl,
   loadConfig,
   optional,
+  positiveInteger,
   type Rule,
 } from "../platform/config/config.ts";
 import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
@@ -17,9 +18,11 @@ export type CollectConfig = {
   textfileDir: string;
   logDir: string;
   proxy: { container: string; address: DockerAddress };
-  hosting: { apiUrl: string; teamId: string | null };
+  hosting: { apiUrl: string; teamId: string | null; projects: number };
 };
 
+/** How many projects the account has by the monitoring document, Limits. */
+const DEFAULT_PROJECTS = 16;
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /** A container's name, as the engine allows it: exact, and no part of a path. */
@@ -59,6 +62,7 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
       DOCKER_HOST: optional(dockerHost, { unixSocket: DEFAULT_SOCKET }),
       HOSTING_API_URL: optional(httpBaseUrl, "https://api.vercel.com"),
       HOSTING_TEAM_ID: optional(anyText),
+      HOSTING_PROJECTS: optional(positiveInteger, DEFAULT_PROJECTS),
     },
     env,
   );
@@ -66,7 +70,11 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
     textfileDir: values.TEXTFILE_DIR,
     logDir: values.OPSCTL_LOG_DIR,
     proxy: { container: values.PROXY_CONTAINER, address: values.DOCKER_HOST },
-    hosting: { apiUrl: values.HOSTING_API_URL, teamId: values.HOSTING_TEAM_ID?.trim() ?? null },
+    hosting: {
+      apiUrl: values.HOSTING_API_URL,
+      teamId: values.HOSTING_TEAM_ID?.trim() ?? null,
+      projects: values.HOSTING_PROJECTS,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { runningContainer } from "../standins/docker-engine.ts";
+import { projectOf } from "../standins/hosting.ts";
 import { testFaults } from "./support/fault.ts";
 import { metricsText, NOW_MS } from "./support/host.ts";
 
@@ -121,6 +122,12 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       spoil: ({ hosting }) => {
         hosting.projects.length = 0;
       },
+    },
+    "the account has more projects than it should": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "warn" },
+      reason: "the hosting provider takes the token and shows 2 projects, not 1",
+      mend: "Set HOSTING_PROJECTS=2",
+      spoil: ({ hosting }) => void hosting.projects.push(projectOf("loja", "READY")),
     },
     "the folder is missing": {
       ...{ command: "alert-rules", check: "folder", status: "fail" },

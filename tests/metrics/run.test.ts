@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openCollectDependencies } from "../../cli/wiring/collect-metrics.ts";
+import { loadCollectConfig } from "../../lib/metrics/config.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
@@ -9,6 +11,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { until } from "../chaos/until.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 import { parseExposition, type Series } from "./support/parse-exposition.ts";
 
@@ -138,12 +141,25 @@ describe("collectMetrics()", () => {
     });
   });
 
+  test.each([
+    ["2", []],
+    ["16", [{ projects: 2, expected: 16 }]],
+  ])("warns when the account has other than %s projects", async (expected, warned) => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (_message: string, facts?: object) => void warnings.push(facts) };
+    const env = { ...arena.env, HOSTING_PROJECTS: expected };
+    const { sources } = openCollectDependencies(await loadCollectConfig(env), { log, env }, {});
+    expect((await sources.hosting(new AbortController().signal)).problem).toBeNull();
+    expect(warnings).toEqual(warned);
+  });
+
   test("says what is wrong with the token, and asks nobody without one", async () => {
     const options = {
       baseUrl: new URL(arena.hosting.url),
       teamId: null,
       timeoutMs: 500,
       onUnknownState() {},
+      onTotal() {},
     };
     const signal = new AbortController().signal;
     const without = await hostingSource({ ...options, findToken: async () => undefined })(signal);

@@ -14,8 +14,7 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { type Email, resendClient } from "../../lib/providers/resend/client.ts";
 import { checkResendKey } from "../../lib/providers/resend/key.ts";
 import { sentEmails } from "../../lib/providers/resend/sent-emails.ts";
-import { checkVercelAccess } from "../../lib/providers/vercel/access.ts";
-import { listDeploys } from "../../lib/providers/vercel/client.ts";
+import { countVercelProjects, listDeploys } from "../../lib/providers/vercel/client.ts";
 import { denoBinary } from "../support/deno-binary.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -76,7 +75,7 @@ describe("Vercel as its emulator has it", () => {
     await json(`${vercel}/v13/deployments`, { name: "loja" });
     await json(`${vercel}/v13/deployments`, { name: "blog" });
     const { projects, ...rest } = await listDeploys(options());
-    expect(rest).toEqual({ problem: null, unknownStates: [] });
+    expect(rest).toEqual({ total: 2, problem: null, unknownStates: [] });
     expect(projects.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual([
       { name: "blog", failed: false },
       { name: "loja", failed: false },
@@ -84,9 +83,12 @@ describe("Vercel as its emulator has it", () => {
   });
 
   test("lets a token list projects, and shows an empty team as none", async () => {
-    expect(await checkVercelAccess(options())).toBeNull();
+    expect(await countVercelProjects(options())).toMatchObject({ status: "ok" });
     const teams = (await json(`${vercel}/v2/teams`)).teams as { id: string }[];
-    expect(await checkVercelAccess(options(teams[0]!.id))).toBe("hosting_no_projects");
+    expect(await countVercelProjects(options(teams[0]!.id))).toEqual({
+      status: "failed",
+      code: "hosting_no_projects",
+    });
     expect((await listDeploys(options(teams[0]!.id))).problem).toBe("hosting_no_projects");
   });
 

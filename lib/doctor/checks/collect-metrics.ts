@@ -12,7 +12,7 @@ import { readJudged } from "../../platform/files/regular-file.ts";
 import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import { notReadByRoot } from "../../platform/secrets/adapter.ts";
 import { readContainerMemory } from "../../providers/docker/client.ts";
-import { checkVercelAccess } from "../../providers/vercel/access.ts";
+import { countVercelProjects } from "../../providers/vercel/client.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
@@ -77,14 +77,15 @@ export const COLLECT_CHECKS: readonly Check[] = [
     async run(context, signal) {
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      const { apiUrl, teamId } = settings.value.hosting;
+      const { apiUrl, teamId, projects } = settings.value.hosting;
       const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
       if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
       const token = search?.found;
       if (!token) return [await tokenMissing(context)];
       const timeoutMs = context.dependencies.limitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
-      return [hostingVerdict(await checkVercelAccess(options))];
+      const counted = await countVercelProjects(options);
+      return [counted.status === "ok" ? totalVerdict(counted.total, projects) : hostingFailure(counted.code)];
     },
   },
   socketTableCheck(command),
@@ -205,10 +206,17 @@ function containerFailure(code: string, container: string): Verdict {
   }
 }
 
-function hostingVerdict(code: string | null): Verdict {
+function totalVerdict(total: number, expected: number): Verdict {
+  const shown = `the hosting provider takes the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
+  if (total === expected) return pass(shown);
+  return warn(
+    `${shown}, not ${expected}`,
+    `Set HOSTING_PROJECTS=${total} if that is right, or HOSTING_TEAM_ID to the team that owns them`,
+  );
+}
+
+function hostingFailure(code: string): Verdict {
   switch (code) {
-    case null:
-      return pass("the hosting provider takes the token and shows projects");
     case "hosting_http_401":
     case "hosting_http_403":
       return fail(

@@ -17,6 +17,8 @@ export type HostingOptions = {
   missingNote?: () => string | null;
   timeoutMs: number;
   onUnknownState: (state: string) => void;
+  /** Called with the number of projects of the account, each time it is known. */
+  onTotal: (projects: number) => void;
   onCall?: ((record: CallRecord) => void) | undefined;
 };
 
@@ -25,12 +27,13 @@ export function hostingSource(options: HostingOptions): Source {
   return async (signal) => {
     const found = await token(options);
     if (found.status !== "found") return { samples: {}, problem: found.problem };
-    const { projects, problem, unknownStates } = await listDeploys({
+    const { projects, total, problem, unknownStates } = await listDeploys({
       ...options,
       token: found.token,
       signal,
     });
     for (const state of unknownStates) options.onUnknownState(state);
+    if (total !== null) options.onTotal(total);
     const samples = projects.length === 0 ? {} : { [METRIC.hostingDeployFailed]: samplesOf(projects) };
     return { samples, problem: problem === null ? null : { code: problem, message: messageOf(problem) } };
   };

@@ -13,11 +13,17 @@ export type ProjectDeploy = { name: string; failed: boolean };
 /**
  * The deployments of the account.
  *
- * Shape: `projects` has those with a finished deployment. `problem` is the code of what could not be read: without a
+ * Shape: `projects` has those with a finished deployment, `total` is how many the account has, null when that is not
+ *        known. `problem` is the code of what could not be read: without a
  *        page of the listing `projects` is empty, without one project's answer only that project is missing.
  *        `unknownStates` are states that are not in our table.
  */
-export type DeployListing = { projects: ProjectDeploy[]; problem: string | null; unknownStates: string[] };
+export type DeployListing = {
+  projects: ProjectDeploy[];
+  total: number | null;
+  problem: string | null;
+  unknownStates: string[];
+};
 
 /** How the hosting provider is called. */
 export type VercelOptions = {
@@ -48,14 +54,28 @@ const MAX_PAGE_BYTES = 32 * 1_048_576;
 export async function listDeploys(options: VercelOptions): Promise<DeployListing> {
   const get = getter(options);
   const listed = await listProjects(get);
-  if (listed.status !== "ok") return { projects: [], problem: listed.code, unknownStates: [] };
+  if (listed.status !== "ok") return { projects: [], total: null, problem: listed.code, unknownStates: [] };
   const settled = await Promise.all(listed.projects.map((project) => settle(get, project)));
   const problems = settled.map(({ problem }) => problem).filter((problem) => problem !== null);
   return {
     projects: settled.flatMap(({ failed, project: { name } }) => (failed === null ? [] : [{ name, failed }])),
+    total: listed.projects.length + listed.unnamed,
     problem: problems[0] ?? (listed.unnamed > 0 ? "hosting_answer_unreadable" : null),
     unknownStates: [...new Set(settled.flatMap(({ unknownStates }) => unknownStates))],
   };
+}
+
+/**
+ * How many projects a token sees in the account.
+ *
+ * Errors: none thrown; the codes of `listDeploys` for its listing.
+ */
+export async function countVercelProjects(
+  options: VercelOptions,
+): Promise<{ status: "ok"; total: number } | { status: "failed"; code: string }> {
+  const listed = await listProjects(getter(options));
+  if (listed.status !== "ok") return listed;
+  return { status: "ok", total: listed.projects.length + listed.unnamed };
 }
 
 type Get = (path: readonly string[], query: Record<string, string>) => Promise<CallResult>;

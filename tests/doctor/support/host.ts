@@ -202,6 +202,7 @@ function environmentFilesOf({
       OPSCTL_LOG_DIR: path("log"),
       DOCKER_HOST: engine.url.replace("http://", "tcp://"),
       HOSTING_API_URL: hosting.url,
+      HOSTING_PROJECTS: "1",
     },
     "socket-monitor": {
       OPSCTL_LOG_DIR: path("log"),

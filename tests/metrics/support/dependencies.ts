@@ -45,6 +45,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
       DOCKER_HOST: `unix://${unixSocket}`,
       HOSTING_API_URL: hosting.url,
       HOSTING_TOKEN: TOKEN,
+      HOSTING_PROJECTS: "2",
       PATH: process.env.PATH ?? "",
     },
     dependencies: (limitsMs) => ({
@@ -57,6 +58,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
           findToken: async () => new Secret(TOKEN),
           timeoutMs,
           onUnknownState() {},
+          onTotal() {},
         }),
         heartbeat: heartbeatSource(folder, () => Promise.reject(new Error("not as another account"))),
       },

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { type DeployListing, listDeploys } from "../../../lib/providers/vercel/client.ts";
+import {
+  countVercelProjects,
+  type DeployListing,
+  listDeploys,
+} from "../../../lib/providers/vercel/client.ts";
 import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
 
 const TOKEN = "canary-hosting-token";
@@ -17,7 +21,12 @@ function list(
   return listDeploys({ baseUrl: new URL(url), token: new Secret(token), teamId, timeoutMs });
 }
 
-const failure = (problem: string): DeployListing => ({ projects: [], problem, unknownStates: [] });
+const failure = (problem: string): DeployListing => ({
+  projects: [],
+  total: null,
+  problem,
+  unknownStates: [],
+});
 
 describe("listDeploys()", () => {
   const states: [string[], boolean | null][] = [
@@ -36,7 +45,7 @@ describe("listDeploys()", () => {
   test.each(states)("takes the newest in a final state of %j: %p", async (deployments, failed) => {
     hosting.projects.push(projectOf("loja", ...deployments));
     const projects = failed === null ? [] : [{ name: "loja", failed }];
-    expect(await list()).toEqual({ projects, problem: null, unknownStates: [] });
+    expect(await list()).toEqual({ projects, total: 1, problem: null, unknownStates: [] });
   });
 
   test("needs one call when every project shows a final state", async () => {
@@ -56,6 +65,22 @@ describe("listDeploys()", () => {
       "/v9/projects?limit=100&until=100",
       "/v9/projects?limit=100&until=200",
     ]);
+  });
+
+  test("counts the projects of all pages, also those that were never deployed", async () => {
+    hosting.projects.push(...Array.from({ length: 116 }, (_, n) => projectOf(`p${n}`)));
+    expect((await list()).total).toBe(116);
+    hosting.ledger.length = 0;
+    const options = {
+      baseUrl: new URL(hosting.url),
+      token: new Secret(TOKEN),
+      teamId: null,
+      timeoutMs: 2_000,
+    };
+    expect(await countVercelProjects(options)).toEqual({ status: "ok", total: 116 });
+    expect(hosting.ledger).toHaveLength(2);
+    hosting.projects.length = 0;
+    expect(await countVercelProjects(options)).toEqual({ status: "failed", code: "hosting_no_projects" });
   });
 
   test("sends the team with every call", async () => {
@@ -103,6 +128,7 @@ describe("listDeploys()", () => {
     hosting.routes.deployments.next({ status: 404, json: {} });
     expect(await list()).toEqual({
       projects: [{ name: "blog", failed: false }],
+      total: 2,
       problem: null,
       unknownStates: [],
     });
@@ -123,6 +149,7 @@ describe("listDeploys()", () => {
     });
     expect(await list()).toEqual({
       projects: [{ name: "good", failed: false }],
+      total: 2,
       problem: "hosting_answer_unreadable",
       unknownStates: [],
     });

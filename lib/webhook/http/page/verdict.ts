@@ -15,11 +15,11 @@ export type Level = (typeof LEVELS)[number];
 
 /** One thing that is not as it should be; what belongs to it, and how bad it is. */
 export type Reason = { level: Exclude<Level, "ok"> } & (
-  | { code: "state_away" | "not_accepting" | "moved_aside" | "stopping" }
-  | { code: "held"; kind: OutboxKind; hold: string; sinceMs: number | null }
-  | { code: "critical_waits"; ageMs: number }
-  | { code: "waits"; kind: OutboxKind; ageMs: number }
-  | { code: "lost"; dead: number; inDoubt: number }
+  | { status: "state_away" | "not_accepting" | "moved_aside" | "stopping" }
+  | { status: "held"; kind: OutboxKind; hold: string; sinceMs: number | null }
+  | { status: "critical_waits"; ageMs: number }
+  | { status: "waits"; kind: OutboxKind; ageMs: number }
+  | { status: "lost"; dead: number; inDoubt: number }
 );
 
 /** The state of the alarm, and why; the worst reason decides. */
@@ -28,8 +28,8 @@ export type Verdict = { level: Level; reasons: Reason[] };
 /** Judges what the page shows, the worst first. */
 export function pageVerdict(facts: PageFacts): Verdict {
   const found = [
-    ...(facts.isStopping ? [{ level: "warn" as const, code: "stopping" as const }] : []),
-    ...(facts.state === null ? [{ level: "bad" as const, code: "state_away" as const }] : []),
+    ...(facts.isStopping ? [{ level: "warn" as const, status: "stopping" as const }] : []),
+    ...(facts.state === null ? [{ level: "bad" as const, status: "state_away" as const }] : []),
     ...OUTBOX_KINDS.flatMap((kind) => heldReasons(facts, kind)),
     ...(facts.state === null ? [] : stateReasons(facts.state)),
   ];
@@ -52,7 +52,7 @@ function heldReasons(facts: PageFacts, kind: OutboxKind): Reason[] {
   return [
     {
       level: kind === "message" ? "bad" : "warn",
-      code: "held",
+      status: "held",
       kind,
       hold: hold.code,
       sinceMs: hold.sinceMs,
@@ -62,25 +62,25 @@ function heldReasons(facts: PageFacts, kind: OutboxKind): Reason[] {
 
 function stateReasons({ stats, canAccept, movedAside }: StateFacts): Reason[] {
   const reasons: Reason[] = [];
-  if (!canAccept) reasons.push({ level: "bad", code: "not_accepting" });
+  if (!canAccept) reasons.push({ level: "bad", status: "not_accepting" });
   const { oldestCriticalAgeMs } = stats;
   const isCriticalLate = oldestCriticalAgeMs !== null && oldestCriticalAgeMs > CRITICAL_MS;
-  if (isCriticalLate) reasons.push({ level: "bad", code: "critical_waits", ageMs: oldestCriticalAgeMs });
+  if (isCriticalLate) reasons.push({ level: "bad", status: "critical_waits", ageMs: oldestCriticalAgeMs });
   for (const kind of OUTBOX_KINDS)
     reasons.push(...waitReasons(kind, stats[kind].oldestQueuedAgeMs ?? 0, isCriticalLate));
   const count = (which: "dead" | "inDoubt") =>
     OUTBOX_KINDS.reduce((sum, kind) => sum + stats[kind][which], 0);
   const [dead, inDoubt] = [count("dead"), count("inDoubt")];
-  if (dead + inDoubt > 0) reasons.push({ level: "warn", code: "lost", dead, inDoubt });
-  if (movedAside !== null) reasons.push({ level: "warn", code: "moved_aside" });
+  if (dead + inDoubt > 0) reasons.push({ level: "warn", status: "lost", dead, inDoubt });
+  if (movedAside !== null) reasons.push({ level: "warn", status: "moved_aside" });
   return reasons;
 }
 
 /** A slow message is not told beside a critical one, which says more. */
 function waitReasons(kind: OutboxKind, ageMs: number, isCriticalLate: boolean): Reason[] {
   const isMessage = kind === "message";
-  if (ageMs > STUCK_MS) return [{ level: isMessage ? "bad" : "warn", code: "waits", kind, ageMs }];
+  if (ageMs > STUCK_MS) return [{ level: isMessage ? "bad" : "warn", status: "waits", kind, ageMs }];
   return isMessage && ageMs > SLOW_MS && !isCriticalLate
-    ? [{ level: "warn", code: "waits", kind, ageMs }]
+    ? [{ level: "warn", status: "waits", kind, ageMs }]
     : [];
 }

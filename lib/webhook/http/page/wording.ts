@@ -55,7 +55,7 @@ export function agoText(atMs: number, nowMs: number): string {
 
 /** Why the alarm is not in order, and what helps. */
 export function reasonAdvice(reason: Reason, nowMs: number): Advice {
-  switch (reason.code) {
+  switch (reason.status) {
     case "held": {
       const since = reason.sinceMs === null ? "" : ` ${agoText(reason.sinceMs, nowMs)}`;
       const text = `${HELD[reason.kind]}${since} (${reason.hold}): tudo espera. O que fazer:`;
@@ -71,7 +71,7 @@ export function reasonAdvice(reason: Reason, nowMs: number): Advice {
         command: "opsctl webhook dead retry --all",
       };
     default:
-      return PLAIN_REASONS[reason.code];
+      return PLAIN_REASONS[reason.status];
   }
 }
 

@@ -11,10 +11,10 @@ function statsWith(kind: OutboxKind, rows: Partial<KindStats>, more: Partial<Out
   return { stats: { ...stats, ...more, [kind]: { ...stats[kind], ...rows } } };
 }
 
-/** The codes of what is wrong, and the level that comes of it. */
-function judged(facts: Parameters<typeof pageFacts>[0]): [string, ...Reason["code"][]] {
+/** What is wrong, and the level that comes of it. */
+function judged(facts: Parameters<typeof pageFacts>[0]): [string, ...Reason["status"][]] {
   const { level, reasons } = pageVerdict(pageFacts(facts));
-  return [level, ...reasons.map(({ code }) => code)];
+  return [level, ...reasons.map(({ status }) => status)];
 }
 
 describe("pageVerdict()", () => {
@@ -23,7 +23,7 @@ describe("pageVerdict()", () => {
     expect(judged({ isLeading: false })).toEqual(["ok"]);
   });
 
-  test.each<[string, Parameters<typeof pageFacts>[0], [string, ...Reason["code"][]]]>([
+  test.each<[string, Parameters<typeof pageFacts>[0], [string, ...Reason["status"][]]]>([
     ["the state is away", { state: null }, ["bad", "state_away"]],
     ["nothing can be accepted", { state: { canAccept: false } }, ["bad", "not_accepting"]],
     ["the state was moved aside", { state: { movedAside: "/x" } }, ["warn", "moved_aside"]],
@@ -41,7 +41,7 @@ describe("pageVerdict()", () => {
     expect(judged(facts)).toEqual(expected);
   });
 
-  test.each<[OutboxKind, number, [string, ...Reason["code"][]]]>([
+  test.each<[OutboxKind, number, [string, ...Reason["status"][]]]>([
     ["message", 2, ["ok"]],
     ["message", 2.01, ["warn", "waits"]],
     ["message", 10, ["warn", "waits"]],
