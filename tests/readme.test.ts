@@ -58,6 +58,7 @@ const OTHER_NAMES: Record<string, string> = {
   "lib/providers/send-outcome.ts": "ends of codes, which a client puts behind its peer's name",
   "lib/schema/requirements.ts": "tables, columns and functions",
   "lib/host/webhook-metric-names.ts": "series",
+  "lib/webhook/http/page/": "reasons for the state of the alarm, which the page words",
   "lib/webhook/metrics/metrics.ts": "series",
   "lib/webhook/state/sqlite/": "columns",
   "lib/webhook/texts/about-text.ts": "labels",
