@@ -56,6 +56,21 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     expect([exitCode, stdout]).toEqual([0, ""]);
   });
 
+  test("comments on an issue when its alert resolves, and shows both on its page", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start({ runtime, env: { ISSUE_TRACKER_COMMENTS: "1" } });
+    for (const status of ["firing", "resolved"])
+      await postAlerts(service.url, { alerts: [{ ...ALERT, status, startsAt: "2026-03-02T08:15:30Z" }] });
+    await until("the comment is there", () => arena.tracker.comments.length === 1);
+    expect(arena.tracker.comments[0]!.issueId).toBe(arena.tracker.issues[0]!.id);
+    const page = await fetch(`${service.adminUrl}/`);
+    expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const text = await page.text();
+    for (const shown of ["Tudo em ordem", "Disco Raiz Baixo", "resolvido", "ENG-1"])
+      expect(text).toContain(shown);
+    for (const canary of [SECRET, TOKEN, KEY, PHONE]) expect(text).not.toContain(canary);
+  });
+
   test("is killed and goes on: an accepted alert is delivered by the next process, the dedup holds", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => "hang";
