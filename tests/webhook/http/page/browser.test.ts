@@ -94,7 +94,7 @@ else
       ["a quiet night", pageFacts],
       ["hostile alerts", hostileNight],
     ])("%s", (_what, factsOf) => {
-      test.each(VIEWS)("$width px, $scheme", async (view) => {
+      test.each(VIEWS)("is whole, quiet and loads nothing else at $width px, $scheme", async (view) => {
         facts = factsOf();
         const url = `http://127.0.0.1:${listener.port}/`;
         const page = await browser.show(url, view);
