@@ -38,7 +38,8 @@ type Message = {
 
 /** Where the browser's program is; null where there is none and none can be had. */
 export function findChromium(): string | null {
-  return findDebianTool({ program: "chromium-headless-shell", packageName: "chromium-headless-shell" });
+  const program = "chromium-headless-shell";
+  return findDebianTool({ program, packageName: program, folder: "usr/lib/chromium" });
 }
 
 /** Starts the browser with an empty profile; it reaches nothing but this host. */

@@ -10,13 +10,14 @@ import { debianPackages, TOOLS } from "./debian-packages.ts";
 
 /**
  * A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share,
- * `versionWord` when it does not know `--version`.
+ * `versionWord` when it does not know `--version`, `folder` when what its package has in `bin` is a script that starts it.
  */
 export type DebianTool = {
   program: string;
   packageName: string;
   readsShare?: boolean;
   versionWord?: string;
+  folder?: string;
 };
 
 const found = new Map<string, string | null>();
@@ -70,8 +71,9 @@ function withDependencies(packageName: string): string[] {
 }
 
 /** A program outside of its place has to be told where its libraries are, and where its data is. */
-function starterIn(root: string, { program, readsShare = false }: DebianTool): string | null {
-  const places = ["usr/bin", "usr/sbin", "bin", "sbin"].map((place) => join(root, place, program));
+function starterIn(root: string, { program, readsShare = false, folder }: DebianTool): string | null {
+  const folders = folder === undefined ? ["usr/bin", "usr/sbin", "bin", "sbin"] : [folder];
+  const places = folders.map((place) => join(root, place, program));
   const path = places.find((place) => existsSync(place));
   if (path === undefined) return null;
   const start = `exec ${quoted(path)} "$@"`;

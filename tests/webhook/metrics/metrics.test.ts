@@ -29,6 +29,27 @@ function samplesOf(text: string): Record<string, number> {
 }
 
 describe("createWebhookMetrics()", () => {
+  test("remembers what each peer did last, and when", () => {
+    let now = 1_000;
+    const metrics = createWebhookMetrics({ version: "1", nowMs: () => now });
+    const nothing = { deliveredAtMs: null, failure: null };
+    expect(metrics.latest()).toEqual({ message: nothing, issue: nothing, comment: nothing });
+    metrics.failed("message", "gateway_timeout");
+    now = 2_000;
+    metrics.sent("issue", 5);
+    metrics.failed("message", "gateway_http_502");
+    const before = metrics.latest();
+    expect(before).toEqual({
+      message: { deliveredAtMs: null, failure: { code: "gateway_http_502", atMs: 2_000 } },
+      issue: { deliveredAtMs: 2_000, failure: null },
+      comment: nothing,
+    });
+    now = 3_000;
+    metrics.sent("message", 5);
+    expect(before.message.deliveredAtMs).toBeNull();
+    expect(metrics.latest().message.deliveredAtMs).toBe(3_000);
+  });
+
   test("has every series from the start, at zero", () => {
     const text = createWebhookMetrics({ version: "1.2.3" }).render(QUIET);
     const samples = samplesOf(text);
