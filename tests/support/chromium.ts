@@ -39,7 +39,7 @@ type Message = {
 /** Where the browser's program is; null where there is none and none can be had. */
 export function findChromium(): string | null {
   const program = "chromium-headless-shell";
-  return findDebianTool({ program, packageName: program, folder: "usr/lib/chromium" });
+  return findDebianTool({ program, packageName: program, folder: "usr/lib/chromium", needsOthers: true });
 }
 
 /** Starts the browser with an empty profile; it reaches nothing but this host. */

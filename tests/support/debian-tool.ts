@@ -10,7 +10,8 @@ import { debianPackages, TOOLS } from "./debian-packages.ts";
 
 /**
  * A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share,
- * `versionWord` when it does not know `--version`, `folder` when what its package has in `bin` is a script that starts it.
+ * `versionWord` when it does not know `--version`, `folder` when what its package has in `bin` is a script that starts it,
+ * `needsOthers` when it tells its version and yet does not work without the packages it depends on.
  */
 export type DebianTool = {
   program: string;
@@ -18,6 +19,7 @@ export type DebianTool = {
   readsShare?: boolean;
   versionWord?: string;
   folder?: string;
+  needsOthers?: boolean;
 };
 
 const found = new Map<string, string | null>();
@@ -28,7 +30,7 @@ export function findDebianTool(tool: DebianTool): string | null {
   if (known !== undefined) return known;
   const places = [
     () => tool.program,
-    () => unpacked(tool, "alone"),
+    () => (tool.needsOthers ? null : unpacked(tool, "alone")),
     () => unpacked(tool, "with dependencies"),
   ];
   const path = places.find((place) => runs(place(), tool))?.() ?? null;
