@@ -1,8 +1,11 @@
 -- Delivering: whose turn it is, what one message may tell together, how attempts begin and end.
 -- Statistics can be as old as the first alert, and plans go by them: what waits is asked for by columns that only one
 -- index has, in its order. A row is read by its id alone, and judged afterwards: asked for by its state, too, any index of
--- such rows will do. Who still waits has no settled_at, of which no index knows.
+-- such rows will do. Who still waits has no settled_at, of which no index knows. So one plan is good for every call, and each
+-- connection makes it once: to make it anew took twice the processor time of the call itself.
 
+-- Whose turn it is. Walks past heads that were tried and wait again: not more than are tried in the longest time between
+-- two attempts, five minutes.
 create function opsctl_state.turns(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_ms bigint, is_repeat boolean,
                claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,

@@ -11,6 +11,8 @@ export type StateDatabase = {
   empty(clockMs: number): Promise<void>;
 };
 
+const TABLES = ["outbox", "dedup", "batches", "lease", "episodes", "attempts", "holds", "hours"];
+
 /** Makes such a database on the packaged server of a version. */
 export async function createStateDatabase(major?: number): Promise<StateDatabase> {
   const database = await (await sharedPostgres(major)).createDatabase({ migrated: false, appSchema: false });
@@ -24,9 +26,10 @@ export async function createStateDatabase(major?: number): Promise<StateDatabase
     database,
     setClock,
     async empty(clockMs) {
+      // For so few rows a tenth of the time of `truncate`, which makes new files.
       await sql.unsafe(`
-        truncate opsctl_state.outbox, opsctl_state.dedup, opsctl_state.batches, opsctl_state.lease,
-          opsctl_state.episodes, opsctl_state.attempts, opsctl_state.holds, opsctl_state.hours restart identity;
+        ${TABLES.map((table) => `delete from opsctl_state.${table};`).join(" ")}
+        alter table opsctl_state.outbox alter column id restart;
         update opsctl_state.totals set detour_emailed = 0, detour_given_up = 0;
         select opsctl_state.recount();`);
       await setClock(clockMs);
