@@ -2,7 +2,7 @@
 -- Statistics can be as old as the first alert, and plans go by them: what waits is asked for by columns that only one
 -- index has, in its order. A row is read by its id alone, and judged afterwards: asked for by its state, too, any index of
 -- such rows will do. Who still waits has no settled_at, of which no index knows. So one plan is good for every call, and each
--- connection makes it once: to make it anew took twice the processor time of the call itself.
+-- connection makes it once: made anew for each call, it was up to two thirds of that.
 
 -- Whose turn it is. Walks past heads that were tried and wait again: not more than are tried in the longest time between
 -- two attempts, five minutes.
