@@ -131,11 +131,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into opsctl_state.episodes as e (issue_key, starts_at, is_firing, issue_row, claimed_at, seen_at)
-  values (p_key, p_starts_at, p_is_firing, p_issue, p_claimed_at, p_now)
-  on conflict (issue_key) do update
-    set starts_at = excluded.starts_at, is_firing = excluded.is_firing, seen_at = excluded.seen_at,
-        issue_row = coalesce(excluded.issue_row, e.issue_row), claimed_at = coalesce(excluded.claimed_at, e.claimed_at);
+  update opsctl_state.episodes as e
+  set starts_at = p_starts_at, is_firing = p_is_firing, seen_at = p_now,
+      issue_row = coalesce(p_issue, e.issue_row), claimed_at = coalesce(p_claimed_at, e.claimed_at)
+  where e.issue_key = p_key;
+  if not found then
+    insert into opsctl_state.episodes (issue_key, starts_at, is_firing, issue_row, claimed_at, seen_at)
+    values (p_key, p_starts_at, p_is_firing, p_issue, p_claimed_at, p_now);
+  end if;
 end $$;
 
 -- Claims the issue of an alert that fires, as opsctl_state.claim does, which is not called where a claim is seen to hold.
@@ -317,8 +320,10 @@ begin
       comment_queued = v_totals.comment_queued, message_plain = v_totals.message_plain,
       queued_bytes = v_totals.queued_bytes;
   if v_alerts > 0 then
-    insert into opsctl_state.hours as h (hour, alerts) values (v_now / 3600000, v_alerts)
-    on conflict (hour) do update set alerts = h.alerts + excluded.alerts;
+    update opsctl_state.hours as h set alerts = h.alerts + v_alerts where h.hour = v_now / 3600000;
+    if not found then
+      insert into opsctl_state.hours (hour, alerts) values (v_now / 3600000, v_alerts);
+    end if;
   end if;
   insert into opsctl_state.batches (id, outcomes, settled_at) values (p_batch, to_json(v_outcomes)::text, v_now);
   return to_json(v_outcomes)::text;
