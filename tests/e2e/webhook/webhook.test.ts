@@ -298,6 +298,42 @@ describe("opsctl webhook test", () => {
   });
 });
 
+describe("opsctl webhook queue", () => {
+  test("lists what waits in the order in which it goes out, and removes it while the service runs", async () => {
+    await using arena = await openWebhookArena();
+    const empty = await beside(arena, ["webhook", "queue", "list"]);
+    expect([empty.exitCode, empty.stdout]).toEqual([0, "Nothing waits.\n"]);
+    arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
+    const service = await arena.start();
+    const alert = (fingerprint: string, severity: string) => ({
+      ...ALERT,
+      status: "resolved",
+      fingerprint,
+      labels: { ...ALERT.labels, severity },
+    });
+    await postAlerts(service.url, {
+      alerts: [alert("a", "warning"), alert("b", "critical"), alert("c", "info")],
+    });
+    const { json } = await beside(arena, ["webhook", "queue", "list", "--limit", "2", "--json"]);
+    const queued = json.queued as { id: number; fingerprint: string }[];
+    expect(queued.map(({ fingerprint }) => fingerprint)).toEqual(["b", "a"]);
+    expect(json.counts).toEqual({ message: 3, issue: 0, comment: 0 });
+    const shown = await beside(arena, ["webhook", "queue", "list", "--limit", "2"]);
+    expect(shown.stdout).toContain("2 of 3 rows; --limit shows more\n");
+    expect(shown.stdout).toContain("critical");
+
+    const row = String(queued[1]!.id);
+    const dropped = await beside(arena, ["webhook", "queue", "drop", "--row", row]);
+    expect([dropped.exitCode, dropped.stdout]).toEqual([0, "1 row removed\n"]);
+    const again = await beside(arena, ["webhook", "queue", "drop", "--row", row, "--json"]);
+    expect([again.exitCode, again.json.error]).toMatchObject([1, { code: "QUEUED_ROW_NOT_FOUND" }]);
+    expect((await beside(arena, ["webhook", "queue", "drop"])).exitCode).toBe(2);
+    const all = await beside(arena, ["webhook", "queue", "drop", "--all", "--json"]);
+    expect(all.json).toMatchObject({ count: 2 });
+    expect((await beside(arena, ["webhook", "queue", "list"])).stdout).toBe("Nothing waits.\n");
+  });
+});
+
 describe("opsctl webhook dead", () => {
   test("lists nothing, and finds no row, where nothing was given up", async () => {
     await using arena = await openWebhookArena();

@@ -260,6 +260,20 @@ describe("a tracker in trouble", () => {
   });
 });
 
+describe("a post with several alerts of one fingerprint", () => {
+  test.each([
+    ["firing", "firing", "duplicate"],
+    ["firing", "resolved", "not_firing"],
+  ])("%s and %s says that the issue was created, and by which alert", async (first, second, issue) => {
+    service = await startService();
+    service.gateway.latencyMs = 20;
+    const alerts = [first, second, second].map((status) => alertOf({ fingerprint: "abc", status }));
+    const { body } = await service.post({ alerts });
+    expect(body.alerts.map((answer) => answer.issue)).toEqual(["created", issue, issue] as never);
+    expect(titles()).toHaveLength(1);
+  });
+});
+
 describe("many alerts", () => {
   test("500 in one call are all sent, and neither they nor the next call wait for that", async () => {
     service = await startService({ isHasty: true });
