@@ -107,7 +107,7 @@ test("no owner of this host gets into an image", () => {
 test("a PREFIX that looks like a settings directory stays as it is", () => {
   done("install", ["PREFIX=/opt/etc/opsctl", "SYSCONFDIR=/srv/conf"]);
   const unit = readFileSync(at("srv/conf/systemd/system/opsctl-webhook.service"), "utf8");
-  expect(unit).toContain("ExecStart=/opt/etc/opsctl/bin/opsctl webhook serve\n");
+  expect(unit).toContain("ExecStart=/opt/etc/opsctl/bin/opsctl webhook serve --digest-after 120\n");
   expect(unit).toContain("EnvironmentFile=/srv/conf/opsctl/webhook.env\n");
 });
 

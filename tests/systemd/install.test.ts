@@ -173,7 +173,7 @@ describe("make install", () => {
       .join("\n");
     expect(texts).not.toContain("/usr/local/bin/opsctl");
     expect(texts.match(/\S*(?<!\/opt)\/etc\/(opsctl|cron\.d|logrotate\.d|systemd)\S*/g)).toBeNull();
-    expect(texts).toContain("ExecStart=/opt/ops/bin/opsctl webhook serve\n");
+    expect(texts).toContain("ExecStart=/opt/ops/bin/opsctl webhook serve --digest-after 120\n");
     expect(texts).toContain("EnvironmentFile=/opt/etc/opsctl/webhook.env\n");
     const cron = readFileSync(at("opt/etc/cron.d/opsctl"), "utf8");
     expect(cron).toContain(". /opt/etc/opsctl/weekly.env; set +a; exec ");

@@ -77,7 +77,7 @@ describe("the webhook's units", () => {
       : "";
 
   test(`${here}systemd-analyze verify finds nothing to say about them`, () => {
-    expect(service).toContain(`ExecStart=${BINARY} webhook serve\n`);
+    expect(service).toContain(`ExecStart=${BINARY} webhook serve --digest-after 120\n`);
     if (analyze === null) return expectNoStrayLines();
     const paths = copies();
     expect(analyze("verify", "--man=no", paths.service, paths.socket)).toEqual({ status: 0, output: "" });

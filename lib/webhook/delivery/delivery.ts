@@ -68,7 +68,12 @@ export class Delivery {
     const known = await this.#withoutSending(rows[0]);
     if (known !== null) return await this.#end(rows, known, { startedMs });
     const text = await this.#textOf(rows);
-    if (text === null) return await this.#end(rows, { status: "dead", code: UNREADABLE.code }, { startedMs });
+    if (text === null)
+      return await this.#end(
+        rows,
+        { status: "dead", code: UNREADABLE.code },
+        { startedMs, result: UNREADABLE },
+      );
     if (!(await this.#begin(rows, text))) return null;
     const result = await this.#try({ ...rows[0], text });
     return await this.#end(rows, this.#settlementOf(rows[0], result, startedMs), { startedMs, result });
@@ -146,6 +151,8 @@ export class Delivery {
     if (!(await this.#record(id, settlement))) return null;
     const { monotonicMs, metrics, log, kind } = this.#dependencies;
     const cause = result?.status === "retry" ? result.cause : undefined;
+    // What was only looked up failed in no attempt.
+    if (result !== null && settlement.status !== "delivered") metrics.failed(kind, settlement.code);
     reportSettlement({ kind, metrics, log }, rows, { settlement, cause, tookMs: monotonicMs() - startedMs });
     return settlement;
   }

@@ -10,14 +10,14 @@ export class HoldMemory {
   readonly #kind: OutboxKind;
   readonly #state: Pick<State, "hold">;
   readonly #log: Log;
-  #recorded: string | null;
+  /** Undefined while it is not known what the state has. */
+  #recorded: string | null | undefined = undefined;
   #recording: Promise<void> | null = null;
 
   constructor(dependencies: { kind: OutboxKind; state: Pick<State, "hold">; log: Log }) {
     this.#kind = dependencies.kind;
     this.#state = dependencies.state;
     this.#log = dependencies.log;
-    this.#recorded = null;
   }
 
   /** Says what the state has. */

@@ -30,7 +30,6 @@ export function reportSettlement(
     return;
   }
   const { code } = settlement;
-  metrics.failed(kind, code);
   switch (settlement.status) {
     case "retry":
       log.warn("An alert could not be delivered yet", {
