@@ -63,7 +63,9 @@ describe("a database that moves while processes work and are killed", () => {
 describe("the webhook, killed at random", () => {
   test.each(seeds)("seed %d", async (seed) => {
     const { doubled } = await killWebhookAtRandom({ seed, posts: 300, kills: 25 });
-    console.log(`CHAOS_SEED=${seed}: no alert lost, no issue doubled, ${doubled} messages sent twice`);
+    console.log(
+      `CHAOS_SEED=${seed}: no alert lost, no issue doubled, ${doubled} messages sent once too often`,
+    );
   });
 });
 
