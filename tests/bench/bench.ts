@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `burst`, `collector`, `reports`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `burst`, `bodies`, `collector`, `reports`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -9,6 +9,7 @@ import process from "node:process";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { collectorFigures } from "./collector.ts";
 import { type Figure, renderFigures } from "./figure.ts";
+import { largeBodyFigures } from "./large-bodies.ts";
 import { rateFigures } from "./provider-limit.ts";
 import { reportsFigures } from "./reports-speed.ts";
 import { startupFigures } from "./startup.ts";
@@ -33,6 +34,7 @@ const PARTS: Record<string, Part> = {
   minute: webhookMinuteFigures,
   state: stateFigures,
   burst: burstFigures,
+  bodies: largeBodyFigures,
   collector: collectorFigures,
   reports: reportsFigures,
 };
@@ -46,7 +48,7 @@ if (unknown.length > 0) {
 
 console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
 const needsDatabase = chosen.some(
-  (name) => !["startup", "webhook", "minute", "burst", "collector"].includes(name),
+  (name) => !["startup", "webhook", "minute", "burst", "bodies", "collector"].includes(name),
 );
 const server = needsDatabase ? await startPostgres() : null;
 const stop = async (status: number) => {

@@ -74,6 +74,11 @@ function peakOf(pid: number): number | null {
   }
 }
 
+/** The largest resident memory of a process that runs; NaN once it has ended. */
+export function peakBytes(pid: number): number {
+  return peakOf(pid) ?? Number.NaN;
+}
+
 /** The peak of the resident memory of a process and all that it starts, looked at without a pause until it is gone. */
 export async function peakOfTree(child: { pid: number; exited: Promise<number> }): Promise<number> {
   let isOver = false;

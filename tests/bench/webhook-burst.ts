@@ -1,12 +1,11 @@
 /** What a flood without the secret costs the service, and how long an alert takes meanwhile. */
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { openWebhookArena, postAlerts, type Serving } from "../e2e/support/webhook-process.ts";
 import { holdSocket } from "../platform/support/held-socket.ts";
 import { BURSTS, type BurstKind } from "./burst.ts";
-import { ROOT } from "./child.ts";
+import { peakBytes, ROOT } from "./child.ts";
 import type { Figure } from "./figure.ts";
 
 const MIB = 1_048_576;
@@ -66,10 +65,6 @@ async function slowestAlert({ url }: Serving, isOver: () => boolean): Promise<nu
     await Bun.sleep(BETWEEN_ALERTS_MS);
   }
   return slowestMs;
-}
-
-function peakBytes(pid: number): number {
-  return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }
 
 async function burst(port: number, kind: BurstKind): Promise<void> {

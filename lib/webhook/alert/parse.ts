@@ -13,19 +13,23 @@ export type ParsedAlerts =
   | { alerts: Alert[]; rejected: RejectedAlert[]; rejectedTotal: number }
   | { invalid: InvalidPart[]; invalidTotal: number };
 
-/** A body may have half a million entries that are no alerts. */
+/** The most alerts of one body: each takes memory beside its text, and all of them are kept in one commit. */
+const MOST_ALERTS = 20_000;
+/** A body may have millions of entries that are no alerts. */
 const MOST_LISTED = 100;
 
 /** The parts of an alert that must be objects when they are there. */
 const OBJECT_PARTS = ["labels", "annotations"] as const;
 
+const TOO_MANY = "expected at most 20,000 alerts";
 const EXPECTED_OBJECT = "expected an object";
 
 /**
  * The alerts of a parsed body: a group's, as Grafana and Alertmanager send it, or the one of the simple shape.
  *
  * Behaviour: the key `alerts` alone decides which of the two shapes it is. Only bad entries are rejected; a group with
- *            nothing but bad entries is invalid, an empty group is not. No part is read deeper than needed.
+ *            nothing but bad entries is invalid, and so is one with more than 20,000 alerts; an empty group is not. No
+ *            part is read deeper than needed.
  * Errors:    a body of neither shape is `invalid`, with the path of each problem and nothing that the sender wrote.
  * Source:    monitoring document, Alert input shapes; alert webhook contract, Rules for our parser.
  */
@@ -41,6 +45,7 @@ function parseGroup({ alerts: entries, truncatedAlerts }: JsonObject): ParsedAle
   const bad: BadEntries = { first: [], entries: 0, problems: 0 };
   for (const [index, entry] of entries.entries()) {
     const parts = badParts(entry);
+    if (alerts.length === MOST_ALERTS && parts.length === 0) return invalid("$.alerts", TOO_MANY);
     if (parts.length === 0) alerts.push(readAlert(entry, truncated));
     else addBad(bad, { index, parts });
   }

@@ -2,7 +2,8 @@ import type { Alert } from "../alert/alert.ts";
 import { alertnameOf } from "../alert/name.ts";
 import type { AlertAnswer } from "../http/alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../state/contract.ts";
+import type { AcceptedAlert, Settlement, State } from "../state/contract.ts";
+import { AcceptQueue } from "./accept-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { issueIdOf } from "./issue-id.ts";
 
@@ -16,12 +17,13 @@ export type IntakeDependencies = {
 
 /** How long an answer waits for the rows on their way. */
 const ANSWER_WAIT_MS = 5_000;
-/** How many requests are committed together: with more, the first would wait for the last. */
-const LARGEST_BATCH = 256;
+/** A request with more alerts is committed by itself, and the others do not wait behind several of that size. */
+const MOST_SHARED_ALERTS = 256;
+const SHARED = { requests: 256, alerts: 1_000, turnsBefore: 0 };
+/** From its connection to its answer a small request takes some ten turns of the event loop. */
+const ALONE = { requests: 1, alerts: Number.POSITIVE_INFINITY, turnsBefore: 20 };
 /** How many requests may wait for the disk; the sender of one more is told to come again. */
 const MOST_WAITING = 10_000;
-
-type Waiting = { alerts: readonly Alert[]; resolve: (outcome: AcceptOutcome) => void };
 
 /**
  * Takes the alerts of requests: commits together those that wait together, and sends only what is committed.
@@ -32,21 +34,22 @@ type Waiting = { alerts: readonly Alert[]; resolve: (outcome: AcceptOutcome) => 
  */
 export class Intake {
   readonly #dependencies: IntakeDependencies;
-  #waiting: Waiting[] = [];
-  #flushing: Promise<void> | null = null;
+  readonly #shared: AcceptQueue;
+  readonly #alone: AcceptQueue;
   #isOpen = true;
 
   constructor(dependencies: IntakeDependencies) {
     this.#dependencies = dependencies;
+    const accept: State["accept"] = (requests) => dependencies.state.accept(requests);
+    this.#shared = new AcceptQueue(accept, SHARED);
+    this.#alone = new AcceptQueue(accept, ALONE);
   }
 
   async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
-    if (!this.#isOpen || this.#waiting.length >= MOST_WAITING) return null;
+    if (!this.#isOpen || this.#shared.waiting + this.#alone.waiting >= MOST_WAITING) return null;
     if (alerts.length === 0) return [];
-    const outcome = await new Promise<AcceptOutcome>((resolve) => {
-      this.#waiting.push({ alerts, resolve });
-      this.#flushing ??= this.#flush();
-    });
+    const queue = alerts.length > MOST_SHARED_ALERTS ? this.#alone : this.#shared;
+    const outcome = await queue.add(alerts);
     if ("refused" in outcome) return null;
     const { metrics, dispatcher } = this.#dependencies;
     metrics.accepted(outcome.accepted.length);
@@ -58,26 +61,7 @@ export class Intake {
   /** Takes nothing more; resolves when what was taken is on disk. */
   async stop(): Promise<void> {
     this.#isOpen = false;
-    await this.#flushing;
-  }
-
-  async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#gather();
-      const batch = this.#waiting.splice(0, LARGEST_BATCH);
-      const outcomes = await this.#dependencies.state.accept(batch.map(({ alerts }) => alerts));
-      for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at]!);
-    }
-    // Nothing is awaited between the last look and this line: the next request starts a new flush.
-    this.#flushing = null;
-  }
-
-  /** Waits for as long as each turn of the event loop brings more requests, so that they share the commit. */
-  async #gather(): Promise<void> {
-    for (let before = 0; before < this.#waiting.length && before < LARGEST_BATCH; ) {
-      before = this.#waiting.length;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await Promise.all([this.#shared.idle(), this.#alone.idle()]);
   }
 
   async #answer(accepted: readonly AcceptedAlert[]): Promise<AlertAnswer[]> {

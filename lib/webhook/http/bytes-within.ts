@@ -1,7 +1,14 @@
 import { unlessLate } from "../../platform/time-limit.ts";
 
 /** Why a body could not be read. */
-export type ReadProblem = "payload_too_large" | "timeout" | "broken";
+export type ReadProblem = "payload_too_large" | "timeout" | "overloaded" | "broken";
+
+/** How much of a body is read: more than `mayGrow.bytes` only after its `admit` has returned true. */
+export type ReadLimits = {
+  maxBytes: number;
+  limitMs: number;
+  mayGrow?: { bytes: number; admit: () => Promise<boolean> } | undefined;
+};
 
 /**
  * All bytes of `body`, when there are at most `maxBytes` and they arrive within `limitMs`.
@@ -11,14 +18,14 @@ export type ReadProblem = "payload_too_large" | "timeout" | "broken";
  */
 export async function bytesWithin(
   body: ReadableStream<Uint8Array> | null,
-  { maxBytes, limitMs }: { maxBytes: number; limitMs: number },
+  limits: ReadLimits,
 ): Promise<Uint8Array | ReadProblem> {
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   try {
     return await unlessLate(
-      { limitMs },
-      () => readAll(reader, maxBytes),
+      limits,
+      () => readAll(reader, limits),
       () => "timeout" as const,
     );
   } catch {
@@ -31,10 +38,11 @@ export async function bytesWithin(
 
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  maxBytes: number,
-): Promise<Uint8Array | "payload_too_large"> {
+  { maxBytes, mayGrow }: ReadLimits,
+): Promise<Uint8Array | ReadProblem> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  let isAdmitted = mayGrow === undefined;
   while (true) {
     const { done, value } = await reader.read();
     // Most bodies come in one piece, which needs no copy.
@@ -42,5 +50,8 @@ async function readAll(
     bytes += value.byteLength;
     if (bytes > maxBytes) return "payload_too_large";
     chunks.push(value);
+    if (isAdmitted || bytes <= mayGrow!.bytes) continue;
+    if (!(await mayGrow!.admit())) return "overloaded";
+    isAdmitted = true;
   }
 }

@@ -7,24 +7,18 @@ export function invalidSecret(): Response {
   return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
 }
 
-/** 400, 408, 413 or 415: the body could not be read. */
+/** 400, 408, 413, 415 or 503: the body was not read. */
 export function unreadBody(problem: Extract<BodyRead, { problem: string }>["problem"]): Response {
   return UNREAD[problem]();
 }
 
-/** 422: no alert in the body; `problems` are the first ones of `problemsTotal`. */
+/** 422: no usable alert in the body; `problems` are the first ones of `problemsTotal`. */
 export function invalidPayload(
   problems: readonly { path: string; problem: string }[],
   problemsTotal: number,
 ): Response {
-  const message = "There is no alert in the body";
+  const message = "There is no alert in the body that can be used";
   return errorAnswer(422, { code: "invalid_payload", message, problems, problemsTotal });
-}
-
-/** 503: other bodies use up the budget. */
-export function overloaded(): Response {
-  const message = "Too much is being read now; send it again";
-  return errorAnswer(503, { code: "overloaded", message }, retryAfter(10));
 }
 
 /** 503: the alerts were not stored; a service that stops is back in a moment. */
@@ -47,10 +41,16 @@ const UNREAD = {
   payload_too_large: () =>
     errorAnswer(413, {
       code: "payload_too_large",
-      message: "The body must not be larger than 1,048,576 bytes",
+      message: "The body must not be larger than 8,388,608 bytes",
     }),
   invalid_json: () => errorAnswer(400, { code: "invalid_json", message: "The body is not JSON in UTF-8" }),
   timeout: () => errorAnswer(408, { code: "timeout", message: "The body did not arrive in time" }),
+  overloaded: () =>
+    errorAnswer(
+      503,
+      { code: "overloaded", message: "Too much is being read now; send it again" },
+      retryAfter(10),
+    ),
 };
 
 function retryAfter(seconds: number): Record<string, string> {

@@ -6,11 +6,12 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
-import { readBody } from "../../../lib/webhook/http/read-body.ts";
+import { MAX_BODY_BYTES, readBody } from "../../../lib/webhook/http/read-body.ts";
 import { probeAnswer } from "../support/app-probe.ts";
 import { badPayload } from "../support/bad-payloads.ts";
 
 const SECRET = "the-secret";
+const admitAll = async () => true;
 
 function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswer)) {
   const counted: (string | number)[] = [];
@@ -96,6 +97,45 @@ describe("createApp()", () => {
     if (status === 200) expect(counted.slice(0, 2)).toEqual(["rejected", count]);
   });
 
+  test.each([
+    [20_000, 200],
+    [20_001, 422],
+  ])("takes at most 20,000 alerts in a body: %d", async (count, status) => {
+    const { post, counted } = startApp();
+    const response = await post(`{"alerts":[${"{},".repeat(count - 1)}{}]}`);
+    expect([response.status, counted[0]]).toEqual([status, status]);
+    if (status === 200) return;
+    const { error } = (await response.json()) as { error: Record<string, unknown> };
+    const problems = [{ path: "$.alerts", problem: "expected at most 20,000 alerts" }];
+    expect(error).toMatchObject({ code: "invalid_payload", problems, problemsTotal: 1 });
+  });
+
+  test("answers a small body while large ones fill the budgets, and a large one when there is room", async () => {
+    const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
+    const { post } = startApp(async (alerts) => {
+      if (alerts[0]!.labels.alertname === "held") await room;
+      return alerts.map(probeAnswer);
+    });
+    const body = (name: string, bytes: number) =>
+      JSON.stringify({ labels: { alertname: name } }).padEnd(bytes, " ");
+    const sized = (name: string, bytes: number) =>
+      post(body(name, bytes), { "content-length": String(bytes) });
+    const MIB = 1_048_576;
+    const held = [8 * MIB, 8 * MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB].map((bytes) => sized("held", bytes));
+    expect((await sized("small", 65_536)).status).toBe(200);
+    expect((await sized("ordinary", MIB)).status).toBe(200);
+    let isLargeAnswered = false;
+    const large = sized("large", MIB + 1).then(({ status }) => {
+      isLargeAnswered = true;
+      return status;
+    });
+    expect((await sized("ordinary", MIB)).status).toBe(200);
+    expect(isLargeAnswered).toBe(false);
+    makeRoom();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+    expect(await large).toBe(200);
+  });
+
   test("takes nothing for an empty list", async () => {
     const { post } = startApp(async () => {
       throw new Error("not to be asked");
@@ -123,10 +163,50 @@ describe("createApp()", () => {
 });
 
 describe("readBody()", () => {
+  const posted = (body: BodyInit, headers: Record<string, string> = {}) =>
+    new Request("http://localhost/", { method: "POST", body, headers });
+  const pieces = (count: number, bytes: number) => {
+    let left = count;
+    return new ReadableStream({
+      pull(controller) {
+        if (left === 0) controller.close();
+        else controller.enqueue(new Uint8Array(bytes).fill(0x20));
+        left -= 1;
+      },
+    });
+  };
+  const asked = async (request: Request) => {
+    const shares: number[] = [];
+    const admit = async (bytes: number) => {
+      shares.push(bytes);
+      return true;
+    };
+    await readBody(request, admit);
+    return shares;
+  };
+
+  test.each([
+    ["a small one", () => posted("1", { "content-length": "65536" }), []],
+    ["one that is not small", () => posted("1", { "content-length": "65537" }), [65_537]],
+    ["the largest one", () => posted("1", { "content-length": `${MAX_BODY_BYTES}` }), [MAX_BODY_BYTES]],
+    ["one that is too large", () => posted("1", { "content-length": `${MAX_BODY_BYTES + 1}` }), []],
+    ["a small one without a length", () => posted(pieces(2, 32_768)), []],
+    ["one without a length that is found not to be small", () => posted(pieces(5, 32_768)), [MAX_BODY_BYTES]],
+  ])("asks for the share of %s", async (_what, request, shares) => {
+    expect(await asked(request())).toEqual(shares);
+  });
+
+  test.each([
+    ["a length", () => posted("[]", { "content-length": "65537" })],
+    ["no length", () => posted(pieces(5, 32_768))],
+  ])("reads no more of a body with %s that is not admitted", async (_what, request) => {
+    expect(await readBody(request(), async () => false)).toEqual({ problem: "overloaded" });
+  });
+
   test("gives up a sender that stalls", async () => {
     const stalled = new ReadableStream({ pull: () => new Promise<void>(() => {}) });
     const request = new Request("http://localhost/", { method: "POST", body: stalled });
-    expect(await readBody(request, 20)).toEqual({ problem: "timeout" });
+    expect(await readBody(request, admitAll, 20)).toEqual({ problem: "timeout" });
   });
 
   test("holds no more than the limit", async () => {
@@ -138,7 +218,7 @@ describe("readBody()", () => {
       },
     });
     const request = new Request("http://localhost/", { method: "POST", body: endless });
-    expect(await readBody(request)).toEqual({ problem: "payload_too_large" });
-    expect(given).toBeLessThan(1_048_576 + 400_000);
+    expect(await readBody(request, admitAll)).toEqual({ problem: "payload_too_large" });
+    expect(given).toBeLessThan(MAX_BODY_BYTES + 400_000);
   });
 });
