@@ -9,6 +9,7 @@ const NAMES = [
   "alerts_accepted_total",
   "alerts_rejected_total",
   "duplicates_total",
+  "sent_from_memory_total",
   "previous_secret_total",
   // Deliveries, by `kind`.
   "sent_total",

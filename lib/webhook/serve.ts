@@ -4,6 +4,7 @@ import { parseAlerts } from "./alert/parse.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
 import { type DispatcherParts, makeDispatcher, type Pace } from "./delivery/make-dispatcher.ts";
+import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 
@@ -41,7 +42,16 @@ const STOP_MS = 8_500;
 export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
   const { state, metrics, log, interrupt, sleep } = dependencies;
   const dispatcher = makeDispatcher(dependencies, options);
-  const intake = new Intake({ state, dispatcher, metrics, sleep });
+  const [message, issue] = [dispatcher.aside("message"), dispatcher.aside("issue")];
+  const unkept = new UnkeptAlerts({ ...dependencies, message, issue });
+  const intake = new Intake({
+    state,
+    dispatcher,
+    unkept,
+    metrics,
+    monotonicMs: dependencies.monotonicMs,
+    sleep,
+  });
   const listeners: Listener[] = [];
   try {
     listeners.push(await listenForAlerts(dependencies, options, intake));
@@ -54,7 +64,11 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
     log.info("A signal asked the service to end: finishing what is in flight");
   } finally {
     // The dispatcher first: the answers in flight wait for its sends.
-    const stops = [dispatcher.stop(STOP_MS), ...listeners.map((listener) => listener.stop(STOP_MS))];
+    const stops = [
+      dispatcher.stop(STOP_MS),
+      unkept.stop(STOP_MS),
+      ...listeners.map((listener) => listener.stop(STOP_MS)),
+    ];
     await Promise.all(stops);
     await intake.stop();
   }

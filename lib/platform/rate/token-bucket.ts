@@ -39,6 +39,11 @@ export class TokenBucket {
     return (this.#rate.burst / this.#rate.perMinute) * 60_000;
   }
 
+  /** Gives back one that was taken for something that did not start after all. */
+  giveBack(): void {
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
+  }
+
   take(nowMs: number): void {
     if (this.available(nowMs) < 1) throw new RangeError("A token was taken from an empty bucket");
     this.#tokens -= 1;

@@ -2,6 +2,7 @@ import type { Log } from "../../platform/log/log.ts";
 import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempt.ts";
 import type { Sender } from "./sender.ts";
+import type { Aside } from "./unkept/aside.ts";
 
 /** How long an issue waits for the first attempt of its own message, while messages can start. */
 const ISSUE_GRACE_MS = 2_000;
@@ -67,6 +68,11 @@ export class Dispatcher {
     await this.#keepLeading();
     await this.look();
     void this.#keepLooking();
+  }
+
+  /** How something of a kind goes out that is no row of the outbox. */
+  aside(kind: "message" | "issue"): Aside {
+    return this.#senders[kind];
   }
 
   inFlight(kind: OutboxKind, row: number): Promise<Settlement | null> | null {

@@ -2,15 +2,19 @@ import type { Alert } from "../alert/alert.ts";
 import { alertnameOf } from "../alert/name.ts";
 import type { AlertAnswer } from "../http/alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { AcceptedAlert, Settlement, State } from "../state/contract.ts";
+import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../state/contract.ts";
 import { AcceptQueue } from "./accept-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { issueIdOf } from "./issue-id.ts";
+import type { UnkeptAlerts } from "./unkept/unkept-alerts.ts";
 
 /** What accepting needs. */
 export type IntakeDependencies = {
   state: Pick<State, "accept">;
   dispatcher: Pick<Dispatcher, "look" | "inFlight">;
+  /** What goes out while the state keeps nothing. */
+  unkept: Pick<UnkeptAlerts, "knows" | "take" | "handOver" | "handOverAll">;
+  monotonicMs: () => number;
   metrics: WebhookMetrics;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
@@ -29,8 +33,9 @@ const MOST_WAITING = 10_000;
  * Takes the alerts of requests: commits together those that wait together, and sends only what is committed.
  *
  * Behaviour: `take` resolves when its alerts are on disk and what could start at once has ended, or five seconds later.
- * Errors:    `take` returns null when nothing was kept: a full disk or outbox, too many requests waiting, a service
- *            that is stopping.
+ *            What the state certainly does not keep is sent from memory.
+ * Errors:    `take` returns null when the alerts were neither kept nor all sent: a full outbox, a full disk while the
+ *            gateway does not take them, too many requests waiting, a service that is stopping.
  */
 export class Intake {
   readonly #dependencies: IntakeDependencies;
@@ -40,7 +45,13 @@ export class Intake {
 
   constructor(dependencies: IntakeDependencies) {
     this.#dependencies = dependencies;
-    const accept: State["accept"] = (requests) => dependencies.state.accept(requests);
+    const accept: State["accept"] = async (requests) => {
+      const { state, unkept } = dependencies;
+      await unkept.handOver(requests);
+      const outcomes = await state.accept(requests);
+      if (outcomes.some((outcome) => "accepted" in outcome)) await unkept.handOverAll();
+      return outcomes;
+    };
     this.#shared = new AcceptQueue(accept, SHARED);
     this.#alone = new AcceptQueue(accept, ALONE);
   }
@@ -48,9 +59,13 @@ export class Intake {
   async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
     if (!this.#isOpen || this.#shared.waiting + this.#alone.waiting >= MOST_WAITING) return null;
     if (alerts.length === 0) return [];
+    const { unkept, monotonicMs } = this.#dependencies;
+    const arrivedAtMs = monotonicMs();
+    // Kept as well, they would be told twice.
+    if (unkept.knows(alerts)) return await unkept.take(alerts, arrivedAtMs);
     const queue = alerts.length > MOST_SHARED_ALERTS ? this.#alone : this.#shared;
     const outcome = await queue.add(alerts);
-    if ("refused" in outcome) return null;
+    if ("refused" in outcome) return mayBeSent(outcome) ? await unkept.take(alerts, arrivedAtMs) : null;
     const { metrics, dispatcher } = this.#dependencies;
     metrics.accepted(outcome.accepted.length);
     for (const { issue } of outcome.accepted) if (issue.status === "duplicate") metrics.duplicate();
@@ -98,6 +113,11 @@ export class Intake {
     if (settlement?.status !== "delivered") return answer;
     return { ...answer, issue: "created", issueId: issueIdOf(answer.fingerprint, issue.claimedAtMs) };
   }
+}
+
+/** Whether a refused request may go out from memory: certain not to be kept, for another reason than too much waiting. */
+function mayBeSent(outcome: Exclude<AcceptOutcome, { accepted: unknown }>): boolean {
+  return outcome.refused === "state_unavailable" && outcome.mayBeKept !== true;
 }
 
 /** The answer while nothing has been delivered. */

@@ -1,11 +1,13 @@
 import type { TokenBucket } from "../../platform/rate/token-bucket.ts";
 import type { DueQuery, DueRow, Settlement, State } from "../state/contract.ts";
 import { priorityOf } from "../state/stored.ts";
+import type { AttemptResult } from "./attempt.ts";
 import { Channel } from "./channel.ts";
 import { Delivery, type DeliveryDependencies } from "./delivery.ts";
 import type { GatherDigest } from "./digest-gatherer.ts";
 import { HoldMemory } from "./hold-memory.ts";
 import type { ToldRows } from "./message-texts.ts";
+import type { Aside } from "./unkept/aside.ts";
 
 /** What a sender works with; `bucket` is absent where the peer's own answers set the pace. */
 export type SenderDependencies = Omit<DeliveryDependencies, "state"> & {
@@ -29,7 +31,7 @@ type Flight = { rows: ToldRows; ending: Promise<Settlement | null> };
  * Behaviour: `pump` starts the rows that may start now and resolves when they are on their way. A row stays on its way
  *            until its result is recorded, and with it all rows that its text tells.
  */
-export class Sender {
+export class Sender implements Aside {
   readonly #dependencies: SenderDependencies;
   readonly #channel: Channel;
   readonly #delivery: Delivery;
@@ -38,6 +40,8 @@ export class Sender {
   readonly #flights = new Map<number, Flight>();
   readonly #giveUp = new AbortController();
   #sending = 0;
+  #sendingAside = 0;
+  #givesWay = () => false;
   #isOpen = true;
   #pumping: Promise<void> | null = null;
   #pumpAgain = false;
@@ -65,6 +69,34 @@ export class Sender {
     const paced = bucket?.available(monotonicMs()) ?? Number.POSITIVE_INFINITY;
     const most = this.#channel.isProbing ? 1 : concurrency;
     return Math.max(0, Math.min(most - this.#sending, paced));
+  }
+
+  /** Whether something that is no row could start now; rows on their way that cannot be recorded do not count. */
+  get mayStart(): boolean {
+    if (!this.#isOpen || this.#channel.isPaused) return false;
+    const { concurrency, bucket, monotonicMs } = this.#dependencies;
+    const most = this.#channel.isProbing ? 1 : concurrency;
+    return this.#sendingAside < most && (bucket?.available(monotonicMs()) ?? 1) > 0;
+  }
+
+  /** Makes one attempt for something that is no row, as for a row; records nothing. */
+  async send(rowOf: () => Promise<DueRow | null>, signal: AbortSignal): Promise<AttemptResult | null> {
+    const { bucket, monotonicMs, attempt } = this.#dependencies;
+    bucket?.take(monotonicMs());
+    this.#sendingAside += 1;
+    try {
+      const row = await rowOf();
+      if (row === null) bucket?.giveBack();
+      const result = row && (await attempt(row, signal));
+      if (result !== null) this.#channel.observe(result);
+      return result;
+    } finally {
+      this.#sendingAside -= 1;
+    }
+  }
+
+  giveWayTo(isWaiting: () => boolean): void {
+    this.#givesWay = isWaiting;
   }
 
   inFlight(row: number): Promise<Settlement | null> | null {
@@ -131,7 +163,7 @@ export class Sender {
     await this.#holdMemory.note(this.stoppedBy);
     while (this.#pumpAgain) {
       this.#pumpAgain = false;
-      if (this.startable === 0) return;
+      if (this.startable === 0 || this.#givesWay()) return;
       for (const rows of await this.#next(query))
         if (mayStart(rows[0]) && this.startable > 0) this.#start(rows);
     }
@@ -156,11 +188,18 @@ export class Sender {
     bucket?.take(monotonicMs());
     const ids = [...rows.map(({ id }) => id), ...rows[0].members];
     this.#sending += 1;
-    const ending = this.#delivery.deliver(rows).finally(() => {
-      this.#sending -= 1;
-      for (const id of ids) this.#flights.delete(id);
-      onFree();
-    });
+    const ending = this.#delivery
+      .deliver(rows)
+      .then((settlement) => {
+        // Nothing was sent: a state that records no beginnings must not use up the pace of what goes out without it.
+        if (settlement === null) bucket?.giveBack();
+        return settlement;
+      })
+      .finally(() => {
+        this.#sending -= 1;
+        for (const id of ids) this.#flights.delete(id);
+        onFree();
+      });
     for (const id of ids) this.#flights.set(id, { rows, ending });
   }
 }

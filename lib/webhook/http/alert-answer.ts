@@ -5,6 +5,8 @@ export type AlertAnswer = {
   squad: string;
   fingerprint: string;
   whatsapp: "sent" | "queued";
-  issue: "created" | "duplicate" | "queued" | "refused" | "not_firing";
+  issue: "created" | "duplicate" | "queued" | "refused" | "failed" | "not_firing";
   issueId?: string;
+  /** False for an alert that was sent from memory; else absent. */
+  durable?: false;
 };

@@ -65,5 +65,7 @@ async function takePost(
   const answers = alerts.length === 0 ? [] : await take(alerts);
   if (answers === null) return stateUnavailable(isStopping());
   if (rejectedTotal > 0) metrics.rejected(rejectedTotal);
-  return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, alerts: answers });
+  const isKept = answers.every(({ durable }) => durable !== false);
+  const durable = isKept ? {} : { durable: false };
+  return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, ...durable, alerts: answers });
 }

@@ -40,7 +40,7 @@ export function createWebhookMetrics({
   nowMs?: () => number;
 }) {
   const latest = latestOutcomes(nowMs);
-  const totals = { accepted: 0, rejected: 0, duplicates: 0 };
+  const totals = { accepted: 0, rejected: 0, duplicates: 0, fromMemory: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
   const kinds = { message: emptyKind(), issue: emptyKind(), comment: emptyKind() };
@@ -62,6 +62,9 @@ export function createWebhookMetrics({
       kinds[kind].sent += 1;
       latest.delivered(kind);
       kinds[kind].latencySeconds.observe(latencyMs / 1_000);
+    },
+    sentFromMemory(): void {
+      totals.fromMemory += 1;
     },
     failed(kind: OutboxKind, code: string): void {
       kinds[kind].failed[failureReason(code)] += 1;
@@ -96,7 +99,7 @@ function emptyKind() {
 }
 
 function requestFamilies(
-  totals: { accepted: number; rejected: number; duplicates: number },
+  totals: { accepted: number; rejected: number; duplicates: number; fromMemory: number },
   requests: ReadonlyMap<number, number>,
   requestSeconds: PrometheusHistogram,
 ): MetricFamily[] {
@@ -113,6 +116,9 @@ function requestFamilies(
       { value: totals.rejected },
     ]),
     counter("duplicates_total", "Firing alerts whose issue existed already.", [{ value: totals.duplicates }]),
+    counter("sent_from_memory_total", "Messages of alerts that the state could not keep.", [
+      { value: totals.fromMemory },
+    ]),
   ];
 }
 

@@ -45,8 +45,14 @@ export type AcceptedAlert = {
     | { status: "first"; row: number; claimedAtMs: number };
 };
 
-/** What became of one request; of a refused one nothing was kept. */
-export type AcceptOutcome = { accepted: AcceptedAlert[] } | { refused: "outbox_full" | "state_unavailable" };
+/** What became of one request; of a refused one nothing was kept, unless it `mayBeKept`: the store's answer was lost. */
+export type AcceptOutcome =
+  | { accepted: AcceptedAlert[] }
+  | { refused: "outbox_full" }
+  | { refused: "state_unavailable"; mayBeKept?: boolean };
+
+/** The issue that a fingerprint has: when it was claimed, and its link when it is known. */
+export type IssueClaim = { claimedAtMs: number; url: string | null };
 
 /**
  * A row that may be tried now.
@@ -220,6 +226,10 @@ export type State = {
   begunWithin(kind: OutboxKind, ms: number): Promise<number>;
   /** The newest rows of a fingerprint, one per kind. */
   latest(fingerprint: string): Promise<Partial<Record<OutboxKind, LatestRow>>>;
+  /** The claim in force on the issue of a fingerprint; reads only. */
+  issueClaim(fingerprint: string): Promise<IssueClaim | null>;
+  /** Claims issues that were created without the state, from when they were created on; one that has a claim keeps it. */
+  rememberIssues(issues: readonly (IssueClaim & { fingerprint: string })[]): Promise<void>;
   /** Ids of the peer of messages that were delivered so long ago; newest first, at most 500. */
   deliveredBetween(newerThanMs: number, olderThanMs: number): Promise<string[]>;
   holds(): Promise<Readonly<Record<OutboxKind, Hold | null>>>;

@@ -17,6 +17,7 @@ import {
   START_MS,
   type StateFixture,
 } from "./state-fixture.ts";
+import { issueClaimTests } from "./state-issue-claims.ts";
 import { orderTests } from "./state-order.ts";
 import { criticalShareTests, queueTests } from "./state-queue.ts";
 
@@ -34,6 +35,7 @@ export function stateSuite(name: string, open: OpenStateFixture): void {
     deadTests(() => fixture);
     attemptTests(() => fixture);
     queueTests(() => fixture);
+    issueClaimTests(() => fixture);
     processTests(() => fixture);
   });
   describe(name, () => {

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
+import { classifyDatabaseError } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import {
@@ -24,8 +25,8 @@ const ALERT_MS = 2;
  * Accepts requests, in one statement and one commit as long as they fit into it.
  *
  * Behaviour: the statement carries an id by which the database recognises it: asked again after a lost answer, it changes
- *            nothing and returns the first answer. Requests whose answer does not come within the limit are refused,
- *            although they may have been kept.
+ *            nothing and returns the first answer. Requests whose answer does not come within the limit are refused;
+ *            the outcome says so when they may have been kept all the same.
  */
 export function acceptor(
   link: StateLink,
@@ -33,14 +34,15 @@ export function acceptor(
 ): State["accept"] {
   const { log } = options;
   const refusals = new RefusalLog(log, "Alerts are refused: the state's database does not take them");
-  const answersTo = async (call: readonly Encoded[]): Promise<Answer[] | null> => {
+  const answersTo = async (call: readonly Encoded[]): Promise<Answer[]> => {
+    const fate = { mayBeKept: false };
     try {
-      const answers = await accept(link, call, options);
+      const answers = await accept(link, call, { ...options, fate });
       refusals.accepted();
       return answers;
     } catch (error) {
       refusals.refused(error);
-      return null;
+      return call.map(() => ({ refused: "state_unavailable", ...(fate.mayBeKept ? fate : {}) }));
     }
   };
   return async (requests) => {
@@ -48,9 +50,9 @@ export function acceptor(
     let isAway = false;
     for (const call of callsOf(requests)) {
       // After one call got no answer, the next ones do not wait for it again.
-      const answers: Answer[] | null = isAway ? null : await answersTo(call);
-      isAway = answers === null;
-      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers?.[at], alerts, log));
+      const answers: Answer[] = isAway ? call.map(() => REFUSED) : await answersTo(call);
+      isAway = answers.length > 0 && answers.every(isUnavailable);
+      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers[at]!, alerts, log));
     }
     return outcomes;
   };
@@ -59,7 +61,7 @@ export function acceptor(
 type Encoded = { alerts: readonly Alert[]; json: string };
 type Answer =
   | { accepted: AnsweredAlert[] }
-  | { refused: "outbox_full" | "state_unavailable"; sqlState?: string };
+  | { refused: "outbox_full" | "state_unavailable"; sqlState?: string; mayBeKept?: boolean };
 type AnsweredAlert =
   | { message: number; outcome: "not_firing" }
   | { message: number; repeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
@@ -104,29 +106,46 @@ function encode(alert: Alert) {
 async function accept(
   link: StateLink,
   call: readonly Encoded[],
-  { limits, comments }: { limits: OutboxLimits; comments: boolean },
+  { limits, comments, fate }: { limits: OutboxLimits; comments: boolean; fate: { mayBeKept: boolean } },
 ): Promise<Answer[]> {
   const batch = randomUUID();
   const requests = `[${call.map(({ json }) => json).join(",")}]`;
   const moreMs = ALERT_MS * call.reduce((count, { alerts }) => count + alerts.length, 0);
   const work = async (sql: Parameters<Parameters<StateLink["ask"]>[1]>[0]) => {
+    const before = fate.mayBeKept;
+    fate.mayBeKept = true;
     const [row] = await sql`
       select opsctl_state.accept(
         ${batch}::uuid, ${requests}::text::json, ${limits.rows}::bigint, ${limits.bytes}::bigint,
-        ${ISSUE_TTL_MS}::bigint, ${comments}::boolean) as outcomes`;
+        ${ISSUE_TTL_MS}::bigint, ${comments}::boolean) as outcomes`.catch((error: unknown) => {
+      if (wasNotDone(error)) fate.mayBeKept = before;
+      throw error;
+    });
     return JSON.parse(row!.outcomes) as Answer[];
   };
   return await link.ask("keep alerts", work, { moreMs, repeats: true });
 }
 
-function outcomeOf(answer: Answer | undefined, alerts: readonly Alert[], log: Log): AcceptOutcome {
-  if (answer === undefined) return { refused: "state_unavailable" };
+const REFUSED: Answer = { refused: "state_unavailable" };
+
+/** Whether nothing came back but that the database could not be asked. */
+function isUnavailable(answer: Answer): boolean {
+  return "refused" in answer && answer.refused === "state_unavailable" && answer.sqlState === undefined;
+}
+
+/** Whether a statement that failed certainly changed nothing: it did not get there, or the server says that it failed. */
+function wasNotDone(error: unknown): boolean {
+  const { code, sqlState } = classifyDatabaseError(error);
+  return code === "DATABASE_UNREACHABLE" || (sqlState !== undefined && !/^(?:08|25P|57P)/.test(sqlState));
+}
+
+function outcomeOf(answer: Answer, alerts: readonly Alert[], log: Log): AcceptOutcome {
   if ("accepted" in answer)
     return { accepted: alerts.map((alert, at) => acceptedAlert(alert, answer.accepted[at]!)) };
-  const { refused, sqlState } = answer;
+  const { refused, sqlState, mayBeKept } = answer;
   if (sqlState !== undefined)
     log.error("A request was refused, because the state's database did not take it", { sqlState });
-  return { refused };
+  return mayBeKept === true && refused === "state_unavailable" ? { refused, mayBeKept } : { refused };
 }
 
 function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {

@@ -7,6 +7,7 @@ import type { Secret } from "../../../platform/secrets/secret.ts";
 import { OUTBOX_LIMITS, type OutboxKind, type OutboxLimits, type State } from "../contract.ts";
 import { acceptor } from "./accept.ts";
 import { attempts } from "./attempts.ts";
+import { issueClaims } from "./claims.ts";
 import { StateLink } from "./connection.ts";
 import { digestible, due, type FoundRows } from "./due.ts";
 import { operatorCalls } from "./operator.ts";
@@ -83,6 +84,7 @@ function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boo
     ...calls,
     ...operatorCalls(link),
     ...secondChannel(link),
+    ...issueClaims(link),
     waitingMessages: () => link.ask("count the outbox", waitingMessages),
     heldReferences: (kind, references) =>
       link.ask("read the outbox", (sql) => heldReferences(sql, kind, references)),

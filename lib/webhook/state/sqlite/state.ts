@@ -46,6 +46,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
     hold: async (kind, code) => file.use((outbox) => outbox.holds.set(kind, code)),
     recordEmailed: async (rows) => file.use((outbox) => outbox.secondChannel.recordEmailed(rows)),
     recordDetourTold: async (told) => file.use((outbox) => outbox.secondChannel.recordTold(told)),
+    rememberIssues: async (issues) => file.use((outbox) => outbox.claims.remember(issues)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
     async lead() {
       lock ??= tryFileLock(dispatcherLockPath(directory));
@@ -64,7 +65,16 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
 }
 
 type Reads =
-  | ("waitingMessages" | "heldReferences" | "stats" | "listDead" | "listQueued" | "begunWithin" | "latest")
+  | (
+      | "waitingMessages"
+      | "issueClaim"
+      | "heldReferences"
+      | "stats"
+      | "listDead"
+      | "listQueued"
+      | "begunWithin"
+      | "latest"
+    )
   | ("deliveredBetween" | "holds" | "unheard" | "detour" | "recent" | "hourly");
 
 /** What changes nothing. */
@@ -80,6 +90,7 @@ function readsOf(file: OutboxFile): Pick<State, Reads> {
     latest: async (fingerprint) => file.use(({ reads }) => reads.latest(fingerprint)),
     deliveredBetween: async (newerThanMs, olderThanMs) =>
       file.use(({ reads }) => reads.deliveredBetween(newerThanMs, olderThanMs)),
+    issueClaim: async (fingerprint) => file.use((outbox) => outbox.claims.find(fingerprint)),
     holds: async () => file.use((outbox) => outbox.holds.all()),
     unheard: async (waitedMs) => file.use((outbox) => outbox.secondChannel.unheard(waitedMs)),
     detour: async () => file.use((outbox) => outbox.secondChannel.detour()),

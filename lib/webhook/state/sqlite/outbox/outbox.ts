@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { sqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { OutboxLimits } from "../../contract.ts";
 import { beginner } from "./begin.ts";
+import { issueClaims } from "./claims.ts";
 import { deadRows } from "./dead.ts";
 import { secondChannel } from "./detour.ts";
 import { digestFinder } from "./digest.ts";
@@ -46,6 +47,7 @@ export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
     stats: outboxStats(db, nowMs),
     reads: outboxReads(db, nowMs),
     holds: holdsOn(db, nowMs),
+    claims: issueClaims(dependencies),
     secondChannel: secondChannel(dependencies),
     recent: recentAlerts(db),
     hourly: (count: number) => hours.last(count, nowMs()),

@@ -1,0 +1,49 @@
+import type { Alert } from "../../alert/alert.ts";
+import type { AlertAnswer } from "../../http/alert-answer.ts";
+import type { DueRow } from "../../state/contract.ts";
+
+/** What the answer to a post says of an alert's issue. */
+export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
+
+/**
+ * The message of an alert that no state keeps, until every post of it has been answered.
+ *
+ * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `ending` resolves to whether the
+ *        gateway took it; null while no attempt is wanted or on its way. `issue` is there once it was taken.
+ */
+export type Telling = {
+  key: string;
+  row: DueRow;
+  posts: number;
+  isTaken: boolean;
+  ending: Promise<boolean> | null;
+  issue: Promise<IssueAnswer> | null;
+  /** When it was wanted last, on the monotonic clock. */
+  wantedAtMs: number;
+};
+
+/** Alerts with the same key are one and the same alert, posted again. */
+export function tellingKey({ fingerprint, status, startsAt, endsAt, firing }: Alert): string {
+  return JSON.stringify([fingerprint, status, startsAt, firing ? null : endsAt]);
+}
+
+/** The message of an alert that was not tried yet; `id` is that of no row of the state. */
+export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wantedAtMs: number }): Telling {
+  const row: DueRow = {
+    id,
+    kind: "message",
+    alert,
+    attempts: 0,
+    waitedMs: 0,
+    triedMs: 0,
+    isRepeat: false,
+    claimedAtMs: null,
+    issueUrl: null,
+    text: null,
+    isUnsettled: false,
+    unclear: 0,
+    firstBegunAtMs: null,
+    members: [],
+  };
+  return { key: tellingKey(alert), row, posts: 0, isTaken: false, ending: null, issue: null, wantedAtMs };
+}

@@ -1,0 +1,238 @@
+import type { Log } from "../../../platform/log/log.ts";
+import type { Alert } from "../../alert/alert.ts";
+import type { WebhookMetrics } from "../../metrics/metrics.ts";
+import { type DueRow, ISSUE_TTL_MS } from "../../state/contract.ts";
+import type { AttemptResult, LookUp } from "../attempt.ts";
+import { NO_DETOUR } from "../detour-teller.ts";
+import { isInDoubt, isTooUnclear } from "../doubt.ts";
+import { messageText } from "../message-texts.ts";
+import type { Aside } from "./aside.ts";
+import type { IssueClaims } from "./issue-claims.ts";
+import { type IssueAnswer, newTelling, type Telling, tellingKey } from "./telling.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+/** What messages without a state need. */
+export type UnkeptMessageDependencies = {
+  message: Aside;
+  lookUp: LookUp;
+  metrics: WebhookMetrics;
+  log: Log;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Ends what is on its way. */
+  signal: AbortSignal;
+};
+
+/** How many alerts may wait: far more than the pace lets out before their posts are over. */
+const MOST_WAITING = 1_000;
+/** How long it is remembered what the gateway took for a post that was not answered with 200. */
+const REMEMBERED_MS = ISSUE_TTL_MS;
+const MOST_REMEMBERED = 20_000;
+const LOOK_MS = 100;
+
+/**
+ * The messages of alerts that no state keeps.
+ *
+ * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for each
+ *            post; after one without a clear answer the gateway is asked first, and after three none is made. `tell`
+ *            returns what became of each alert, or null when not all were taken before `late`. `onTaken` makes the
+ *            issue of an alert that was taken.
+ */
+export class UnkeptMessages {
+  readonly #dependencies: UnkeptMessageDependencies;
+  readonly #claims: IssueClaims;
+  readonly #onTaken: (alert: Alert) => Promise<IssueAnswer>;
+  readonly #line = new WaitingLine(MOST_WAITING);
+  /** Those that posts wait for, and those taken, or perhaps taken, for posts that were not answered with 200. */
+  readonly #tellings = new Map<string, Telling>();
+  readonly #stopped = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #turns = new Map<Telling, (isTaken: boolean) => void>();
+  #lastId = 0;
+  #working: Promise<void> | null = null;
+
+  constructor(
+    dependencies: UnkeptMessageDependencies,
+    claims: IssueClaims,
+    onTaken: (alert: Alert) => Promise<IssueAnswer>,
+  ) {
+    this.#dependencies = dependencies;
+    this.#claims = claims;
+    this.#onTaken = onTaken;
+    dependencies.message.giveWayTo(() => this.#line.length > 0);
+  }
+
+  knows(alerts: readonly Alert[]): boolean {
+    if (this.#tellings.size === 0) return false;
+    return alerts.every((alert) => {
+      const telling = this.#tellings.get(tellingKey(alert));
+      if (telling === undefined || this.#isOld(telling)) return false;
+      return telling.isTaken || telling.ending !== null;
+    });
+  }
+
+  async tell(alerts: readonly Alert[], late: Promise<false>): Promise<Telling[] | null> {
+    const each = alerts.map((alert) => this.#tellingOf(alert));
+    const tellings = [...new Set(each)];
+    for (const telling of tellings) telling.posts += 1;
+    const endings = tellings.map((telling) => this.#wanted(telling));
+    const isAllTaken = await allOf(endings, late);
+    for (const telling of tellings) this.#answered(telling, isAllTaken);
+    this.#line.leaveUnwanted();
+    this.#forgetOld();
+    return isAllTaken ? each : null;
+  }
+
+  /** Starts nothing more; resolves when what is on its way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all(this.#sending);
+    await this.#working;
+  }
+
+  #tellingOf(alert: Alert): Telling {
+    const wantedAtMs = this.#dependencies.monotonicMs();
+    const known = this.#tellings.get(tellingKey(alert));
+    this.#lastId -= 1;
+    const telling =
+      known === undefined || this.#isOld(known) ? newTelling(alert, { id: this.#lastId, wantedAtMs }) : known;
+    telling.wantedAtMs = wantedAtMs;
+    // At the end of those that are remembered.
+    this.#tellings.delete(telling.key);
+    this.#tellings.set(telling.key, telling);
+    return telling;
+  }
+
+  /** Forgets what was answered, unless another post still owes its sender that answer. */
+  #answered(telling: Telling, isAllTaken: boolean): void {
+    telling.posts -= 1;
+    const isOwed = !isAllTaken && (telling.isTaken || telling.ending !== null || isInDoubt(telling.row));
+    if (telling.posts > 0 || isOwed) return;
+    if (this.#tellings.get(telling.key) === telling) this.#tellings.delete(telling.key);
+  }
+
+  #isOld({ wantedAtMs, posts }: Telling): boolean {
+    return posts === 0 && this.#dependencies.monotonicMs() - wantedAtMs >= REMEMBERED_MS;
+  }
+
+  #forgetOld(): void {
+    for (const telling of this.#tellings.values()) {
+      if (telling.posts > 0) continue;
+      if (!this.#isOld(telling) && this.#tellings.size <= MOST_REMEMBERED) return;
+      this.#tellings.delete(telling.key);
+    }
+  }
+
+  #wanted(telling: Telling): Promise<boolean> {
+    if (telling.isTaken) return Promise.resolve(true);
+    telling.ending ??= this.#inTurn(telling).finally(() => {
+      telling.ending = null;
+    });
+    return telling.ending;
+  }
+
+  #inTurn(telling: Telling): Promise<boolean> {
+    if (this.#stopped.signal.aborted) return Promise.resolve(false);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#turns.set(telling, resolve);
+    const hasPlace = this.#line.join(telling, () => {
+      this.#turns.delete(telling);
+      resolve(false);
+    });
+    if (!hasPlace) {
+      this.#turns.delete(telling);
+      return Promise.resolve(false);
+    }
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+    });
+    return promise;
+  }
+
+  /** Starts those whose turn it is, as fast as the pace allows. */
+  async #work(): Promise<void> {
+    const { message, sleep } = this.#dependencies;
+    const { signal } = this.#stopped;
+    // What is posted together has to be in line before the first turn.
+    await Promise.resolve();
+    while (this.#line.length > 0 && !signal.aborted) {
+      while (message.mayStart && this.#line.length > 0) this.#start(this.#line.next()!);
+      if (this.#line.length > 0) await sleep(LOOK_MS, signal).catch(() => {});
+      this.#line.leaveUnwanted();
+    }
+    for (let left = this.#line.next(); left !== undefined; left = this.#line.next()) this.#end(left, false);
+  }
+
+  #start(telling: Telling): void {
+    const sending = this.#send(telling)
+      .catch((error: unknown) => this.#failed(telling, error))
+      .then((isTaken) => {
+        this.#sending.delete(sending);
+        this.#end(telling, isTaken);
+      });
+    this.#sending.add(sending);
+  }
+
+  #failed({ row }: Telling, error: unknown): false {
+    const cause = error instanceof Error ? error.name : typeof error;
+    const facts = { kind: "message", fingerprint: row.alert.fingerprint, cause };
+    this.#dependencies.log.error("An alert that the state does not keep cannot be used", facts);
+    return false;
+  }
+
+  #end(telling: Telling, isTaken: boolean): void {
+    telling.isTaken = isTaken;
+    if (isTaken) telling.issue = this.#onTaken(telling.row.alert);
+    this.#turns.get(telling)?.(isTaken);
+    this.#turns.delete(telling);
+  }
+
+  async #send(telling: Telling): Promise<boolean> {
+    const { message, lookUp, monotonicMs, signal } = this.#dependencies;
+    const { row } = telling;
+    const startedMs = monotonicMs();
+    let isFound = false;
+    const result = await message.send(async () => {
+      isFound = isInDoubt(row) && (await lookUp(row, signal)) !== null;
+      return isFound || isTooUnclear(row) ? null : await this.#begun(row);
+    }, signal);
+    if (result !== null) this.#report(telling, result, monotonicMs() - startedMs);
+    return isFound || result?.status === "delivered";
+  }
+
+  async #begun(row: DueRow): Promise<DueRow> {
+    const nowMs = this.#dependencies.nowMs();
+    row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
+    row.text ??= messageText([row], { nowMs, detour: NO_DETOUR });
+    row.firstBegunAtMs ??= nowMs;
+    row.attempts += 1;
+    return row;
+  }
+
+  #report({ row }: Telling, result: AttemptResult, tookMs: number): void {
+    const { metrics, log } = this.#dependencies;
+    const facts = { kind: "message", fingerprint: row.alert.fingerprint, attempt: row.attempts };
+    if (result.status === "delivered") {
+      metrics.sent("message", tookMs);
+      metrics.sentFromMemory();
+      log.info("Delivered an alert from memory: the state does not keep it", facts);
+      return;
+    }
+    if (result.status === "retry" && result.unclear !== null) row.unclear += 1;
+    metrics.failed("message", result.code);
+    log.warn(
+      "An alert that the state does not keep could not be delivered: its sender is told to send it again",
+      {
+        ...facts,
+        code: result.code,
+      },
+    );
+  }
+}
+
+/** Whether all are true before `late`, which is false. */
+async function allOf(endings: readonly Promise<boolean>[], late: Promise<false>): Promise<boolean> {
+  const all = Promise.all(endings).then((taken) => taken.every(Boolean));
+  return await Promise.race([all, late]);
+}

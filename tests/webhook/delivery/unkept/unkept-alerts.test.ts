@@ -1,0 +1,265 @@
+import { describe, expect, test } from "bun:test";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+import { openUnkept, REFUSED, UNCLEAR, type UnkeptFixture } from "../../support/unkept-fixture.ts";
+
+const HALF_HOUR_MS = 30 * 60_000;
+const alert = (fingerprint: string, severity = "warning") =>
+  sampleAlert({ fingerprint, severity, name: fingerprint, labels: { alertname: fingerprint, severity } });
+const namesOf = ({ seen }: UnkeptFixture) => seen.texts.map((text) => /\*(.+?)\*/.exec(text)![1]);
+
+describe("UnkeptAlerts: messages", () => {
+  test("answers what the gateway took, says that it is not durable, and counts it", async () => {
+    const fixture = openUnkept();
+    const answers = await fixture.take(alert("a"), resolvedAlert({ fingerprint: "b" }));
+    expect(answers).toMatchObject([
+      { fingerprint: "a", whatsapp: "sent", issue: "created", durable: false },
+      { fingerprint: "b", whatsapp: "sent", issue: "not_firing", durable: false },
+    ]);
+    expect(fixture.seen.texts).toHaveLength(2);
+    const stats = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
+    const text = fixture.metrics.render({
+      stats: {
+        ...{ message: stats, issue: stats, comment: stats },
+        ...{ queuedBytes: 0, oldestCriticalAgeMs: null, reserveBytes: null },
+      },
+      stops: { message: null, issue: null, comment: null },
+      isLeading: true,
+      movedAside: false,
+    });
+    expect(text).toContain("\nopsctl_webhook_sent_from_memory_total 2\n");
+    expect(text).toContain("\nopsctl_webhook_alerts_accepted_total 2\n");
+  });
+
+  test("refuses a post of which the gateway did not take everything, and does not send the rest of it twice", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = ({ alert: { name } }) =>
+      name === "bad" ? REFUSED : { status: "delivered", reference: "id", url: null };
+    expect(await fixture.take(alert("good"), alert("bad"))).toBeNull();
+    fixture.answers.message = () => ({ status: "delivered", reference: "id", url: null });
+    expect(await fixture.take(alert("good"), alert("bad"))).toHaveLength(2);
+    expect(namesOf(fixture)).toEqual(["good", "bad", "bad"]);
+    // That post has its answer: the next one is another notification.
+    expect(await fixture.take(alert("good"))).toHaveLength(1);
+    expect(namesOf(fixture)).toEqual(["good", "bad", "bad", "good"]);
+  });
+
+  test("forgets after 30 minutes what it sent for a post that was refused", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = ({ alert: { name } }) =>
+      name === "bad" ? REFUSED : { status: "delivered", reference: "id", url: null };
+    await fixture.take(alert("good"), alert("bad"));
+    expect(fixture.unkept.knows([alert("good")])).toBe(true);
+    await fixture.advance(HALF_HOUR_MS - 1);
+    expect(fixture.unkept.knows([alert("good")])).toBe(true);
+    await fixture.advance(1);
+    expect(fixture.unkept.knows([alert("good")])).toBe(false);
+    await fixture.take(alert("good"));
+    expect(namesOf(fixture)).toEqual(["good", "bad", "good"]);
+  });
+
+  test("tells posts of the same alert with one message while the first is under way", async () => {
+    const fixture = openUnkept();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fixture.answers.message = async () => {
+      await promise;
+      return { status: "delivered", reference: "id", url: null };
+    };
+    const posts = [fixture.take(alert("a")), fixture.take(alert("a"), alert("a"))];
+    await fixture.settle();
+    expect(fixture.unkept.knows([alert("a")])).toBe(true);
+    expect(fixture.unkept.knows([alert("a"), alert("b")])).toBe(false);
+    posts.push(fixture.take(alert("a")));
+    resolve();
+    expect((await Promise.all(posts)).map((answers) => answers?.length)).toEqual([1, 2, 1]);
+    expect(fixture.seen.texts).toHaveLength(1);
+    expect(fixture.seen.issues).toEqual(["a"]);
+    expect(fixture.unkept.knows([alert("a")])).toBe(false);
+  });
+
+  test("a firing, its end and another firing are three messages", async () => {
+    const fixture = openUnkept();
+    const later = sampleAlert({ startsAt: "2026-11-16T15:00:00Z" });
+    await fixture.take(sampleAlert(), resolvedAlert({ endsAt: "2026-11-16T14:30:00Z" }), later);
+    expect(fixture.seen.texts).toHaveLength(3);
+  });
+
+  test("keeps to the pace, the most urgent first, and refuses what waited for 25 seconds", async () => {
+    const fixture = openUnkept({ perMinute: 6, burst: 1 });
+    const posts = ["warning", "info", "critical", "high", "warning"].map((severity, at) =>
+      fixture.take(alert(`${severity}-${at}`, severity)),
+    );
+    await fixture.advance(24_999);
+    expect(namesOf(fixture)).toEqual(["critical-2", "high-3", "warning-0"]);
+    await fixture.advance(1);
+    expect((await Promise.all(posts)).map((answers) => answers !== null)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+    // Nobody waits for them any more.
+    await fixture.advance(60_000);
+    expect(fixture.seen.texts).toHaveLength(3);
+  });
+
+  test("counts the time that the state has used", async () => {
+    const fixture = openUnkept({ perMinute: 6, burst: 1 });
+    await fixture.take(alert("first"));
+    const second = fixture.unkept.take([alert("second")], 1_000_000 - 20_000);
+    await fixture.advance(5_000);
+    expect(await second).toBeNull();
+  });
+
+  test("tells more of a large post each time it comes, until all of it is told", async () => {
+    const fixture = openUnkept({ perMinute: 60, burst: 10 });
+    const alerts = Array.from({ length: 80 }, (_, at) => alert(`a${at}`));
+    const statuses: boolean[] = [];
+    for (let posts = 0; posts < 3; posts += 1) {
+      const post = fixture.take(...alerts);
+      await fixture.advance(25_000);
+      statuses.push((await post) !== null);
+    }
+    expect(statuses).toEqual([false, false, true]);
+    expect(new Set(namesOf(fixture)).size).toBe(80);
+    expect(fixture.seen.texts).toHaveLength(80);
+    expect(fixture.seen.issues).toHaveLength(80);
+  });
+
+  test("lets a critical alert in when too many wait, instead of the last of the others", async () => {
+    const fixture = openUnkept({ perMinute: 60, burst: 1 });
+    const crowd = fixture.take(...Array.from({ length: 2_000 }, (_, at) => alert(`a${at}`)));
+    await fixture.settle();
+    const urgent = fixture.take(alert("urgent", "critical"));
+    await fixture.advance(1_000);
+    expect(await urgent).toMatchObject([{ whatsapp: "sent" }]);
+    await fixture.advance(25_000);
+    expect(await crowd).toBeNull();
+  });
+
+  test("asks the gateway before it sends what it may have taken, and never sends it a fourth time", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => UNCLEAR;
+    for (let posts = 0; posts < 6; posts += 1) {
+      expect(await fixture.take(alert("a"))).toBeNull();
+      await fixture.advance(120_000);
+    }
+    expect(fixture.seen.texts).toHaveLength(3);
+    expect(new Set(fixture.seen.texts).size).toBe(1);
+    expect(fixture.seen.lookedUp).toBe(5);
+    fixture.answers.lookUp = true;
+    expect(await fixture.take(alert("a"))).toMatchObject([{ whatsapp: "sent" }]);
+    expect(fixture.seen.texts).toHaveLength(3);
+  });
+
+  test("goes before rows of the outbox, which use up no pace while they cannot begin", async () => {
+    const fixture = openUnkept({ perMinute: 6, burst: 2 });
+    fixture.answers.due = [{ ...rowOf(), id: 1 }];
+    for (let times = 0; times < 3; times += 1) {
+      void fixture.message.pump({ issueGraceMs: 0 });
+      await fixture.advance(1_000);
+    }
+    expect(await fixture.take(alert("a"), alert("b"))).toHaveLength(2);
+    expect(namesOf(fixture)).toEqual(["a", "b"]);
+    const third = fixture.take(alert("c"));
+    await fixture.settle();
+    for (let times = 0; times < 11; times += 1) {
+      void fixture.message.pump({ issueGraceMs: 0 });
+      await fixture.advance(1_000);
+    }
+    expect(namesOf(fixture)).toEqual(["a", "b", "c"]);
+    expect(await third).toHaveLength(1);
+  });
+
+  test("starts nothing after its end, and waits for what is on its way", async () => {
+    const fixture = openUnkept({ perMinute: 6, burst: 1 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fixture.answers.message = async () => {
+      await promise;
+      return { status: "delivered", reference: "id", url: null };
+    };
+    const [sending, waiting] = [fixture.take(alert("sending")), fixture.take(alert("waiting"))];
+    await fixture.settle();
+    const stopping = fixture.unkept.stop(60_000);
+    expect(await waiting).toBeNull();
+    resolve();
+    await stopping;
+    expect(await sending).toMatchObject([{ whatsapp: "sent", issue: "created" }]);
+    expect(await fixture.take(alert("late"))).toBeNull();
+  });
+});
+
+function rowOf() {
+  return {
+    kind: "message" as const,
+    alert: alert("row"),
+    ...{ attempts: 0, waitedMs: 0, triedMs: 0, isRepeat: false, claimedAtMs: null, issueUrl: null },
+    ...{ text: null, isUnsettled: false, unclear: 0, firstBegunAtMs: null, members: [] },
+  };
+}
+
+describe("UnkeptAlerts: issues", () => {
+  const issueOf = async (fixture: UnkeptFixture, fingerprint: string) =>
+    (await fixture.take(alert(fingerprint)))?.[0];
+
+  test("are made once in 30 minutes", async () => {
+    const fixture = openUnkept();
+    const first = await issueOf(fixture, "a");
+    expect(first).toMatchObject({ issue: "created", issueId: expect.any(String) });
+    await fixture.advance(HALF_HOUR_MS - 1);
+    expect(await issueOf(fixture, "a")).toMatchObject({ issue: "duplicate", issueId: first!.issueId });
+    await fixture.advance(1);
+    expect((await issueOf(fixture, "a"))?.issueId).not.toBe(first!.issueId!);
+    expect(fixture.seen.issues).toEqual(["a", "a"]);
+  });
+
+  test("are not made when the state can still read one, whose link the message has", async () => {
+    const fixture = openUnkept();
+    fixture.answers.claims.set("a", { claimedAtMs: 5, url: "https://tracker.example/issue/1" });
+    expect(await issueOf(fixture, "a")).toMatchObject({ issue: "duplicate" });
+    expect(fixture.seen.issues).toEqual([]);
+    expect(fixture.seen.texts[0]).toContain("https://tracker.example/issue/1");
+    fixture.answers.isReadable = false;
+    expect(await issueOf(fixture, "b")).toMatchObject({ issue: "created" });
+  });
+
+  test("that could not be made are tried again by the next firing, under the same id", async () => {
+    const fixture = openUnkept();
+    const times: (number | null)[] = [];
+    fixture.answers.issue = ({ claimedAtMs }) => {
+      times.push(claimedAtMs);
+      return UNCLEAR;
+    };
+    expect(await issueOf(fixture, "a")).toMatchObject({ whatsapp: "sent", issue: "failed" });
+    await fixture.advance(60_000);
+    expect(await issueOf(fixture, "a")).toMatchObject({ issue: "failed" });
+    expect(times[0]).toBe(times[1]!);
+  });
+
+  test("that take too long hold up no answer", async () => {
+    const fixture = openUnkept();
+    fixture.answers.issue = () => new Promise(() => {});
+    const post = issueOf(fixture, "a");
+    await fixture.advance(25_000);
+    expect(await post).toMatchObject({ whatsapp: "sent", issue: "failed" });
+  });
+
+  test("are told to the state before it gets an alert of theirs, else when it keeps alerts again", async () => {
+    const fixture = openUnkept();
+    await fixture.take(alert("a"), alert("b"));
+    await fixture.unkept.handOver([[alert("a")]]);
+    expect(fixture.seen.remembered).toEqual([]);
+    fixture.answers.isWritable = true;
+    await fixture.unkept.handOver([[alert("c")]]);
+    expect(fixture.seen.remembered).toEqual([]);
+    await fixture.unkept.handOver([[alert("a")]]);
+    expect(fixture.seen.remembered.map(({ fingerprint }) => fingerprint)).toEqual(["a", "b"]);
+    expect(fixture.seen.remembered[0]).toEqual({
+      fingerprint: "a",
+      claimedAtMs: 1_000_000,
+      url: "https://t/1",
+    });
+    await fixture.unkept.handOverAll();
+    expect(fixture.seen.remembered).toHaveLength(2);
+  });
+});

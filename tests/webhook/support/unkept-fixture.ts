@@ -1,0 +1,126 @@
+/** Sending from memory with a clock that a test moves, a gateway and a tracker whose answers it sets. */
+import { TokenBucket } from "../../../lib/platform/rate/token-bucket.ts";
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
+import { Sender } from "../../../lib/webhook/delivery/sender.ts";
+import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
+import type { DueRow, IssueClaim, OutboxKind } from "../../../lib/webhook/state/contract.ts";
+import { silentLog } from "../../support/silent-log.ts";
+
+type Answer = AttemptResult | Promise<AttemptResult>;
+
+/** A failure of one message, which says nothing about the next. */
+export const REFUSED: AttemptResult = {
+  status: "retry",
+  code: "gateway_refused",
+  stopsChannel: false,
+  peerDown: false,
+  retryAfterMs: null,
+  unclear: null,
+};
+/** A send whose answer was lost. */
+export const UNCLEAR: AttemptResult = { ...REFUSED, code: "gateway_timeout", unclear: { knownAfterMs: 0 } };
+
+/** What a test sees and sets. */
+export type UnkeptFixture = ReturnType<typeof openUnkept>;
+
+/** `perMinute` messages after a burst of `burst`. */
+export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number; burst?: number } = {}) {
+  let clockMs = 1_000_000;
+  const sleepers: { atMs: number; wake: () => void }[] = [];
+  const sleep = (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      sleepers.push({ atMs: clockMs + ms, wake: resolve });
+      signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+    });
+  const seen = {
+    texts: [] as string[],
+    issues: [] as string[],
+    lookedUp: 0,
+    inFlight: { message: 0, issue: 0 },
+    remembered: [] as { fingerprint: string; claimedAtMs: number; url: string | null }[],
+  };
+  const answers = {
+    message: (_row: DueRow): Answer => ({ status: "delivered", reference: "id", url: null }),
+    issue: (_row: DueRow): Answer => ({ status: "delivered", reference: "OPS-1", url: "https://t/1" }),
+    lookUp: false,
+    claims: new Map<string, IssueClaim>(),
+    isReadable: true,
+    isWritable: false,
+    due: [] as DueRow[],
+  };
+  const metrics = createWebhookMetrics({ version: "test" });
+  const common = { metrics, log: silentLog, monotonicMs: () => clockMs, sleep };
+  const senderOf = (kind: OutboxKind & ("message" | "issue"), bucket: TokenBucket) =>
+    new Sender({
+      ...common,
+      kind,
+      state: {
+        due: async () => answers.due,
+        begin: () => Promise.reject(new Error("disk full")),
+        settle: () => Promise.reject(new Error("disk full")),
+        hold: async () => {},
+      },
+      attempt: async (row) => {
+        if (kind === "message") seen.texts.push(row.text!);
+        else seen.issues.push(row.alert.fingerprint);
+        return await answers[kind](row);
+      },
+      lookUp: null,
+      textOf: () => "text",
+      concurrency: 4,
+      bucket,
+      random: () => 0,
+      onFree() {},
+    });
+  const message = senderOf("message", new TokenBucket({ perMinute, burst }, clockMs));
+  const issue = senderOf("issue", new TokenBucket({ perMinute: 600, burst: 100 }, clockMs));
+  const unkept = new UnkeptAlerts({
+    ...common,
+    message,
+    issue,
+    nowMs: () => clockMs,
+    state: {
+      async issueClaim(fingerprint) {
+        if (!answers.isReadable) throw new Error("unreadable");
+        return answers.claims.get(fingerprint) ?? null;
+      },
+      async rememberIssues(issues) {
+        if (!answers.isWritable) throw new Error("disk full");
+        seen.remembered.push(...issues);
+      },
+    },
+    async lookUp() {
+      seen.lookedUp += 1;
+      return answers.lookUp ? { status: "delivered", reference: "found", url: null } : null;
+    },
+  });
+  return {
+    unkept,
+    message,
+    metrics,
+    seen,
+    answers,
+    take: (...alerts: Alert[]) => unkept.take(alerts, clockMs),
+    /** Lets everything happen that needs no time. */
+    settle: turns,
+    async advance(ms: number) {
+      const endMs = clockMs + ms;
+      for (;;) {
+        await turns();
+        const next = sleepers.filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
+        if (next === undefined) break;
+        sleepers.splice(sleepers.indexOf(next), 1);
+        clockMs = Math.max(clockMs, next.atMs);
+        next.wake();
+      }
+      clockMs = endMs;
+      await turns();
+    },
+  };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
