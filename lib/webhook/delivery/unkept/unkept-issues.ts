@@ -62,10 +62,7 @@ export class UnkeptIssues {
     const startedMs = monotonicMs();
     const claimedAtMs = this.#claims.claim(fingerprint);
     const { row } = newTelling(alert, { id: -1, wantedAtMs: startedMs });
-    const result = await issue.send(
-      async () => ({ ...row, kind: "issue", claimedAtMs }),
-      signal,
-    );
+    const result = await issue.send(async () => ({ ...row, kind: "issue", claimedAtMs }), signal);
     const facts = { kind: "issue", fingerprint };
     if (result === null) return { issue: "failed" };
     if (result.status !== "delivered") {

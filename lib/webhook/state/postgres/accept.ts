@@ -26,7 +26,8 @@ const ALERT_MS = 2;
  *
  * Behaviour: the statement carries an id by which the database recognises it: asked again after a lost answer, it changes
  *            nothing and returns the first answer. Requests whose answer does not come within the limit are refused;
- *            the outcome says so when they may have been kept all the same.
+ *            the outcome says so when they may have been kept all the same, which is so only while the database has
+ *            just stopped to answer.
  */
 export function acceptor(
   link: StateLink,
@@ -34,13 +35,18 @@ export function acceptor(
 ): State["accept"] {
   const { log } = options;
   const refusals = new RefusalLog(log, "Alerts are refused: the state's database does not take them");
+  let isAnswering = true;
   const answersTo = async (call: readonly Encoded[]): Promise<Answer[]> => {
     const fate = { mayBeKept: false };
     try {
+      // What changes nothing is asked first: when that gets no answer, it is certain that nothing was kept.
+      if (!isAnswering) await link.ask("reach the database", (sql) => sql`select 1`, { repeats: true });
       const answers = await accept(link, call, { ...options, fate });
+      isAnswering = true;
       refusals.accepted();
       return answers;
     } catch (error) {
+      isAnswering = false;
       refusals.refused(error);
       return call.map(() => ({ refused: "state_unavailable", ...(fate.mayBeKept ? fate : {}) }));
     }
