@@ -18,6 +18,8 @@ import { restoredText, storedKey, storedText } from "./stored-text.ts";
 /** The largest call, unless a single request is larger: both sides have it in memory several times. */
 const CALL_BYTES = 8_388_608;
 const CALL_ALERTS = 1_000;
+/** How long a database that has just not answered may take to say that it is there. */
+const PROBE_LIMIT_MS = 1_000;
 /** Time added to the limit for each alert: one request can have twenty thousand, and must not be refused for ever. */
 const ALERT_MS = 2;
 
@@ -40,7 +42,8 @@ export function acceptor(
     const fate = { mayBeKept: false };
     try {
       // What changes nothing is asked first: when that gets no answer, it is certain that nothing was kept.
-      if (!isAnswering) await link.ask("reach the database", (sql) => sql`select 1`, { repeats: true });
+      if (!isAnswering)
+        await link.ask("reach the database", (sql) => sql`select 1`, { limitMs: PROBE_LIMIT_MS });
       const answers = await accept(link, call, { ...options, fate });
       isAnswering = true;
       refusals.accepted();
