@@ -77,6 +77,13 @@ describeLedger("list_weekly_performance_report_scopes()", (ledger) => {
     expect(keys).toEqual(keys.toSorted());
   });
 
+  test("lists of all tenants what it lists of each", async () => {
+    const all = await ledger.sql`select * from list_weekly_performance_report_scopes()`;
+    const each = await ledger.sql`
+      select s.* from tenants as t, list_weekly_performance_report_scopes(t.id) as s order by s.tenant_id, s.user_id`;
+    expect(Array.from(each)).toEqual(Array.from(all));
+  });
+
   test("changes no wallet", async () => {
     const { tenantId, users } = await makeTenant(ledger, { balance: 7 });
     await ledger.completedReport({ tenantId, userId: users[0]! });

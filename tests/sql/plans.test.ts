@@ -21,9 +21,13 @@ describeLedger("a session that planned on empty tables", (ledger) => {
       await deliverOne();
       const scans = await session`
         select relname, seq_scan::int as scans from pg_stat_xact_user_tables
-        where relname in ('weekly_performance_reports', 'weekly_performance_deliveries') order by relname`;
+        where relname in ('weekly_performance_reports', 'weekly_performance_deliveries', 'tenants', 'users',
+                          'credit_wallets') order by relname`;
       await session`rollback`;
       expect(scans.map(({ relname, scans }) => [relname, scans])).toEqual([
+        ["credit_wallets", 0],
+        ["tenants", 0],
+        ["users", 0],
         ["weekly_performance_deliveries", 0],
         ["weekly_performance_reports", 0],
       ]);
