@@ -551,6 +551,7 @@ declare
   v_now  constant timestamptz := public.weekly_performance_now();
   v_row  public.weekly_performance_deliveries;
   v_code text := p_error_code;
+  v_is_locked boolean := false;
 begin
   if p_status is null or p_status not in ('sent', 'failed', 'unknown') then
     raise exception using errcode = 'OW028', message = 'delivery_status_not_final';
@@ -566,9 +567,13 @@ begin
     v_code := 'timeline_entry_failed';
     if v_row.status = 'running' and v_row.claim_token = p_claim_token then
       v_code := public.weekly_performance_add_timeline_entry(v_row, p_provider_message_id);
+      -- With the entry the row is locked, and still as it was read.
+      v_is_locked := v_code is null;
     end if;
   end if;
-  v_row := public.weekly_performance_lock_delivery(p_delivery_id);
+  if not v_is_locked then
+    v_row := public.weekly_performance_lock_delivery(p_delivery_id);
+  end if;
   if v_row.id is null then
     if p_status = 'sent' then
       perform public.weekly_performance_remember_erased(p_provider_message_id);
