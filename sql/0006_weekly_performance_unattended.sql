@@ -6,8 +6,30 @@
 lock table public.weekly_performance_reports, public.weekly_performance_deliveries,
   public.weekly_performance_reconciliations in access exclusive mode;
 
--- A row whose lease has expired still says running, but no run works on it any more. These two functions have
--- no path of their own, which would keep the planner from inlining them; their bodies are bound when they are made.
+-- Clock, day and week are asked for many times for each report. Functions without a path of their own become part of
+-- the expression that calls them, instead of a call each; their bodies are bound when they are made.
+
+create or replace function public.weekly_performance_now()
+returns timestamptz
+language sql stable
+return now();
+
+create or replace function public.weekly_performance_is_report_day(p_now timestamptz)
+returns boolean
+language sql stable
+return extract(isodow from p_now at time zone 'America/Sao_Paulo') = 1;
+
+create or replace function public.weekly_performance_window(p_now timestamptz)
+returns table (window_start timestamptz, window_end timestamptz)
+language sql stable rows 1
+begin atomic
+  -- From calendar dates: a week is seven dates, not 168 hours, since the zone had clock changes until 2019.
+  select (monday - 7)::timestamp at time zone 'America/Sao_Paulo',
+         monday::timestamp at time zone 'America/Sao_Paulo'
+  from (select date_trunc('week', p_now at time zone 'America/Sao_Paulo')::date as monday) as week;
+end;
+
+-- A row whose lease has expired still says running, but no run works on it any more. These two have no path either.
 
 create or replace function public.weekly_performance_report_state(
   p_status text, p_lease_expires_at timestamptz, p_now timestamptz)
