@@ -1,4 +1,5 @@
 import type { ArgsDef, CommandDef, CommandMeta, ParsedArgs } from "citty";
+import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { TextStream } from "../../lib/platform/log/progress.ts";
@@ -7,12 +8,20 @@ import type { Outcome } from "./outcome.ts";
 
 /** What every command is given when it runs. */
 export type CommandContext = {
+  /** The environment, and under it the command's own file. */
   env: Environment;
+  /** Reads that file once more. */
+  readSettings(): CommandSettings;
   log: Log;
   /** Where a progress bar may be drawn. */
   stderr: TextStream & { isTerminal: boolean };
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;
+  /**
+   * Calls `listener` at each SIGHUP, which from then on does not end the process. On a terminal it is never called: there
+   * the signal means that the terminal is gone, and ends the process as before.
+   */
+  onHangup(listener: () => void): void;
 };
 
 /** What is wrong with the value of an option ("expects a UUID"), or undefined when nothing is. */

@@ -21,6 +21,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   PRUNE_WEEK_TOO_YOUNG: EXIT.usage,
   ACCOUNT_UNAVAILABLE: EXIT.notReady,
   CONFIG_INVALID: EXIT.notReady,
+  ENV_FILE_INVALID: EXIT.notReady,
   SECRET_FILE_EXPOSED: EXIT.notReady,
   SECRET_FILE_UNREADABLE: EXIT.notReady,
   SECRET_FILE_UNTRUSTED: EXIT.notReady,

@@ -1,5 +1,8 @@
 import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
+import { commandFile } from "../../lib/platform/config/command-file.ts";
+import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
+import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
@@ -28,8 +31,9 @@ export async function runCommand(
   const handedOver = await asServiceAccount(command, rawArgs);
   if (typeof handedOver === "number") return handedOver;
   const stderr = await standardError();
-  const log = commandLog(stderr);
-  const context: CommandContext = { env: process.env, log, stderr, interrupted };
+  const settings = await settingsOf(name);
+  const log = commandLog(stderr, settings.read);
+  const context = contextOf(settings, { log, stderr });
 
   const fail = async (error: unknown): Promise<Outcome> => {
     const failure = asOpsError(error, `run opsctl ${name}`);
@@ -43,6 +47,8 @@ export async function runCommand(
 
   try {
     if (handedOver !== null) throw handedOver;
+    if (settings.problem !== null) throw settings.problem;
+    tellOfSettings(settings.read, log);
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
@@ -105,6 +111,55 @@ function onCrash(report: (error: unknown) => Promise<number>): void {
   process.on("unhandledRejection", crash);
 }
 
+/** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
+type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
+
+async function settingsOf(name: string): Promise<Settings> {
+  const none: CommandSettings = { env: process.env, path: null, hidden: [] };
+  if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
+  const { readCommandSettings } = await import("../../lib/platform/config/settings-file.ts");
+  const given = { ...process.env };
+  const again = () => readCommandSettings(name, given);
+  try {
+    return { read: again(), again, problem: null };
+  } catch (problem) {
+    return { read: none, again, problem };
+  }
+}
+
+function contextOf(
+  { read, again }: Settings,
+  { log, stderr }: Pick<CommandContext, "log" | "stderr">,
+): CommandContext {
+  return {
+    env: read.env,
+    readSettings: again,
+    log,
+    stderr,
+    interrupted,
+    onHangup(listener) {
+      if (!stderr.isTerminal) process.on("SIGHUP", listener);
+    },
+  };
+}
+
+/** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */
+function tellOfSettings({ env, path, hidden }: CommandSettings, log: Log): void {
+  if (path === null) return;
+  const late = comeTooLate(env, process.env);
+  applyProxies(env, process.env);
+  if (hidden.length > 0)
+    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
+  if (late.length > 0) {
+    const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
+    log.warn("The runtime reads these before it reads the settings file", {
+      file: path,
+      variables: late,
+      hint,
+    });
+  }
+}
+
 function interrupted(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
@@ -121,9 +176,9 @@ async function standardError(): Promise<CommandContext["stderr"]> {
   };
 }
 
-function commandLog(stderr: CommandContext["stderr"]): Log {
+function commandLog(stderr: CommandContext["stderr"], { env }: CommandSettings): Log {
   const { isTerminal } = stderr;
-  const wanted = process.env.OPSCTL_LOG_LEVEL?.trim() || "info";
+  const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
   const level = isKnown ? (wanted as LogLevel) : "info";
   const log = createLog({ stream: stderr, isTerminal, level, colour: isTerminal && !process.env.NO_COLOR });

@@ -21,6 +21,8 @@ import type { Secret } from "../platform/secrets/secret.ts";
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
   secret: Secret;
+  /** Accepted beside `secret` while the platform is given the new one. */
+  previousSecret: Secret | null;
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
   tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
@@ -36,6 +38,7 @@ const STATE = {
 
 const WEBHOOK = {
   WEBHOOK_SECRET: requiredSecret(),
+  WEBHOOK_SECRET_PREVIOUS: optionalSecret(),
   MESSAGING_API_URL: required(httpBaseUrl),
   MESSAGING_API_KEY: requiredSecret(),
   MESSAGING_PHONE: required(alertPhone),
@@ -56,6 +59,7 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
   const values = await loadConfig(WEBHOOK, env);
   return {
     secret: values.WEBHOOK_SECRET,
+    previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
     messaging: {
       apiUrl: values.MESSAGING_API_URL,
       apiKey: values.MESSAGING_API_KEY,

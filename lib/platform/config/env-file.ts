@@ -8,23 +8,46 @@
  * Source:    systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
  */
 export function parseEnvFile(text: string): Map<string, string> {
+  return readEnvFile(text).variables;
+}
+
+/** A line that a shell and opsctl read differently, or that sets nothing; `problem` follows "line 3" in a text. */
+export type EnvFileFault = { line: number; problem: string };
+
+/**
+ * What `parseEnvFile` returns, with the lines that only a shell understands and those that set nothing.
+ *
+ * Behaviour: a fault never quotes its line, which may hold a secret.
+ * Units:     the first line is 1.
+ */
+export function readEnvFile(text: string): { variables: Map<string, string>; faults: EnvFileFault[] } {
   const variables = new Map<string, string>();
   const reader = new Reader(text.replace(/^\uFEFF/, ""));
   while (!reader.isAtEnd) {
     const assignment = readAssignment(reader);
     if (assignment !== null && NAME.test(assignment.name)) variables.set(assignment.name, assignment.value);
   }
-  return variables;
+  return { variables, faults: reader.faults };
 }
+
+const NO_ASSIGNMENT = "is not NAME=value";
+const EXPORTS = "begins with export, a word of a shell: write NAME=value";
+const EXPANDS =
+  "holds $ or ` outside of single quotes, which a shell would replace: put the value in single quotes";
+const OPEN_QUOTE = "opens a quote that no line closes";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const BLANK = /[ \t\r\n]/;
 /** The characters that a backslash escapes inside double quotes. */
 const QUOTED_ESCAPES = '"\\`$';
+/** The characters at which a shell puts something else into a value. */
+const EXPANDED = "$`";
 
 class Reader {
+  readonly faults: EnvFileFault[] = [];
   readonly #text: string;
   #at = 0;
+  #line = 1;
 
   constructor(text: string) {
     this.#text = text.replaceAll(/\r\n?/g, "\n");
@@ -34,14 +57,27 @@ class Reader {
     return this.#at >= this.#text.length;
   }
 
+  /** The line of the next character. */
+  get line(): number {
+    return this.#line;
+  }
+
   next(): string | undefined {
-    return this.#text[this.#at++];
+    const c = this.#text[this.#at++];
+    if (c === "\n") this.#line += 1;
+    return c;
+  }
+
+  /** Notes a fault, one for each line. */
+  fault(line: number, problem: string): void {
+    if (this.faults.at(-1)?.line !== line) this.faults.push({ line, problem });
   }
 
   restOfLine(): string {
     const end = this.#text.indexOf("\n", this.#at);
     const line = this.#text.slice(this.#at, end === -1 ? undefined : end);
     this.#at = end === -1 ? this.#text.length : end + 1;
+    this.#line += 1;
     return line;
   }
 }
@@ -50,6 +86,7 @@ function readAssignment(reader: Reader): { name: string; value: string } | null 
   let first = reader.next();
   while (first !== undefined && BLANK.test(first)) first = reader.next();
   if (first === undefined) return null;
+  const { line } = reader;
   if (first === "#" || first === ";") {
     reader.restOfLine();
     return null;
@@ -57,11 +94,17 @@ function readAssignment(reader: Reader): { name: string; value: string } | null 
   let name = first === "=" ? "" : first;
   if (first !== "=") {
     for (let c = reader.next(); c !== "="; c = reader.next()) {
-      if (c === undefined || c === "\n") return null;
+      if (c === undefined || c === "\n") {
+        reader.fault(line, NO_ASSIGNMENT);
+        return null;
+      }
       name += c;
     }
   }
-  return { name: name.trimEnd().replace(/^export\s+/, ""), value: readValue(reader) };
+  const bare = name.trimEnd().replace(/^export\s+/, "");
+  if (!NAME.test(bare)) reader.fault(line, NO_ASSIGNMENT);
+  else if (bare !== name.trimEnd()) reader.fault(line, EXPORTS);
+  return { name: bare, value: readValue(reader) };
 }
 
 // Quoted pieces may follow each other; after the first bare character a quote is an ordinary character.
@@ -81,6 +124,7 @@ function readBare(reader: Reader, first: string): string {
   for (let c: string | undefined = first; c !== undefined && c !== "\n"; c = reader.next()) {
     const escaped = c === "\\" ? reader.next() : undefined;
     if (c === "\\" && (escaped === undefined || escaped === "\n")) continue;
+    if (escaped === undefined && EXPANDED.includes(c)) reader.fault(reader.line, EXPANDS);
     value += escaped ?? c;
     // Blanks at the end are dropped, unless they are escaped.
     if (escaped !== undefined || !BLANK.test(c)) kept = value.length;
@@ -89,15 +133,27 @@ function readBare(reader: Reader, first: string): string {
 }
 
 function readSingleQuoted(reader: Reader): string {
+  const { line } = reader;
   let value = "";
-  for (let c = reader.next(); c !== undefined && c !== "'"; c = reader.next()) value += c;
+  for (let c = reader.next(); c !== "'"; c = reader.next()) {
+    if (c === undefined) return endOfOpenQuote(reader, line, value);
+    value += c;
+  }
+  return value;
+}
+
+function endOfOpenQuote(reader: Reader, line: number, value: string): string {
+  reader.fault(line, OPEN_QUOTE);
   return value;
 }
 
 function readDoubleQuoted(reader: Reader): string {
+  const { line } = reader;
   let value = "";
-  for (let c = reader.next(); c !== undefined && c !== '"'; c = reader.next()) {
+  for (let c = reader.next(); c !== '"'; c = reader.next()) {
+    if (c === undefined) return endOfOpenQuote(reader, line, value);
     if (c !== "\\") {
+      if (EXPANDED.includes(c)) reader.fault(reader.line, EXPANDS);
       value += c;
       continue;
     }

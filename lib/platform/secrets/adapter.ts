@@ -62,7 +62,12 @@ export async function findSecret(
       () => (isBlank(credentials) ? undefined : readSecretFile(name, credentials, isSystemdCredential)),
     ],
     ["file", secrets, () => readSecretFile(name, secrets)],
-    ["command", null, () => (isBlank(command) ? undefined : runSecretCommand(name, command, commandLimitMs))],
+    [
+      "command",
+      null,
+      () =>
+        isBlank(command) ? undefined : runSecretCommand(name, command, { limitMs: commandLimitMs, env }),
+    ],
     ["environment", null, () => (fromEnvironment ? env[name] : undefined)],
   ] as const;
   for (const [layer, directory, read] of layers) {

@@ -7,17 +7,26 @@ import { MAX_SECRET_BYTES } from "./file.ts";
 /**
  * Runs the secret command for one name and returns what it prints.
  *
- * Behaviour: calls the executable with the name as its only argument, without a shell, and drops its standard error.
+ * Behaviour: calls the executable with the name as its only argument, with `env` over the environment of this process,
+ *            without a shell, and drops its standard error.
  *            When it takes too long or prints too much, it is killed with everything that it started. Root runs nothing
  *            that another account could have written or put there.
  * Errors:    SECRET_COMMAND_FAILED, SECRET_COMMAND_UNTRUSTED.
  */
-export async function runSecretCommand(name: string, command: string, limitMs: number): Promise<Uint8Array> {
+export async function runSecretCommand(
+  name: string,
+  command: string,
+  { limitMs, env }: { limitMs: number; env: Readonly<Record<string, string | undefined>> },
+): Promise<Uint8Array> {
   if (!isAbsolute(command))
     throw commandFailed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
   if (isRoot()) refuseForeign(name, command);
   const { spawn } = await import("node:child_process");
-  const child = spawn(command, [name], { stdio: ["ignore", "pipe", "ignore"], detached: true });
+  const child = spawn(command, [name], {
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+    env: { ...process.env, ...env },
+  });
   const chunks: Buffer[] = [];
   let size = 0;
   let fault: string | undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { parseEnvFile } from "../../../lib/platform/config/env-file.ts";
+import fc from "fast-check";
+import { parseEnvFile, readEnvFile } from "../../../lib/platform/config/env-file.ts";
 
 describe("parseEnvFile()", () => {
   test.each([
@@ -34,4 +35,74 @@ describe("parseEnvFile()", () => {
     const weekly = parseEnvFile(readFileSync("systemd/weekly.env.example", "utf8"));
     expect([...weekly.keys()]).toContain("APP_BASE_URL");
   });
+});
+
+describe("readEnvFile()", () => {
+  const lines = (text: string) => readEnvFile(text).faults.map(({ line, problem }) => [line, problem]);
+  const EXPANDS = expect.stringContaining("single quotes");
+  const NO_ASSIGNMENT = "is not NAME=value";
+
+  test.each([
+    ["an export", "A=1\nexport B=2\n", [[2, expect.stringContaining("export")]]],
+    ["a variable in a bare value", "# a\n\nA=x$HOME\n", [[3, EXPANDS]]],
+    ["a variable in double quotes", 'A="x$HOME"\n', [[1, EXPANDS]]],
+    [
+      "a command",
+      "A=`id`\nB=$(id)\n",
+      [
+        [1, EXPANDS],
+        [2, EXPANDS],
+      ],
+    ],
+    ["a command in double quotes", 'A="1\n`id`"\n', [[2, EXPANDS]]],
+    ["each line once", "A=$x$y\n", [[1, EXPANDS]]],
+    [
+      "lines of a script",
+      "set -a\n. /etc/x\nif true; then A=1\n",
+      [
+        [1, NO_ASSIGNMENT],
+        [2, NO_ASSIGNMENT],
+        [3, NO_ASSIGNMENT],
+      ],
+    ],
+    [
+      "names that are none",
+      "1A=2\n=3\nA-B=1\n",
+      [
+        [1, NO_ASSIGNMENT],
+        [2, NO_ASSIGNMENT],
+        [3, NO_ASSIGNMENT],
+      ],
+    ],
+    ["a quote without end", "A=1\nB='2\nC=3\n", [[2, "opens a quote that no line closes"]]],
+    ["lines after a joined one", "A=1\\\n2\nexport B=1", [[3, expect.stringContaining("export")]]],
+    ["CRLF", "A=1\r\nexport B=2\r\n", [[2, expect.stringContaining("export")]]],
+  ])("names the line of %s", (_what, text, expected) => {
+    expect(lines(text)).toEqual(expected as [number, string][]);
+  });
+
+  test.each([
+    ["single quotes", "A='$HOME `id`'\n"],
+    ["escapes", 'A=\\$x\\`y\nB="\\$x \\`y"\n'],
+    ["comments", "# export $HOME `id`\n; $x\n"],
+    ["a name that begins like export", "exporter=1\n"],
+  ])("has nothing against %s", (_what, text) => {
+    expect(lines(text)).toEqual([]);
+  });
+
+  test("names lines that are there, in any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."KZ=\"'\\# \n\r;$(`") }), (text) => {
+        const count = text.split(/\r\n|\r|\n/).length;
+        for (const { line } of readEnvFile(text).faults) expect(line >= 1 && line <= count).toBe(true);
+      }),
+    );
+  });
+
+  test.each(["webhook", "weekly", "collect-metrics", "socket-monitor"])(
+    "has nothing against the sample %s.env",
+    (name) => {
+      expect(lines(readFileSync(`systemd/${name}.env.example`, "utf8"))).toEqual([]);
+    },
+  );
 });

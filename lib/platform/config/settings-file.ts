@@ -1,0 +1,89 @@
+import { isAbsolute, join } from "node:path";
+import { OpsError } from "../errors.ts";
+import { readClosedText } from "../files/closed-file.ts";
+import type { Environment } from "../secrets/adapter.ts";
+import { commandFile, DEFAULT_ENV_DIR } from "./command-file.ts";
+import { type EnvFileFault, readEnvFile } from "./env-file.ts";
+
+/**
+ * The settings of a command.
+ *
+ * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
+ *        `hidden` names what both have with different values: the environment's counts.
+ */
+export type CommandSettings = { env: Environment; path: string | null; hidden: string[] };
+
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Reads the environment file of a command, and lays it under the environment.
+ *
+ * Behaviour: an empty setting counts as absent, so the file is asked. `OPSCTL_ENV_DIR` moves the directory; set and empty
+ *            it turns the file off. The file holds keys: it is read like a secret's file, and parsed, never run.
+ * Errors:    CONFIG_INVALID, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ */
+export function readCommandSettings(words: string, env: Environment): CommandSettings {
+  const path = pathOf(words, env);
+  if (path === null) return { env, path, hidden: [] };
+  const variables = readVariables(words, path);
+  const given = Object.entries(env).filter(([, value]) => !isBlank(value));
+  const hidden = given.flatMap(([name, value]) => {
+    const inFile = variables.get(name);
+    return isBlank(inFile) || inFile === value ? [] : [name];
+  });
+  return { env: { ...Object.fromEntries(variables), ...Object.fromEntries(given) }, path, hidden };
+}
+
+function pathOf(words: string, { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment): string | null {
+  const name = commandFile(words);
+  if (name === null || isBlank(directory)) return null;
+  if (isAbsolute(directory)) return join(directory, name);
+  throw new OpsError({
+    code: "CONFIG_INVALID",
+    message: "Cannot start: OPSCTL_ENV_DIR is not an absolute path",
+    hint: `Leave it out for ${DEFAULT_ENV_DIR}; set it to nothing to read no file`,
+  });
+}
+
+function readVariables(words: string, path: string): Map<string, string> {
+  const text = readText(words, path);
+  const { variables, faults } = readEnvFile(text ?? "");
+  if (faults.length > 0) throw invalid(words, path, faults);
+  return variables;
+}
+
+function readText(words: string, path: string): string | undefined {
+  const reader = `opsctl ${words}`;
+  try {
+    return readClosedText(path, {
+      subject: `the settings of ${reader}`,
+      reader,
+      ownPlace: path,
+      maxBytes: MAX_BYTES,
+    });
+  } catch (error) {
+    if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
+    const { code, message } = error;
+    throw new OpsError({ code, message, hint: whoMayRead(path) });
+  }
+}
+
+function whoMayRead(path: string): string {
+  return (
+    `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}; ` +
+    "with OPSCTL_ENV_DIR set to nothing no file is read"
+  );
+}
+
+function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {
+  const lines = faults.map(({ line, problem }) => `  line ${line} ${problem}`);
+  return new OpsError({
+    code: "ENV_FILE_INVALID",
+    message: [`Cannot read the settings of opsctl ${words}: file ${path}`, ...lines].join("\n"),
+    hint: "The file is read as systemd reads it, never by a shell: NAME=value or NAME='value', one a line",
+  });
+}
+
+function isBlank(text: string | undefined): text is undefined | "" {
+  return text === undefined || text.trim() === "";
+}

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { readCommandSettings } from "../../../lib/platform/config/settings-file.ts";
+import type { OpsError } from "../../../lib/platform/errors.ts";
+
+const isRoot = process.geteuid?.() === 0;
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-settings-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function put(text: string, { mode = 0o600, name = "webhook.env" } = {}): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+function read(env: Record<string, string | undefined> = {}, words = "webhook serve") {
+  return readCommandSettings(words, { OPSCTL_ENV_DIR: folder, ...env });
+}
+
+function errorOf(act: () => unknown): OpsError {
+  try {
+    act();
+  } catch (error) {
+    return error as OpsError;
+  }
+  throw new Error("Nothing was thrown");
+}
+
+describe("readCommandSettings()", () => {
+  test("lays the file under the environment, and asks it for what is empty there", () => {
+    const path = put("A=file\nB=file\nC=file\nD=\n");
+    const { env, path: from, hidden } = read({ A: "given", B: "", C: " \t", D: "", E: "given" });
+    expect(env).toEqual({ A: "given", B: "file", C: "file", D: "", E: "given", OPSCTL_ENV_DIR: folder });
+    expect({ from, hidden }).toEqual({ from: path, hidden: ["A"] });
+  });
+
+  test("names what the environment hides, not what both say alike or the file leaves empty", () => {
+    put("SAME=1\nOTHER=1\nEMPTY=\n");
+    expect(read({ SAME: "1", OTHER: "2", EMPTY: "3" }).hidden).toEqual(["OTHER"]);
+  });
+
+  test.each([
+    ["webhook dead list", "webhook.env"],
+    ["webhook test", "webhook.env"],
+    ["alert-rules contact-point apply", "alert-rules.env"],
+  ])("reads for %s the file %s", (words, name) => {
+    put("A=file\n", { name });
+    expect(read({}, words).env.A).toBe("file");
+  });
+
+  test("reads no file for a command that has none, and none where there is none", () => {
+    put("A=file\n", { name: "weekly.env" });
+    expect(read({}, "weekly")).toEqual({ env: { OPSCTL_ENV_DIR: folder }, path: null, hidden: [] });
+    expect(read().env).toEqual({ OPSCTL_ENV_DIR: folder });
+  });
+
+  test.each(["", "  "])("reads no file with OPSCTL_ENV_DIR %j", (directory) => {
+    put("A=file\n");
+    expect(read({ OPSCTL_ENV_DIR: directory }).env).toEqual({ OPSCTL_ENV_DIR: directory });
+  });
+
+  test("refuses a directory that is no absolute path", () => {
+    expect(errorOf(() => read({ OPSCTL_ENV_DIR: "etc" }))).toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test.each([0o640, 0o604, 0o620, 0o602])("refuses a file with mode %o", (mode) => {
+    put("A=file\n", { mode });
+    expect(errorOf(read)).toMatchObject({
+      code: "SECRET_FILE_EXPOSED",
+      hint: expect.stringContaining("chmod 0600"),
+    });
+  });
+
+  test("refuses a line that only a shell understands, with file and line, without its text", () => {
+    const path = put("A=1\nexport B=canary\nC=canary$x\n");
+    const { code, message, hint } = errorOf(read);
+    expect(code).toBe("ENV_FILE_INVALID");
+    expect(message).toContain(`file ${path}\n  line 2 begins with export`);
+    expect(message).toContain("\n  line 3 holds $");
+    expect(`${message}${hint}`).not.toContain("canary");
+  });
+
+  test("says as whom to run when the file cannot be read", () => {
+    mkdirSync(join(folder, "webhook.env"));
+    const { code, hint } = errorOf(read);
+    expect(code).toBe("SECRET_FILE_UNREADABLE");
+    expect(hint).toContain("as root without --as-is, or as the account opsctl");
+  });
+
+  test("refuses what is no UTF-8 text, and what is too large", () => {
+    writeFileSync(join(folder, "webhook.env"), new Uint8Array([0x41, 0x3d, 0xff]), { mode: 0o600 });
+    expect(errorOf(read).code).toBe("SECRET_FILE_UNREADABLE");
+    put(`A=${"x".repeat(1_048_576)}\n`);
+    expect(errorOf(read).code).toBe("SECRET_FILE_UNREADABLE");
+  });
+
+  test.if(isRoot)("refuses another account's file, and says as whom to run", () => {
+    chownSync(put("A=1\n"), 64_001, 64_001);
+    const { code, hint } = errorOf(read);
+    expect(code).toBe("SECRET_FILE_UNTRUSTED");
+    expect(hint).toContain("without --as-is");
+  });
+
+  test("follows a link of its own", () => {
+    put("A=linked\n", { name: "real" });
+    symlinkSync(join(folder, "real"), join(folder, "webhook.env"));
+    expect(read().env.A).toBe("linked");
+  });
+});
