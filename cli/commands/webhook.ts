@@ -1,14 +1,17 @@
 /**
  * `opsctl webhook serve`: alerts in, a WhatsApp message for each, an issue for each new one and a comment for its end out.
  *
- * Reads:  the state: `state.db` in the state directory, or the schema `opsctl_state` of the shared database.
- * Writes: the same; `dispatcher.lock` beside the file.
+ * Reads:  `webhook.env` in `OPSCTL_ENV_DIR` and the secrets, at the start and at each SIGHUP; the state: `state.db` in the
+ *         state directory, or the schema `opsctl_state` of the shared database.
+ * Writes: the state; `dispatcher.lock` beside the file.
  * Calls:  the messaging gateway, the issue tracker; `systemd-notify` when systemd waits for readiness.
- * Env:    WEBHOOK_SECRET, MESSAGING_API_URL, MESSAGING_API_KEY, MESSAGING_PHONE, MESSAGING_INSTANCE,
- *         ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID, ISSUE_TRACKER_COMMENTS, OPSCTL_STATE_DIR,
- *         STATE_DIRECTORY, OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as systemd sets them.
+ * Env:    OPSCTL_ENV_DIR, WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS, MESSAGING_API_URL, MESSAGING_API_KEY,
+ *         MESSAGING_PHONE, MESSAGING_INSTANCE, ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID,
+ *         ISSUE_TRACKER_COMMENTS, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as
+ *         systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
+import type { Reading } from "../../lib/webhook/need-restart.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { aPort, aPositiveInteger, aWholeNumber } from "../framework/usage/value-checks.ts";
@@ -74,12 +77,15 @@ export const webhookServe = defineCommand({
   example: "opsctl webhook serve --messages-per-minute 20",
 
   async run(args, context) {
+    const { Reloader } = await import("../../lib/webhook/reload.ts");
+    const reloader = new Reloader<Reading>(context.log);
+    context.onHangup(() => reloader.request());
     const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
     const { openServeDependencies } = await import("../wiring/webhook.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
     const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
-    const { dependencies, close } = await openServeDependencies(config, limits, context);
+    const { dependencies, close } = await openServeDependencies(config, limits, context, reloader);
     try {
       await serveWebhook(dependencies, {
         host: args.host,

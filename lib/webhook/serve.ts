@@ -1,4 +1,3 @@
-import type { Secret } from "../platform/secrets/secret.ts";
 import { type Listener, listen } from "../platform/server/server.ts";
 import { parseAlerts } from "./alert/parse.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
@@ -7,6 +6,7 @@ import { type DispatcherParts, makeDispatcher, type Pace } from "./delivery/make
 import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
+import type { Authenticate } from "./http/authenticate.ts";
 
 /** What the service is told on its command line. */
 export type ServeOptions = Pace & {
@@ -18,12 +18,14 @@ export type ServeOptions = Pace & {
 
 /** What the service touches. */
 export type ServeDependencies = DispatcherParts & {
-  secret: Secret;
+  authenticate: Authenticate;
   /** Listening sockets that systemd handed over, by name. */
   sockets: ReadonlyMap<string, number>;
   /** Called when every port is open. */
   onReady: (ports: { port: number; adminPort: number | null }) => void;
   interrupt: AbortSignal;
+  /** Replaces what `authenticate`, `attempts` and `lookUp` are made of, when asked to; `afterwards` is called each time. */
+  reloads: { start(afterwards: () => void): void; stop(): void };
 };
 
 const ADMIN_HOST = "127.0.0.1";
@@ -59,10 +61,13 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
     await dispatcher.start();
     const [alerts, admin] = listeners;
     dependencies.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
+    // What was held for a wrong key or phone is tried at once with the new one.
+    dependencies.reloads.start(() => void dispatcher.probe());
     if (!interrupt.aborted)
       await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");
   } finally {
+    dependencies.reloads.stop();
     // The dispatcher first: the answers in flight wait for its sends.
     const stops = [
       dispatcher.stop(STOP_MS),
@@ -79,10 +84,10 @@ function listenForAlerts(
   { host, port }: ServeOptions,
   intake: Intake,
 ): Promise<Listener> {
-  const { secret, metrics, log, interrupt } = dependencies;
+  const { authenticate, metrics, log, interrupt } = dependencies;
   const take = intake.take.bind(intake);
   const app = createApp({
-    secret,
+    authenticate,
     parse: parseAlerts,
     take,
     metrics,

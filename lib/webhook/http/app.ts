@@ -1,10 +1,9 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
 import type { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import { authenticator } from "./authenticate.ts";
+import type { Authenticate } from "./authenticate.ts";
 import { BodyShares } from "./body-shares.ts";
 import { jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import { type Admit, readBody } from "./read-body.ts";
@@ -12,10 +11,10 @@ import { internal, invalidPayload, invalidSecret, stateUnavailable, unreadBody }
 
 /** What the public port is made of. */
 export type AppParts = {
-  secret: Secret;
+  authenticate: Authenticate;
   parse: typeof parseAlerts;
   take: Intake["take"];
-  metrics: Pick<WebhookMetrics, "request" | "rejected">;
+  metrics: Pick<WebhookMetrics, "request" | "rejected" | "previousSecret">;
   log: Log;
   isStopping: () => boolean;
   monotonicMs?: () => number;
@@ -30,12 +29,14 @@ export type AppParts = {
  */
 export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
   const { metrics, log, monotonicMs = () => performance.now() } = parts;
-  const isAuthentic = authenticator(parts.secret);
   const shares = new BodyShares();
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
-  app.post("/webhook", async ({ req: { raw } }) =>
-    isAuthentic(raw.headers) ? await shares.hold((admit) => takePost(raw, admit, parts)) : invalidSecret(),
-  );
+  app.post("/webhook", async ({ req: { raw } }) => {
+    const secret = parts.authenticate(raw.headers);
+    if (secret === null) return invalidSecret();
+    if (secret === "previous") metrics.previousSecret();
+    return await shares.hold((admit) => takePost(raw, admit, parts));
+  });
   app.all("/webhook", () => methodNotAllowed("POST"));
   app.notFound(notFound);
   app.onError((error) => {

@@ -1,30 +1,45 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../../platform/secrets/secret.ts";
 
-/** Whether a request may post alerts. */
-export type Authenticate = (headers: Headers) => boolean;
+/** Which secret a request brings that may post alerts; null for one that may not. */
+export type Authenticate = (headers: Headers) => "current" | "previous" | null;
+
+/** The secret, and the one before it, which is accepted until the platform has the new one. */
+export type WebhookSecrets = { secret: Secret; previousSecret: Secret | null };
 
 /**
  * Checks requests for the secret: in `X-Webhook-Secret`, or as a bearer token.
  *
- * Behaviour: a request that sends both headers needs both to be right. A header sent twice arrives as two values joined
- *            and is wrong. HTTP drops blanks around a header's value, so they make no difference. The comparison takes
- *            the same time for every value of the same length. An empty secret lets no one in.
+ * Behaviour: a request that sends both headers needs both to be right; the previous secret in one of them makes it
+ *            `previous`. A header sent twice arrives as two values joined and is wrong. HTTP drops blanks around a
+ *            header's value, so they make no difference. The comparison takes the same time for every value of the same
+ *            length, whichever secret it is. An empty secret lets no one in.
  * Source:    monitoring document, Authentication.
  */
-export function authenticator(secret: Secret): Authenticate {
-  const expected = digest(Buffer.from(secret.open(), "utf8"));
-  const isEmpty = secret.open() === "";
+export function authenticator({ secret, previousSecret }: WebhookSecrets): Authenticate {
+  const isCurrent = comparison(secret);
+  const isPrevious = comparison(previousSecret);
   return (headers) => {
     const own = headers.get("x-webhook-secret");
     const authorization = headers.get("authorization");
     const given = [own, authorization === null ? null : bearerOf(authorization)].filter(
       (value) => value !== null,
     );
-    // Every value is compared, also after a wrong one.
-    const verdicts = given.map((value) => timingSafeEqual(digest(Buffer.from(value, "latin1")), expected));
-    return !isEmpty && verdicts.length > 0 && verdicts.every((isRight) => isRight);
+    // Every value is compared with both secrets, also after a wrong one.
+    const verdicts = given.map((value) => {
+      const bytes = digest(Buffer.from(value, "latin1"));
+      return { current: isCurrent(bytes), previous: isPrevious(bytes) };
+    });
+    if (verdicts.length === 0 || !verdicts.every(({ current, previous }) => current || previous)) return null;
+    return verdicts.every(({ current }) => current) ? "current" : "previous";
   };
+}
+
+/** Compares with a secret; with none, or an empty one, it takes as long and nothing is equal. */
+function comparison(secret: Secret | null): (given: Uint8Array) => boolean {
+  const text = secret?.open() ?? "";
+  const expected = digest(Buffer.from(text, "utf8"));
+  return (given) => timingSafeEqual(given, expected) && text !== "";
 }
 
 /** The token; empty, and so a wrong secret, for another scheme. */

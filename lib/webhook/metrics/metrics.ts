@@ -40,7 +40,7 @@ export function createWebhookMetrics({
   nowMs?: () => number;
 }) {
   const latest = latestOutcomes(nowMs);
-  const totals = { accepted: 0, rejected: 0, duplicates: 0, fromMemory: 0 };
+  const totals = { accepted: 0, rejected: 0, duplicates: 0, fromMemory: 0, previousSecret: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
   const kinds = { message: emptyKind(), issue: emptyKind(), comment: emptyKind() };
@@ -54,6 +54,9 @@ export function createWebhookMetrics({
     },
     rejected(count: number): void {
       totals.rejected += count;
+    },
+    previousSecret(): void {
+      totals.previousSecret += 1;
     },
     duplicate(): void {
       totals.duplicates += 1;
@@ -99,7 +102,9 @@ function emptyKind() {
 }
 
 function requestFamilies(
-  totals: { accepted: number; rejected: number; duplicates: number; fromMemory: number },
+  totals: Readonly<
+    Record<"accepted" | "rejected" | "duplicates" | "fromMemory" | "previousSecret", number>
+  >,
   requests: ReadonlyMap<number, number>,
   requestSeconds: PrometheusHistogram,
 ): MetricFamily[] {
@@ -118,6 +123,9 @@ function requestFamilies(
     counter("duplicates_total", "Firing alerts whose issue existed already.", [{ value: totals.duplicates }]),
     counter("sent_from_memory_total", "Messages of alerts that the state could not keep.", [
       { value: totals.fromMemory },
+    ]),
+    counter("previous_secret_total", "Requests that brought the previous secret.", [
+      { value: totals.previousSecret },
     ]),
   ];
 }

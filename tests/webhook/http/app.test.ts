@@ -6,12 +6,14 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
+import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { MAX_BODY_BYTES, readBody } from "../../../lib/webhook/http/read-body.ts";
 import { probeAnswer } from "../support/app-probe.ts";
 import { badPayload } from "../support/bad-payloads.ts";
 
 const SECRET = "the-secret";
 const admitAll = async () => true;
+const PREVIOUS = "the-secret-before";
 
 function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswer)) {
   const counted: (string | number)[] = [];
@@ -22,10 +24,11 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
   const metrics = {
     request: (status: number, durationMs: number) => void counted.push(status, durationMs),
     rejected: (count: number) => void counted.push("rejected", count),
+    previousSecret: () => void counted.push("previous"),
   };
   let nowMs = 0;
   const app = createApp({
-    secret: new Secret(SECRET),
+    authenticate: authenticator({ secret: new Secret(SECRET), previousSecret: new Secret(PREVIOUS) }),
     parse: parseAlerts,
     take,
     metrics,
@@ -52,6 +55,12 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
 }
 
 describe("createApp()", () => {
+  test("counts requests with the previous secret", async () => {
+    const { post, counted } = startApp();
+    for (const secret of [SECRET, PREVIOUS, "wrong"]) await post("{}", { "x-webhook-secret": secret });
+    expect(counted.filter((word) => word === "previous" || word === 401)).toEqual(["previous", 401]);
+  });
+
   test("answers ten thousand bad payloads, none of them with a 5xx", async () => {
     const { post, logged } = startApp();
     const seen = new Map<number, number>();

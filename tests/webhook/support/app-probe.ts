@@ -7,6 +7,7 @@ import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
+import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
 /** The probe's secret. */
@@ -20,13 +21,13 @@ export function probeAnswer({ name, status, squad, fingerprint }: Alert): AlertA
 /** The probe's app; an alert named `full` finds a full disk, one named `bug` a bug. */
 export function probeApp(metrics: { request(status: number): void; rejected(count: number): void }) {
   return createApp({
-    secret: new Secret(PROBE_SECRET),
+    authenticate: authenticator({ secret: new Secret(PROBE_SECRET), previousSecret: null }),
     parse: parseAlerts,
     async take(alerts) {
       if (alerts.some(({ name }) => name === "bug")) throw new Error("a detail that nobody may see");
       return alerts.some(({ name }) => name === "full") ? null : alerts.map(probeAnswer);
     },
-    metrics,
+    metrics: { previousSecret() {}, ...metrics },
     log: silentLog,
     isStopping: () => false,
   });

@@ -12,6 +12,7 @@ import { messageLookUp } from "../../../lib/webhook/delivery/look-up.ts";
 import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/send-alert.ts";
 import { commentAttempt } from "../../../lib/webhook/delivery/send-comment.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
+import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
@@ -145,7 +146,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
   const ending = new AbortController();
   const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
   const dependencies: ServeDependencies = {
-    secret: new Secret(SECRET),
+    authenticate: authenticator({ secret: new Secret(SECRET), previousSecret: null }),
     state,
     attempts: {
       message: messageAttempt({ gateway: client, findInstance, phone: PHONE }),
@@ -164,6 +165,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
     sockets: new Map(),
     onReady: ready.resolve,
     interrupt: ending.signal,
+    reloads: { start() {}, stop() {} },
     nowMs,
     monotonicMs,
     random: () => 0,

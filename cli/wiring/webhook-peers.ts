@@ -1,0 +1,91 @@
+import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
+import { evolutionClient } from "../../lib/providers/evolution/client.ts";
+import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
+import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
+import { linearTracker } from "../../lib/providers/linear/client.ts";
+import type { WebhookConfig } from "../../lib/webhook/config.ts";
+import type { Attempt, LookUp } from "../../lib/webhook/delivery/attempt.ts";
+import { messageLookUp } from "../../lib/webhook/delivery/look-up.ts";
+import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-alert.ts";
+import { commentAttempt } from "../../lib/webhook/delivery/send-comment.ts";
+import { type Authenticate, authenticator } from "../../lib/webhook/http/authenticate.ts";
+import type { State } from "../../lib/webhook/state/contract.ts";
+
+/** An alert's message may take this long before it counts as failed. */
+const SEND_LIMIT_MS = 30_000;
+/** One question for a message that may have been sent; the gateway reads its own database. */
+const LOOK_UP_LIMIT_MS = 5_000;
+
+type Peers = {
+  authenticate: Authenticate;
+  attempts: { message: Attempt; issue: Attempt; comment: Attempt };
+  lookUp: LookUp;
+};
+
+type Memory = Pick<State, "heldReferences">;
+
+/**
+ * What the service makes of the settings that a reload changes: who may post, and how messages, issues and comments are
+ * sent and messages looked for.
+ *
+ * Behaviour: `replace` counts for what begins after it; a request or an attempt that has begun ends with the old settings.
+ */
+export class ReplaceablePeers implements Peers {
+  readonly #memory: Memory;
+  readonly #onCall: (record: CallRecord) => void;
+  #now: Peers;
+
+  constructor(config: WebhookConfig, memory: Memory, onCall: (record: CallRecord) => void) {
+    this.#memory = memory;
+    this.#onCall = onCall;
+    this.#now = peersOf(config, memory, onCall);
+  }
+
+  readonly authenticate: Authenticate = (headers) => this.#now.authenticate(headers);
+
+  readonly attempts: Peers["attempts"] = {
+    message: (row, signal) => this.#now.attempts.message(row, signal),
+    issue: (row, signal) => this.#now.attempts.issue(row, signal),
+    comment: (row, signal) => this.#now.attempts.comment(row, signal),
+  };
+
+  readonly lookUp: LookUp = (...asked) => this.#now.lookUp(...asked);
+
+  replace(config: WebhookConfig): void {
+    this.#now = peersOf(config, this.#memory, this.#onCall);
+  }
+}
+
+function peersOf(config: WebhookConfig, memory: Memory, onCall: (record: CallRecord) => void): Peers {
+  return { authenticate: authenticator(config), ...deliveryOf(config, memory, onCall) };
+}
+
+/** How a message is sent through the gateway and looked for there, and how an issue is created in the tracker. */
+function deliveryOf(
+  { messaging, tracker }: WebhookConfig,
+  memory: Memory,
+  onCall: (record: CallRecord) => void,
+): Pick<Peers, "attempts" | "lookUp"> {
+  const peer = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
+  const gateway = evolutionClient({ ...peer, timeoutMs: SEND_LIMIT_MS });
+  const find = messageFinder({ ...peer, timeoutMs: LOOK_UP_LIMIT_MS });
+  const { token, teamId } = tracker;
+  const issues = linearTracker({ url: new URL(tracker.url), token, teamId, onCall });
+  const findInstance = resolveInstance({ gateway, configured: messaging.instance });
+  const { phone } = messaging;
+  return {
+    attempts: {
+      message: messageAttempt({ gateway, findInstance, phone }),
+      issue: issueAttempt(issues),
+      // Always there: rows may wait from before comments were turned off.
+      comment: commentAttempt(issues),
+    },
+    lookUp: messageLookUp({
+      find,
+      findInstance,
+      phone,
+      heldReferences: (kind, references) => memory.heldReferences(kind, references),
+      nowMs: Date.now,
+    }),
+  };
+}

@@ -1,0 +1,40 @@
+import { loadWebhookConfig } from "../../lib/webhook/config.ts";
+import { needRestart, type Reading } from "../../lib/webhook/need-restart.ts";
+import type { Reloader } from "../../lib/webhook/reload.ts";
+import type { ServeDependencies } from "../../lib/webhook/serve.ts";
+import type { CommandContext } from "../framework/command.ts";
+import type { ReplaceablePeers } from "./webhook-peers.ts";
+
+/**
+ * How the service reloads: the settings file and every secret are read again, and the peers are made anew.
+ *
+ * Behaviour: what changes at a restart only is named in the log, compared with the settings that the service was started
+ *            with; so is what the environment overrules.
+ */
+export function reloadsOf(
+  reloader: Reloader<Reading>,
+  parts: { started: Reading; peers: ReplaceablePeers; context: CommandContext },
+): ServeDependencies["reloads"] {
+  const { started, peers, context } = parts;
+  return {
+    start: (afterwards) =>
+      reloader.start({
+        load: () => readAgain(context),
+        apply(reading) {
+          const settings = needRestart(started, reading);
+          if (settings.length > 0)
+            context.log.warn("These settings change at a restart only: the old ones stay", { settings });
+          peers.replace(reading.config);
+        },
+        afterwards,
+      }),
+    stop: () => reloader.stop(),
+  };
+}
+
+async function readAgain({ log, readSettings }: CommandContext): Promise<Reading> {
+  const { env, path, hidden } = readSettings();
+  if (hidden.length > 0)
+    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
+  return { config: await loadWebhookConfig(env), env };
+}

@@ -1,0 +1,272 @@
+/** SIGHUP and the settings file of `opsctl webhook serve`, as a black box. */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { freePort } from "../../support/free-port.ts";
+import { RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../support/webhook-process.ts";
+
+const NEW_SECRET = "canary-webhook-secret-of-tomorrow";
+const TAKEN = "The settings were read again and are in force";
+const REFUSED = "The settings were read again and not taken";
+const LONG = 240_000;
+
+/** The lines of the settings file; `changes` puts others in their place, null takes one out. */
+function fileOf({ env }: WebhookArena, changes: Record<string, string | null> = {}): string {
+  const settings = Object.entries({ ...env, ...changes });
+  return settings.flatMap(([name, value]) => (value === null ? [] : [`${name}='${value}'\n`])).join("");
+}
+
+function putFile(arena: WebhookArena, changes?: Record<string, string | null>): string {
+  const path = join(arena.directory, "webhook.env");
+  writeFileSync(path, fileOf(arena, changes), { mode: 0o600 });
+  return path;
+}
+
+/** Starts a service that has its settings from the file alone. */
+async function startFromFile(arena: WebhookArena, runtime: RuntimeName): Promise<Serving> {
+  const fromFile = Object.fromEntries(Object.keys(arena.env).map((name) => [name, ""]));
+  return await arena.start({ runtime, env: { ...fromFile, OPSCTL_ENV_DIR: arena.directory } });
+}
+
+function countOf(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+/** Asks for a reload and waits until the log says how it ended. */
+async function reload(service: Serving, outcome: string): Promise<void> {
+  const before = countOf(service.log(), outcome);
+  service.kill("SIGHUP");
+  await until(`the log says: ${outcome}`, () => countOf(service.log(), outcome) > before);
+}
+
+let posted = 0;
+
+async function post({ url }: Serving, secret: string): Promise<number> {
+  posted += 1;
+  const labels = { alertname: `Alarme ${posted}`, ruleGroup: "vps-infra", severity: "critical" };
+  const body = { alerts: [{ status: "firing", labels, annotations: {}, fingerprint: `fp-${posted}` }] };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-webhook-secret": secret, connection: "close" },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function metric({ adminUrl }: Serving, name: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+  test(
+    "takes a new secret at SIGHUP, the old one until then, and both with the previous one",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena);
+      const service = await startFromFile(arena, runtime);
+      const both = async () => [await post(service, SECRET), await post(service, NEW_SECRET)];
+      expect(await both()).toEqual([200, 401]);
+
+      putFile(arena, { WEBHOOK_SECRET: NEW_SECRET, WEBHOOK_SECRET_PREVIOUS: SECRET });
+      expect(await both()).toEqual([200, 401]);
+      await reload(service, TAKEN);
+      expect(await metric(service, "opsctl_webhook_previous_secret_total")).toBe(0);
+      expect(await both()).toEqual([200, 200]);
+      expect(await metric(service, "opsctl_webhook_previous_secret_total")).toBe(1);
+
+      putFile(arena, { WEBHOOK_SECRET: NEW_SECRET });
+      await reload(service, TAKEN);
+      expect(await both()).toEqual([401, 200]);
+      service.kill("SIGTERM");
+      const { exitCode, stderr } = await service.ended;
+      expect(exitCode).toBe(0);
+      for (const secret of [SECRET, NEW_SECRET]) expect(stderr).not.toContain(secret);
+    },
+    LONG,
+  );
+
+  test(
+    "keeps every old setting when one of the new ones is wrong, and names it",
+    async () => {
+      await using arena = await openWebhookArena();
+      const path = putFile(arena);
+      const service = await startFromFile(arena, runtime);
+      const wrong = [
+        [
+          { WEBHOOK_SECRET: NEW_SECRET, MESSAGING_PHONE: "canary-no-phone" },
+          "MESSAGING_PHONE: is not a phone number",
+        ],
+        [{ WEBHOOK_SECRET: NEW_SECRET, ISSUE_TRACKER_TOKEN: null }, "ISSUE_TRACKER_TOKEN: is missing"],
+      ] as const;
+      for (const [changes, problem] of wrong) {
+        putFile(arena, changes);
+        await reload(service, REFUSED);
+        expect(service.log()).toContain(problem);
+        expect([await post(service, SECRET), await post(service, NEW_SECRET)]).toEqual([200, 401]);
+      }
+      writeFileSync(path, `${fileOf(arena, { WEBHOOK_SECRET: NEW_SECRET })}export EXTRA=canary-no-phone\n`);
+      await reload(service, REFUSED);
+      expect(service.log()).toContain("begins with export");
+      expect(await post(service, SECRET)).toBe(200);
+      expect(service.log()).not.toContain("canary-no-phone");
+    },
+    LONG,
+  );
+});
+
+describe("opsctl webhook serve", () => {
+  test(
+    "refuses no request while it is asked to reload again and again",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena);
+      const service = await startFromFile(arena, "binary");
+      const statuses: number[] = [];
+      let isOver = false;
+      const senders = [1, 2, 3, 4].map(async () => {
+        while (!isOver) statuses.push(await post(service, SECRET));
+      });
+      const secrets = [NEW_SECRET, `${NEW_SECRET}-2`];
+      for (let round = 0; round < 20; round += 1) {
+        putFile(arena, { WEBHOOK_SECRET: secrets[round % 2]!, WEBHOOK_SECRET_PREVIOUS: SECRET });
+        for (let signal = 0; signal < 3; signal += 1) service.kill("SIGHUP");
+        const sofar = statuses.length;
+        await until("requests came after the signal", () => statuses.length > sofar + 4);
+      }
+      isOver = true;
+      await Promise.all(senders);
+      await until("the last reload ended", () => countOf(service.log(), TAKEN) > 0);
+      expect(statuses.length).toBeGreaterThan(80);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(service.log()).not.toContain(REFUSED);
+    },
+    LONG,
+  );
+
+  test(
+    "sends what it held for a wrong key at once with the right one",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena, { MESSAGING_API_KEY: "wrong" });
+      const service = await startFromFile(arena, "binary");
+      await post(service, SECRET);
+      await until(
+        "messages are held",
+        async () => (await metric(service, 'opsctl_webhook_held{kind="whatsapp"}')) === 1,
+      );
+      putFile(arena);
+      await reload(service, TAKEN);
+      await until("the message arrived", () => arena.gateway.accepted.length === 1, 10_000);
+    },
+    LONG,
+  );
+
+  test(
+    "names what changes at a restart only, and takes the rest",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena);
+      const service = await startFromFile(arena, "binary");
+      putFile(arena, { OPSCTL_STATE_DIR: join(arena.directory, "elsewhere"), WEBHOOK_SECRET: NEW_SECRET });
+      await reload(service, TAKEN);
+      expect(service.log()).toContain('"settings":["OPSCTL_STATE_DIR"]');
+      expect(await post(service, NEW_SECRET)).toBe(200);
+    },
+    LONG,
+  );
+
+  test(
+    "names what the environment overrules",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena);
+      const service = await arena.start({ env: { OPSCTL_ENV_DIR: arena.directory } });
+      putFile(arena, { WEBHOOK_SECRET: NEW_SECRET });
+      await reload(service, TAKEN);
+      expect(service.log()).toContain('"variables":["WEBHOOK_SECRET"]');
+      expect([await post(service, SECRET), await post(service, NEW_SECRET)]).toEqual([200, 401]);
+    },
+    LONG,
+  );
+
+  test(
+    "reads secret files again",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena, { WEBHOOK_SECRET: null });
+      const secretFile = join(arena.directory, "WEBHOOK_SECRET");
+      writeFileSync(secretFile, SECRET, { mode: 0o600 });
+      const service = await startFromFile(arena, "binary");
+      expect(await post(service, SECRET)).toBe(200);
+      writeFileSync(secretFile, NEW_SECRET);
+      await reload(service, TAKEN);
+      expect([await post(service, SECRET), await post(service, NEW_SECRET)]).toEqual([401, 200]);
+    },
+    LONG,
+  );
+
+  test(
+    "ends in time when it is asked to reload while it stops",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena);
+      const service = await startFromFile(arena, "binary");
+      arena.gateway.latencyMs = 700;
+      const answer = post(service, SECRET);
+      await until("the message is on its way", () => arena.gateway.routes.send.calls.length > 0);
+      service.kill("SIGTERM");
+      await until("it ends", () => service.log().includes("A signal asked the service to end"));
+      for (let signal = 0; signal < 5; signal += 1) service.kill("SIGHUP");
+      const { exitCode, signal } = await service.ended;
+      expect({ exitCode, signal }).toEqual({ exitCode: 0, signal: null });
+      expect(service.log()).not.toContain(TAKEN);
+      expect(await answer).toBe(200);
+    },
+    LONG,
+  );
+
+  test(
+    "reloads after its start when it was asked to before",
+    async () => {
+      await using arena = await openWebhookArena();
+      const command = join(arena.directory, "secrets-command");
+      const asked = join(arena.directory, "asked");
+      // Asked for the first secret, it sends the signal to the service, which has read its file and not yet started.
+      const body = `[ "$1" = ISSUE_TRACKER_TOKEN ] && mkdir ${asked} 2>/dev/null && kill -HUP $PPID\n:`;
+      writeFileSync(command, `#!/bin/sh\n${body}\n`);
+      chmodSync(command, 0o700);
+      putFile(arena, { OPSCTL_SECRETS_COMMAND: command });
+      const service = await startFromFile(arena, "binary");
+      await until("it has reloaded", () => service.log().includes(TAKEN));
+      expect(service.log().indexOf(TAKEN)).toBeGreaterThan(service.log().indexOf("Listening for alerts"));
+      expect(await post(service, SECRET)).toBe(200);
+    },
+    LONG,
+  );
+
+  test(
+    "a command typed by hand finds the file too, and OPSCTL_ENV_DIR without a value turns it off",
+    async () => {
+      await using arena = await openWebhookArena();
+      putFile(arena, { ISSUE_TRACKER_TOKEN: null });
+      const port = String(await freePort());
+      const { opsctl } = await import("../support/opsctl.ts");
+      const start = (env: Record<string, string>) => opsctl(["webhook", "serve", "--port", port], { env });
+      const withFile = await start({ OPSCTL_ENV_DIR: arena.directory });
+      expect([withFile.exitCode, withFile.stderr]).toEqual([
+        3,
+        expect.stringContaining("1 setting is missing"),
+      ]);
+      const without = await start({ OPSCTL_ENV_DIR: "", OPSCTL_SECRETS_DIR: arena.directory });
+      expect([without.exitCode, without.stderr]).toEqual([
+        3,
+        expect.stringContaining("WEBHOOK_SECRET: is missing"),
+      ]);
+    },
+    LONG,
+  );
+});
