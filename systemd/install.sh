@@ -23,6 +23,7 @@ files() {
 		0644 systemd/opsctl.cron $SYSCONFDIR/cron.d/opsctl
 		0644 systemd/opsctl.logrotate $SYSCONFDIR/logrotate.d/opsctl
 		0644 systemd/webhook.env.example $SYSCONFDIR/opsctl/webhook.env.example
+		0644 systemd/alert-rules.env.example $SYSCONFDIR/opsctl/alert-rules.env.example
 		0644 systemd/weekly.env.example $SYSCONFDIR/opsctl/weekly.env.example
 		0644 systemd/collect-metrics.env.example $SYSCONFDIR/opsctl/collect-metrics.env.example
 		0644 systemd/socket-monitor.env.example $SYSCONFDIR/opsctl/socket-monitor.env.example
@@ -39,6 +40,7 @@ files() {
 environments() {
 	cat <<-END
 		webhook opsctl
+		alert-rules opsctl
 		weekly opsctl
 		collect-metrics root
 		socket-monitor opsctl
@@ -84,7 +86,9 @@ render() {
 	fi
 	# The binary looks below /etc by itself, so the environment files name the other places.
 	# PREFIX comes last: it may itself hold one of the names that are replaced before.
-	sed -e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
+	# opsctl finds the file that it reads itself by the unit's variable.
+	sed -e "/^\[Service\]$/a Environment=OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
+		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
 		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
 		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$(secrets_of "$1")|" \
 		-e "s|^OPSCTL_WEBHOOK_ENV_FILE=$|&$SYSCONFDIR/opsctl/webhook.env|" "$1"
@@ -137,6 +141,19 @@ secure_settings_directory() {
 	chown root:root "$1"
 	chmod 0755 "$1"
 	echo "$1 belongs to root now"
+}
+
+# opsctl reads these files itself, as its user; systemd and root's shell, which read them before, could read others too. A
+# file of root's is not given away: the user may have renamed it while it owned the directory.
+secure_own_settings() { # file
+	[ -e "$1" ] || [ -L "$1" ] || return 0
+	if [ -L "$1" ] || [ ! -f "$1" ] || [ "$(stat -c '%U %h' "$1")" != "opsctl 1" ]; then
+		complain "opsctl reads $1 itself and cannot read this one: look at it, then chown -h opsctl:opsctl $1; chmod 0600 $1"
+	elif [ "$(stat -c '%G %a' "$1")" != "opsctl 600" ]; then
+		chown -h opsctl:opsctl "$1"
+		chmod 0600 "$1"
+		echo "$1 is open to opsctl alone now"
+	fi
 }
 
 warn_of_foreign_file() {
@@ -247,6 +264,8 @@ install_all() {
 		secure_root_secrets "$settings/root-secrets"
 		secure_secrets "$settings/secrets"
 		warn_of_foreign_file "$settings/collect-metrics.env"
+		secure_own_settings "$settings/webhook.env"
+		secure_own_settings "$settings/alert-rules.env"
 	fi
 	environments | while read -r command owner; do
 		[ -e "$settings/$command.env" ] || [ -L "$settings/$command.env" ] ||
@@ -274,7 +293,7 @@ next_steps() {
 		  4. Close port 9300 to strangers: $SHARE/firewall
 		  5. systemctl daemon-reload
 		     systemctl enable --now $UNITS
-		     after an update: systemctl restart opsctl-webhook.service
+		     after an update: systemctl restart opsctl-webhook.service; after a change of webhook.env: systemctl reload
 		  6. opsctl doctor, as root, says what is missing.
 		Agent, proxy and firewall: $SHARE, and docs/install.md.
 	END
@@ -289,7 +308,7 @@ next_steps_of_image() {
 		  install -d -o opsctl -g opsctl -m 0750 /var/log/opsctl
 		  install -d -o opsctl -g opsctl -m 0700 /var/lib/opsctl
 		  install -d -o root -g opsctl -m 0750 $SYSCONFDIR/opsctl/secrets
-		  cd $SYSCONFDIR/opsctl && chown opsctl:opsctl webhook.env weekly.env socket-monitor.env
+		  cd $SYSCONFDIR/opsctl && chown opsctl:opsctl webhook.env alert-rules.env weekly.env socket-monitor.env
 	END
 }
 

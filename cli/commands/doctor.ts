@@ -15,6 +15,7 @@
  */
 import process from "node:process";
 import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
+import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -37,8 +38,7 @@ export const doctor = defineCommand({
     "env-dir": {
       type: "string",
       valueHint: "path",
-      default: "/etc/opsctl",
-      description: "Where the commands' environment files are",
+      description: "Where the commands' environment files are, instead of OPSCTL_ENV_DIR, or /etc/opsctl",
     },
     json: { type: "boolean", description: "Print the findings as one line of JSON" },
   },
@@ -52,7 +52,9 @@ export const doctor = defineCommand({
     const { doctorFindings } = await import("../child-process/doctor-findings.ts");
     const { renderFindings } = await import("../../lib/doctor/render.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
-    const findings = await doctorFindings({ commands, env, envDir: args["env-dir"] });
+    const named = env.OPSCTL_ENV_DIR?.startsWith("/") ? env.OPSCTL_ENV_DIR : DEFAULT_ENV_DIR;
+    const envDir = args["env-dir"] ?? named;
+    const findings = await doctorFindings({ commands, env, envDir });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text: renderFindings(findings) });

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
 import { NOW_MS } from "./support/host.ts";
@@ -27,6 +27,26 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
         rmSync(host.path("etc/webhook.env"));
         host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
       },
+    },
+    "a unit still hands the service its settings": {
+      ...{ command: "webhook", check: "unit", status: "warn" },
+      reason:
+        /opsctl-webhook\.service\.d\/old\.conf has EnvironmentFile=: a reload does not change what is in it$/,
+      mend: /^Remove that line from \/.*\/old\.conf, then systemctl daemon-reload and systemctl restart opsctl-webhook\.service$/,
+      spoil: (host) => {
+        mkdirSync(host.path("units/opsctl-webhook.service.d"), { recursive: true });
+        host.put(
+          "units/opsctl-webhook.service.d/old.conf",
+          "EnvironmentFile=-/etc/opsctl/webhook.env\n",
+          0o644,
+        );
+      },
+    },
+    "the environment file has a line for a shell": {
+      ...{ command: "webhook", check: "environment file", status: "fail" },
+      reason: /^ENV_FILE_INVALID: \/.*\/webhook\.env: line 2 begins with export, /,
+      mend: /^Correct line 2 of \/.*\/webhook\.env$/,
+      spoil: (host) => host.put("etc/webhook.env", "A=1\nexport MESSAGING_PHONE=5511987654321\n", 0o600),
     },
     "the key sees several instances": {
       ...{ command: "webhook", check: "messaging gateway", status: "fail" },
@@ -125,7 +145,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "gateway_unauthorized: the service holds its messages",
-      mend: /^Correct MESSAGING_API_KEY, then restart the service$/,
+      mend: /^Correct MESSAGING_API_KEY, then systemctl reload opsctl-webhook\.service$/,
       spoil: (host) => {
         host.service.health.holds = { message: "gateway_unauthorized", issue: null };
       },

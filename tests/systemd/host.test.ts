@@ -66,7 +66,7 @@ make install > /dev/null
 find /etc/opsctl /etc/cron.d/opsctl /etc/passwd /usr/local /var/log /var/lib -printf '%p %T@ %C@\\n' > "$W/after"
 cmp "$W/before" "$W/after" && echo same
 echo "## service user"
-for name in weekly webhook socket-monitor collect-metrics; do
+for name in weekly webhook alert-rules socket-monitor collect-metrics; do
   as_service cat "/etc/opsctl/$name.env" > /dev/null 2>&1 && echo "reads $name"
 done || true
 as_service mv /etc/opsctl/collect-metrics.env /etc/opsctl/x 2> /dev/null || echo "replaces nothing"
@@ -99,6 +99,12 @@ chown opsctl "$W/linked"
 ln -s "$W/linked" /etc/opsctl
 make install 2>&1 | grep 'belongs to root'
 stat -Lc '%a %U' /etc/opsctl
+echo "## own settings"
+chmod 0644 /etc/opsctl/webhook.env
+chown root:root /etc/opsctl/alert-rules.env
+make install 2>&1 | grep -e 'alone now' -e 'cannot read this one'
+stat -c '%a %U:%G %n' /etc/opsctl/alert-rules.env /etc/opsctl/webhook.env
+chown opsctl:opsctl /etc/opsctl/alert-rules.env
 echo "## closed directories"
 chown root:root /var/log/opsctl /var/lib/opsctl
 make install 2>&1 | grep 'closed to'
@@ -227,6 +233,8 @@ describe("make install on a host, as root", () => {
     expect(part("owners")).toEqual([
       "644 root:root /etc/cron.d/opsctl",
       "755 root:root /etc/opsctl",
+      "600 opsctl:opsctl /etc/opsctl/alert-rules.env",
+      "644 root:root /etc/opsctl/alert-rules.env.example",
       "600 root:root /etc/opsctl/collect-metrics.env",
       "644 root:root /etc/opsctl/collect-metrics.env.example",
       "700 root:root /etc/opsctl/root-secrets",
@@ -256,8 +264,20 @@ describe("make install on a host, as root", () => {
     expect(part("service user")).toEqual([
       "reads weekly",
       "reads webhook",
+      "reads alert-rules",
       "reads socket-monitor",
       "replaces nothing",
+    ]);
+  });
+
+  test("closes a settings file that the service reads itself, and gives it none of root's", () => {
+    if (!canHaveNamespace) return expectInScript("secure_own_settings() {");
+    expect(part("own settings")).toEqual([
+      "/etc/opsctl/webhook.env is open to opsctl alone now",
+      "opsctl: opsctl reads /etc/opsctl/alert-rules.env itself and cannot read this one: look at it, then " +
+        "chown -h opsctl:opsctl /etc/opsctl/alert-rules.env; chmod 0600 /etc/opsctl/alert-rules.env",
+      "600 root:root /etc/opsctl/alert-rules.env",
+      "600 opsctl:opsctl /etc/opsctl/webhook.env",
     ]);
   });
 

@@ -108,7 +108,7 @@ test("a PREFIX that looks like a settings directory stays as it is", () => {
   done("install", ["PREFIX=/opt/etc/opsctl", "SYSCONFDIR=/srv/conf"]);
   const unit = readFileSync(at("srv/conf/systemd/system/opsctl-webhook.service"), "utf8");
   expect(unit).toContain("ExecStart=/opt/etc/opsctl/bin/opsctl webhook serve --digest-after 120\n");
-  expect(unit).toContain("EnvironmentFile=/srv/conf/opsctl/webhook.env\n");
+  expect(unit).toContain("[Service]\nEnvironment=OPSCTL_ENV_DIR=/srv/conf/opsctl\n");
 });
 
 // Another spelling of /etc would be taken for an image, and the host would have neither user nor directories.

@@ -39,6 +39,8 @@ const TREE = {
   "etc/logrotate.d": "d755",
   "etc/logrotate.d/opsctl": "644",
   "etc/opsctl": "d755",
+  "etc/opsctl/alert-rules.env": "600",
+  "etc/opsctl/alert-rules.env.example": "644",
   "etc/opsctl/collect-metrics.env": "600",
   "etc/opsctl/collect-metrics.env.example": "644",
   "etc/opsctl/root-secrets": "d700",
@@ -174,7 +176,7 @@ describe("make install", () => {
     expect(texts).not.toContain("/usr/local/bin/opsctl");
     expect(texts.match(/\S*(?<!\/opt)\/etc\/(opsctl|cron\.d|logrotate\.d|systemd)\S*/g)).toBeNull();
     expect(texts).toContain("ExecStart=/opt/ops/bin/opsctl webhook serve --digest-after 120\n");
-    expect(texts).toContain("EnvironmentFile=/opt/etc/opsctl/webhook.env\n");
+    expect(texts.split("Environment=OPSCTL_ENV_DIR=/opt/etc/opsctl\n")).toHaveLength(2);
     const cron = readFileSync(at("opt/etc/cron.d/opsctl"), "utf8");
     expect(cron).toContain(". /opt/etc/opsctl/weekly.env; set +a; exec ");
     expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json;");
@@ -182,7 +184,7 @@ describe("make install", () => {
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
     const monitor = parseEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8"));
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
-    for (const name of ["webhook", "weekly", "collect-metrics", "socket-monitor"]) {
+    for (const name of ["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"]) {
       const variables = parseEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8"));
       const secrets = name === "collect-metrics" ? "root-secrets" : "secrets";
       expect(variables.get("OPSCTL_SECRETS_DIR")).toBe(`/opt/etc/opsctl/${secrets}`);

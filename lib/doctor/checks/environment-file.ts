@@ -2,6 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
+import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { commandFile } from "../../platform/config/command-file.ts";
+import type { EnvFileFault } from "../../platform/config/env-file.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -22,7 +25,7 @@ export function environmentFileCheck(command: CommandName): Check {
       const { path, stats, problem } = file;
       if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
       if (stats === null) return [absent(command, path, await isLoaded(path, context.dependencies.paths))];
-      const { account: name } = COMMAND_FACTS[command];
+      const name = readerOf(command);
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
       const account = name === null ? null : await context.account(name);
@@ -31,10 +34,22 @@ export function environmentFileCheck(command: CommandName): Check {
         return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
       const access =
         account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
+      const [fault] = commandFile(command) === null ? [] : file.faults;
+      if (access.status === "allowed" && fault !== undefined) return [faultVerdict(path, fault)];
       if (access.status === "allowed") return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
+}
+
+/** The account that reads the file: that of the command, or for one that a person starts, what it becomes. */
+function readerOf(command: CommandName): string | null {
+  return COMMAND_FACTS[command].account ?? (commandFile(command) === null ? null : SERVICE_ACCOUNT);
+}
+
+/** The verdict on a file with which its command does not start. */
+function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
+  return fail(`ENV_FILE_INVALID: ${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
 }
 
 /** The verdict on a file that was not read, with the line that lets the command's account read it. */
@@ -43,7 +58,7 @@ async function unreadVerdict(
   command: CommandName,
   { path, stats, problem }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
-  const { account: name } = COMMAND_FACTS[command];
+  const name = readerOf(command);
   const account = name === null ? null : await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`);

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../context/check.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
@@ -25,7 +25,8 @@ export const WEBHOOK_UNIT_CHECK: Check = {
     ]);
     // On a host without systemd one verdict is enough, not four.
     const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
-    return [...installed, ...(silent === undefined ? asked : [silent])];
+    const handed = await handedSettings(dependencies.paths.unitDirs);
+    return [...installed, ...handed, ...(silent === undefined ? asked : [silent])];
   },
 };
 
@@ -39,6 +40,33 @@ async function installedVerdict({ paths }: DoctorDependencies, unit: string): Pr
     if (isThere) return pass(`${path} is installed`);
   }
   return fail(`${unit} is not installed`, "make install, then systemctl daemon-reload");
+}
+
+/** A warning for each unit file or drop-in that loads settings: what the process gets from there, no reload changes. */
+async function handedSettings(unitDirs: readonly string[]): Promise<Verdict[]> {
+  const files = await Promise.all(
+    unitDirs.map(async (dir) => {
+      const dropIns = join(dir, `${SERVICE}.d`);
+      const names = await readdir(dropIns).catch(() => []);
+      return [
+        join(dir, SERVICE),
+        ...names.filter((name) => name.endsWith(".conf")).map((name) => join(dropIns, name)),
+      ];
+    }),
+  );
+  const verdicts = await Promise.all(files.flat().map(handedBy));
+  return verdicts.flat();
+}
+
+async function handedBy(path: string): Promise<Verdict[]> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  if (!/^EnvironmentFile=./m.test(text)) return [];
+  return [
+    warn(
+      `${path} has EnvironmentFile=: a reload does not change what is in it`,
+      `Remove that line from ${path}, then systemctl daemon-reload and systemctl restart ${SERVICE}`,
+    ),
+  ];
 }
 
 async function askSystemd(

@@ -14,6 +14,7 @@ import { outboxVerdicts } from "./outbox.ts";
 import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const command = "webhook";
+const RELOAD = "systemctl reload opsctl-webhook.service";
 const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
@@ -105,11 +106,10 @@ function trackerVerdict(code: string | null): Verdict {
   }
 }
 
-/** The line that mends held messages: a new key needs a restart; a repaired gateway is noticed by the service itself. */
+/** The line that mends held messages: a new key needs a reload; a repaired gateway is noticed by the service itself. */
 function messageMend(code: string | null): string {
   const advice = code === null ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
-  if (advice === null || code === "gateway_unauthorized")
-    return "Correct MESSAGING_API_KEY, then restart the service";
+  if (advice === null || code === "gateway_unauthorized") return `Correct MESSAGING_API_KEY, then ${RELOAD}`;
   return `${advice.mend}; the service goes on by itself within a minute`;
 }
 
@@ -120,6 +120,6 @@ function holdVerdicts({ message, issue }: { message: string | null; issue: strin
       : [fail(`${code}: the service holds its ${what} until the peer takes them again`, mend)];
   return [
     ...held("messages", message, messageMend(message)),
-    ...held("issues", issue, "Correct ISSUE_TRACKER_TOKEN, then restart the service"),
+    ...held("issues", issue, `Correct ISSUE_TRACKER_TOKEN, then ${RELOAD}`),
   ];
 }

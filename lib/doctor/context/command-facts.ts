@@ -31,7 +31,10 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
   },
   webhook: {
     account: SERVICE_ACCOUNT,
-    secrets: secrets("WEBHOOK_SECRET", "MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN", "OPSCTL_STATE_URL"),
+    secrets: secrets(
+      ...["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN"],
+      "OPSCTL_STATE_URL",
+    ),
     cronLine: null,
   },
   "collect-metrics": {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
-import { parseEnvFile } from "../../platform/config/env-file.ts";
+import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
@@ -10,12 +10,16 @@ import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
-/** The environment file of a command; `problem` says why a file that exists could not be read. */
+/**
+ * The environment file of a command; `problem` says why a file that exists could not be read, `faults` which of its lines
+ * set nothing or something else than they seem to.
+ */
 export type EnvironmentFile = {
   command: CommandName;
   path: string;
   stats: Stats | null;
   variables: ReadonlyMap<string, string>;
+  faults: readonly EnvFileFault[];
   problem: string | null;
 };
 
@@ -58,10 +62,9 @@ function readEnvironmentFile(command: CommandName, path: string): EnvironmentFil
         judge(found);
       },
     });
-    const variables = parseEnvFile(new TextDecoder().decode(bytes));
-    return { command, path, stats, variables, problem: null };
+    return { command, path, stats, ...readEnvFile(new TextDecoder().decode(bytes)), problem: null };
   } catch (error) {
-    return { command, path, stats, variables: new Map(), problem: problemOf(error) };
+    return { command, path, stats, variables: new Map(), faults: [], problem: problemOf(error) };
   }
 }
 

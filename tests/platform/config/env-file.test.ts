@@ -99,7 +99,7 @@ describe("readEnvFile()", () => {
     );
   });
 
-  test.each(["webhook", "weekly", "collect-metrics", "socket-monitor"])(
+  test.each(["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"])(
     "has nothing against the sample %s.env",
     (name) => {
       expect(lines(readFileSync(`systemd/${name}.env.example`, "utf8"))).toEqual([]);
