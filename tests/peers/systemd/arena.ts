@@ -6,7 +6,7 @@ import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { bootMachine, type Machine } from "./machine.ts";
 
-const SECRET = "canary-webhook-secret-0123456789";
+export const SECRET = "canary-webhook-secret-0123456789";
 const KEY = "canary-gateway-key";
 const TOKEN = "lin_api_canarytoken0123456789";
 const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
@@ -78,14 +78,18 @@ export async function install({ machine, gateway, tracker }: Arena): Promise<voi
     WEBHOOK_SECRET: SECRET,
     MESSAGING_API_KEY: KEY,
     ISSUE_TRACKER_TOKEN: TOKEN,
-  })) {
-    writeFileSync(join(machine.path, "root/value"), value);
-    const place = `/etc/opsctl/secrets/${name}`;
-    await machine.must(["install", "-o", "opsctl", "-g", "opsctl", "-m", "0600", "/root/value", place]);
-  }
+  }))
+    await putSecret(machine, name, value);
   const pace =
     "[Service]\nExecStart=\nExecStart=/usr/local/bin/opsctl webhook serve --messages-per-minute 60000\n";
   dropIn(machine, SERVICE, "pace", pace);
+}
+
+/** Puts a secret into a file of its own, as an operator does. */
+export async function putSecret(machine: Machine, name: string, value: string): Promise<void> {
+  writeFileSync(join(machine.path, "root/value"), value);
+  const place = `/etc/opsctl/secrets/${name}`;
+  await machine.must(["install", "-o", "opsctl", "-g", "opsctl", "-m", "0600", "/root/value", place]);
 }
 
 /** A drop-in as `systemctl edit` makes it. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { until } from "../../chaos/until.ts";
 import { HOST, OPEN_PORT, OTHERS } from "../../network/wire.ts";
-import { type Arena, dropIn, install, openArena, SERVICE, SOCKET } from "./arena.ts";
+import { type Arena, dropIn, install, openArena, putSecret, SECRET, SERVICE, SOCKET } from "./arena.ts";
 
 const UNITS = [SOCKET, SERVICE];
 const METRICS = "var/lib/node_exporter/textfile_collector/custom_metrics.prom";
@@ -126,20 +126,62 @@ async function delivers({ gateway, tracker, post }: Arena): Promise<string> {
   return `an alert from ${OTHERS.containers[2]} went out to peers at ${OTHERS.stranger}, which may not come in`;
 }
 
-async function restartsUnderLoad(arena: Arena): Promise<string> {
+/** Posts from four senders at once until `work` has ended; the statuses of all answers. */
+async function underLoad(
+  arena: Arena,
+  name: string,
+  work: (statuses: readonly (number | string)[]) => Promise<void>,
+): Promise<(number | string)[]> {
   const statuses: (number | string)[] = [];
   let isOver = false;
   const worker = async (_: unknown, index: number) => {
     for (let count = 0; !isOver; count += 1)
-      statuses.push(await arena.post(`carga ${index}-${count}`).catch((error: Error) => error.message));
+      statuses.push(await arena.post(`${name} ${index}-${count}`).catch((error: Error) => error.message));
   };
   const workers = Array.from({ length: 4 }, worker);
-  for (const wanted of [50, 100, 150]) {
-    await until(`${wanted} answers`, () => statuses.length >= wanted);
-    await arena.machine.must(["systemctl", "restart", SERVICE]);
-  }
-  isOver = true;
+  await work(statuses).finally(() => {
+    isOver = true;
+  });
   await Promise.all(workers);
+  return statuses;
+}
+
+async function reloadsUnderLoad(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  const before = await show(arena, SERVICE, "MainPID", "NRestarts");
+  const said = async (words: string) =>
+    (await machine.must(["journalctl", "-b", "--no-pager", "-o", "cat", "-u", SERVICE])).split(words).length -
+    1;
+  const reload = async (words: string) => {
+    const count = await said(words);
+    await machine.must(["systemctl", "reload", SERVICE]);
+    await until(`the journal says: ${words}`, async () => (await said(words)) > count);
+  };
+  await putSecret(machine, "WEBHOOK_SECRET_PREVIOUS", SECRET);
+  const statuses = await underLoad(arena, "recarga", async (sofar) => {
+    for (const round of [1, 2, 3]) {
+      await until("answers", () => sofar.length >= round * 40);
+      await putSecret(machine, "WEBHOOK_SECRET", `canary-webhook-secret-of-round-${round}`);
+      await reload("The settings were read again and are in force");
+    }
+    await putSecret(machine, "WEBHOOK_SECRET", "");
+    await reload("WEBHOOK_SECRET: is missing");
+  });
+  assert.deepEqual([...new Set(statuses)], [200]);
+  await putSecret(machine, "WEBHOOK_SECRET", SECRET);
+  await machine.must(["rm", "/etc/opsctl/secrets/WEBHOOK_SECRET_PREVIOUS"]);
+  await reload("The settings were read again and are in force");
+  assert.equal(await show(arena, SERVICE, "MainPID", "NRestarts"), before);
+  return `${statuses.length} alerts during four reloads, all answered 200, by the same process: ${before}`;
+}
+
+async function restartsUnderLoad(arena: Arena): Promise<string> {
+  const statuses = await underLoad(arena, "carga", async (sofar) => {
+    for (const wanted of [50, 100, 150]) {
+      await until(`${wanted} answers`, () => sofar.length >= wanted);
+      await arena.machine.must(["systemctl", "restart", SERVICE]);
+    }
+  });
   assert.deepEqual([...new Set(statuses)], [200]);
   const sent = () =>
     new Set(arena.gateway.accepted.flatMap(({ text }) => /carga \d+-\d+/.exec(text) ?? [])).size;
@@ -266,6 +308,7 @@ const STEPS: ((arena: Arena) => Promise<string>)[] = [
   takesAnotherRange,
   takesTheListWithAReload,
   delivers,
+  reloadsUnderLoad,
   restartsUnderLoad,
   hasACleanJournal,
   endsInTime,
