@@ -153,6 +153,7 @@ export async function startOpsctl(peerLatencyMs: number, env: Record<string, str
     {
       env: {
         ...unitEnvironment(),
+        OPSCTL_ENV_DIR: "",
         WEBHOOK_SECRET: SECRET,
         MESSAGING_API_URL: peers.answer,
         MESSAGING_API_KEY: "bench-gateway",

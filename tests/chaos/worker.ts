@@ -23,7 +23,11 @@ export type Worker = {
 /** Starts a binary with these variables and nothing else of the caller's environment. */
 export function startWorker(binary: string, args: string[], env: Record<string, string>): Worker {
   const startedMs = performance.now();
-  const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, args, {
+    // No settings file of this machine.
+    env: { OPSCTL_ENV_DIR: "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const read = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {

@@ -6,6 +6,9 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
+/** No settings file of this machine counts. */
+const NO_FILES = { OPSCTL_ENV_DIR: "" };
+
 /** The folder of the sources. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -55,7 +58,7 @@ export function openStage(): Stage {
     secret: (name, value) => writeFileSync(join(secretsDir, name), `${value}\n`, { mode: 0o600 }),
     async opsctl(args, env, { capture = false } = {}) {
       const child = spawn(join(ROOT, "dist/opsctl"), args, {
-        env: { ...terminalEnv(), ...env },
+        env: { ...terminalEnv(), ...NO_FILES, ...env },
         stdio: ["ignore", capture ? "pipe" : "inherit", "inherit"],
       });
       running.add(child);
@@ -74,7 +77,10 @@ export function openStage(): Stage {
       }
     },
     async serve(args, env, word) {
-      const child = spawn(join(ROOT, "dist/opsctl"), args, { env, stdio: ["ignore", "ignore", "pipe"] });
+      const child = spawn(join(ROOT, "dist/opsctl"), args, {
+        env: { ...NO_FILES, ...env },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
       running.add(child);
       child.once("close", () => running.delete(child));
       await saysWord(child, word);

@@ -98,6 +98,20 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(readFileSync(victim, "utf8")).toBe("root's own\n");
   });
 
+  tried("reads the account's settings file, as the account", async () => {
+    const state = host.make(`settings-state-${runtime}`, 0o700, ACCOUNT.uid);
+    const folder = host.make(`settings-${runtime}`);
+    host.put(`settings-${runtime}/webhook.env`, `OPSCTL_STATE_DIR=${state}\n`, 0o600, ACCOUNT.uid);
+    const list = (...more: string[]) =>
+      run(runtime, ["webhook", "dead", "list", "--json", ...more], { env: { OPSCTL_ENV_DIR: folder } });
+    const { exitCode, json } = await list();
+    expect([exitCode, json.dead]).toEqual([0, []]);
+    expect(readdirSync(state)).toContain("state.db");
+    const asRoot = (await list("--as-is")).json.error as { code: string; hint: string };
+    expect(asRoot.code).toBe("SECRET_FILE_UNTRUSTED");
+    expect(asRoot.hint).toContain("Run it as root without --as-is");
+  });
+
   tried("leaves no file of root's behind", async () => {
     const state = host.make(`own-${runtime}`, 0o700, ACCOUNT.uid);
     const { exitCode, json } = await run(runtime, ["webhook", "dead", "list", "--json"], {
