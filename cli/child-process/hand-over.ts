@@ -23,8 +23,8 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  *
  * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
  *            a terminal only for writing, and a session of its own: other processes of that account can neither read
- *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice kills a child that
- *            does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
+ *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice, but SIGHUP,
+ *            kills a child that does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
  *            not waited for when another process of the account holds back its end (ptrace).
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
@@ -76,6 +76,8 @@ function forwardSignals({ pid }: ChildProcess, onKilled: () => void): () => void
     if (signal === "SIGCONT") return;
     // Another process of the account may have stopped the child; root would wait for ever.
     passOn(pid, "SIGCONT");
+    // A service takes it as the request to read its settings again, as often as it comes.
+    if (signal === "SIGHUP") return;
     if (seen.has(signal)) killer ??= setTimeout(kill, KILL_AFTER_MS);
     seen.add(signal);
   };

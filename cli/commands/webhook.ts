@@ -24,7 +24,8 @@ export const webhookServe = defineCommand({
   account: "service",
   notes:
     "POST /webhook on the public port; /healthz, /readyz and /metrics on the admin port of 127.0.0.1.\n" +
-    "Starts and accepts alerts while gateway and tracker are down.",
+    "Starts and accepts alerts while gateway and tracker are down. SIGHUP (systemctl reload) reads settings and\n" +
+    "secrets again; wrong ones are named in the log and change nothing.",
   args: {
     host: { type: "string", valueHint: "address", default: "0.0.0.0", description: "Address to listen on" },
     port: { type: "string", valueHint: "n", default: "9300", description: "Port of POST /webhook" },

@@ -52,7 +52,7 @@ export async function runCommand(
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
-    return print(await fail(error));
+    return print(await fail(await aboutFile(error, settings.read)));
   }
 }
 
@@ -141,6 +141,12 @@ function contextOf(
       if (!stderr.isTerminal) process.on("SIGHUP", listener);
     },
   };
+}
+
+async function aboutFile(error: unknown, { path }: CommandSettings): Promise<unknown> {
+  if (path === null) return error;
+  const { withFileNamed } = await import("../../lib/platform/config/settings-file.ts");
+  return withFileNamed(error, path);
 }
 
 /** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */

@@ -1,3 +1,4 @@
+import { withFileNamed } from "../../lib/platform/config/settings-file.ts";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
 import { needRestart, type Reading } from "../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../lib/webhook/reload.ts";
@@ -36,5 +37,8 @@ async function readAgain({ log, readSettings }: CommandContext): Promise<Reading
   const { env, path, hidden } = readSettings();
   if (hidden.length > 0)
     log.warn("The environment overrules the settings file", { file: path, variables: hidden });
-  return { config: await loadWebhookConfig(env), env };
+  const config = await loadWebhookConfig(env).catch((error: unknown) => {
+    throw withFileNamed(error, path);
+  });
+  return { config, env };
 }

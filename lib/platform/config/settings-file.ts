@@ -34,6 +34,13 @@ export function readCommandSettings(words: string, env: Environment): CommandSet
   return { env: { ...Object.fromEntries(variables), ...Object.fromEntries(given) }, path, hidden };
 }
 
+/** A failure whose advice names the settings file, where there is one, instead of the environment. */
+export function withFileNamed(error: unknown, path: string | null): unknown {
+  if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
+  const { code, message, hint, cause } = error;
+  return new OpsError({ code, message, hint: hint?.replace("in the environment", `in ${path}`), cause });
+}
+
 function pathOf(words: string, { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment): string | null {
   const name = commandFile(words);
   if (name === null || isBlank(directory)) return null;

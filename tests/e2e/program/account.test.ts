@@ -10,6 +10,7 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 let host: AccountHost;
@@ -194,6 +195,33 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     process.kill(Number(children.split(" ")[0]), "SIGKILL");
     expect(await running.ended).toMatchObject({ exitCode: null, signal: "SIGKILL" });
     await database.stop();
+  });
+
+  tried("asks its child to reload as often as it is asked, and lets it live", async () => {
+    const [state, folder] = [host.make(`reload-state-${runtime}`, 0o700, ACCOUNT.uid), `reload-${runtime}`];
+    host.make(folder);
+    const settings = [
+      ...["WEBHOOK_SECRET=a", "MESSAGING_API_URL=http://127.0.0.1:9", "MESSAGING_API_KEY=b"],
+      ...["MESSAGING_PHONE=5511912345678", "ISSUE_TRACKER_TOKEN=c", "ISSUE_TRACKER_TEAM_ID=d"],
+      ...[`OPSCTL_STATE_DIR=${state}`, `OPSCTL_SECRETS_DIR=${state}`, ""],
+    ];
+    host.put(`${folder}/webhook.env`, settings.join("\n"), 0o600, ACCOUNT.uid);
+    const ports = ["--host", "127.0.0.1", "--port", `${await freePort()}`, "--admin-port", "0"];
+    const env = { OPSCTL_ENV_DIR: host.path(folder) };
+    const running = await start(runtime, ["webhook", "serve", ...ports], { env });
+    let log = "";
+    running.child.stderr!.on("data", (text: string) => {
+      log += text;
+    });
+    await until("the service listens", () => log.includes("Listening for alerts"), 110_000);
+    // As long as a child may live that is to be killed.
+    const overMs = performance.now() + 1_500;
+    for (let reloads = 1; performance.now() < overMs; reloads += 1) {
+      running.kill("SIGHUP");
+      await until("the reload", () => log.split("are in force").length > reloads);
+    }
+    running.kill("SIGTERM");
+    expect(await running.ended).toMatchObject({ exitCode: 0, signal: null });
   });
 
   tried("stops and goes on with its child", async () => {

@@ -1,0 +1,82 @@
+/** What a command makes of the settings file that it reads itself, beyond its own settings. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "opsctl-settings-"));
+const asked: { url: string | undefined; secret: unknown }[] = [];
+let proxy: Server;
+
+beforeAll(async () => {
+  proxy = createServer(({ url, headers }, response) => {
+    asked.push({ url, secret: headers["x-webhook-secret"] });
+    response.writeHead(401).end("{}");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => {
+  proxy.close();
+  rmSync(folder, { recursive: true });
+});
+
+function put(lines: readonly string[]): void {
+  writeFileSync(join(folder, "webhook.env"), `${lines.join("\n")}\n`, { mode: 0o600 });
+}
+
+describe.each(RUNTIMES)("opsctl webhook test on %s", (runtime) => {
+  test("calls through the file's proxy, with what the file's secrets command makes of the file's variables", async () => {
+    const command = join(folder, "secrets-command");
+    writeFileSync(command, '#!/bin/sh\n[ "$1" = WEBHOOK_SECRET ] && echo "$VAULT_PART-and-more"\n:\n');
+    chmodSync(command, 0o700);
+    put([
+      `HTTP_PROXY=http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      `OPSCTL_SECRETS_COMMAND=${command}`,
+      "VAULT_PART=canary",
+      "OPSCTL_ALLOW_PLAIN_HTTP=1",
+      `OPSCTL_STATE_DIR=${folder}`,
+      `OPSCTL_SECRETS_DIR=${folder}`,
+    ]);
+    asked.length = 0;
+    const { stderr, exitCode } = await opsctl(
+      ["webhook", "test", "--url", "http://alerts.example.invalid/webhook", "--wait", "1"],
+      { runtime, env: { OPSCTL_ENV_DIR: folder } },
+    );
+    expect([exitCode, asked]).toEqual([
+      1,
+      [{ url: "http://alerts.example.invalid/webhook", secret: "canary-and-more" }],
+    ]);
+    expect(stderr).not.toContain("canary");
+  });
+});
+
+describe("opsctl webhook dead list", () => {
+  const list = (env: Record<string, string> = {}) =>
+    opsctl(["webhook", "dead", "list"], { env: { OPSCTL_ENV_DIR: folder, ...env } });
+
+  test("names what the runtime read before the file, and what the terminal hides", async () => {
+    put([`OPSCTL_STATE_DIR=${folder}`, "NODE_EXTRA_CA_CERTS=/nonexistent", "MESSAGING_PHONE=1"]);
+    const { stderr, exitCode } = await list({ MESSAGING_PHONE: "2" });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('"variables":["NODE_EXTRA_CA_CERTS"]');
+    expect(stderr).toContain('"variables":["MESSAGING_PHONE"]');
+    const given = await list({ MESSAGING_PHONE: "1", NODE_EXTRA_CA_CERTS: "/nonexistent" });
+    expect(given.stderr).not.toContain('"variables"');
+  });
+
+  test("takes the level of its log from the file", async () => {
+    put([`OPSCTL_STATE_DIR=${folder}`, "OPSCTL_LOG_LEVEL=error", "MESSAGING_PHONE=1"]);
+    expect((await list({ MESSAGING_PHONE: "2" })).stderr).toBe("");
+  });
+
+  test("ends with 3 and names file and line when only a shell understands it", async () => {
+    put(["A=1", "export MESSAGING_PHONE=canary"]);
+    const { stderr, exitCode } = await list();
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining("ENV_FILE_INVALID")]);
+    expect(stderr).toContain(`${join(folder, "webhook.env")}\\n  line 2 begins with export`);
+    expect(stderr).not.toContain("canary");
+  });
+});
