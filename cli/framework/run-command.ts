@@ -1,12 +1,11 @@
 import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
-import { commandFile } from "../../lib/platform/config/command-file.ts";
-import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
+import { aboutFile, type Settings, settingsOf, tellOfSettings } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { jsonLine } from "./json-line.ts";
@@ -111,22 +110,6 @@ function onCrash(report: (error: unknown) => Promise<number>): void {
   process.on("unhandledRejection", crash);
 }
 
-/** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
-type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
-
-async function settingsOf(name: string): Promise<Settings> {
-  const none: CommandSettings = { env: process.env, path: null, hidden: [] };
-  if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
-  const { readCommandSettings } = await import("../../lib/platform/config/settings-file.ts");
-  const given = { ...process.env };
-  const again = () => readCommandSettings(name, given);
-  try {
-    return { read: again(), again, problem: null };
-  } catch (problem) {
-    return { read: none, again, problem };
-  }
-}
-
 function contextOf(
   { read, again }: Settings,
   { log, stderr }: Pick<CommandContext, "log" | "stderr">,
@@ -141,29 +124,6 @@ function contextOf(
       if (!stderr.isTerminal) process.on("SIGHUP", listener);
     },
   };
-}
-
-async function aboutFile(error: unknown, { path }: CommandSettings): Promise<unknown> {
-  if (path === null) return error;
-  const { withFileNamed } = await import("../../lib/platform/config/settings-file.ts");
-  return withFileNamed(error, path);
-}
-
-/** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */
-function tellOfSettings({ env, path, hidden }: CommandSettings, log: Log): void {
-  if (path === null) return;
-  const late = comeTooLate(env, process.env);
-  applyProxies(env, process.env);
-  if (hidden.length > 0)
-    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
-  if (late.length > 0) {
-    const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
-    log.warn("The runtime reads these before it reads the settings file", {
-      file: path,
-      variables: late,
-      hint,
-    });
-  }
 }
 
 function interrupted(): AbortSignal {

@@ -1,0 +1,46 @@
+import process from "node:process";
+import { commandFile } from "../../lib/platform/config/command-file.ts";
+import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
+import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
+import type { Log } from "../../lib/platform/log/log.ts";
+
+/** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
+export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
+
+/** Reads the settings of a command: this process's environment, and under it the command's file where it has one. */
+export async function settingsOf(name: string): Promise<Settings> {
+  const none: CommandSettings = { env: process.env, path: null, hidden: [] };
+  if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
+  const { readCommandSettings } = await import("../../lib/platform/config/settings-file.ts");
+  const given = { ...process.env };
+  const again = () => readCommandSettings(name, given);
+  try {
+    return { read: again(), again, problem: null };
+  } catch (problem) {
+    return { read: none, again, problem };
+  }
+}
+
+/** A failure whose advice names the settings file, for a command that has one. */
+export async function aboutFile(error: unknown, { path }: CommandSettings): Promise<unknown> {
+  if (path === null) return error;
+  const { withFileNamed } = await import("../../lib/platform/config/settings-file.ts");
+  return withFileNamed(error, path);
+}
+
+/** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */
+export function tellOfSettings({ env, path, hidden }: CommandSettings, log: Log): void {
+  if (path === null) return;
+  const late = comeTooLate(env, process.env);
+  applyProxies(env, process.env);
+  if (hidden.length > 0)
+    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
+  if (late.length > 0) {
+    const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
+    log.warn("The runtime reads these before it reads the settings file", {
+      file: path,
+      variables: late,
+      hint,
+    });
+  }
+}
