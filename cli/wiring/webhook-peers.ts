@@ -49,7 +49,7 @@ export class ReplaceablePeers implements Peers {
     comment: (row, signal) => this.#now.attempts.comment(row, signal),
   };
 
-  readonly lookUp: LookUp = (...asked) => this.#now.lookUp(...asked);
+  readonly lookUp: LookUp = (row, signal) => this.#now.lookUp(row, signal);
 
   replace(config: WebhookConfig): void {
     this.#now = peersOf(config, this.#memory, this.#onCall);
