@@ -102,9 +102,7 @@ function emptyKind() {
 }
 
 function requestFamilies(
-  totals: Readonly<
-    Record<"accepted" | "rejected" | "duplicates" | "fromMemory" | "previousSecret", number>
-  >,
+  totals: Readonly<Record<"accepted" | "rejected" | "duplicates" | "fromMemory" | "previousSecret", number>>,
   requests: ReadonlyMap<number, number>,
   requestSeconds: PrometheusHistogram,
 ): MetricFamily[] {
