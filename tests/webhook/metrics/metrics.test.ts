@@ -64,6 +64,7 @@ describe("createWebhookMetrics()", () => {
       "alerts_accepted_total counter",
       "alerts_rejected_total counter",
       "duplicates_total counter",
+      "sent_from_memory_total counter",
       "previous_secret_total counter",
       "sent_total counter",
       "failed_total counter",
@@ -128,7 +129,7 @@ describe("createWebhookMetrics()", () => {
   const promtool = findPromtool();
   test(`passes promtool's own check${promtool === null ? ": NOT TRIED, no promtool can be had here" : ""}`, () => {
     const text = createWebhookMetrics({ version: "1" }).render(QUIET);
-    expect(parsePrometheus(text)).toHaveLength(19);
+    expect(parsePrometheus(text)).toHaveLength(20);
     if (promtool === null) return;
     const { status, stderr, stdout } = spawnSync(promtool, ["check", "metrics"], {
       input: text,
