@@ -66,7 +66,7 @@ describe("a flood", () => {
     expect(run.phone).toHaveLength(4_001);
     expect([...toldHosts().values()].every((times) => times >= 2)).toBe(true);
     expect(toldHosts().size).toBe(2_000);
-  }, 60_000);
+  }, 300_000);
 
   test("of 10,000 with digests: told within minutes, each by one line, the critical one by itself within seconds", async () => {
     run = await startDispatcher({ digestAfterSeconds: 120 });
@@ -83,10 +83,10 @@ describe("a flood", () => {
     expect(mostAMinute(run.phone, MINUTE_MS)).toBe(30);
     expect(toldHosts().size).toBe(10_000);
     expect(run.metrics.render(await shown())).toContain('opsctl_webhook_sent_total{kind="whatsapp"} 10001');
-  }, 60_000);
+  }, 300_000);
 
   test("of issues: a hundred at once, then 300 an hour, none lost", async () => {
-    run = await startDispatcher({ messagesPerMinute: 60_000 });
+    run = await startDispatcher({ messagesPerMinute: 60_000, lookMs: 10 * SECOND_MS });
     await run.accept(...Array.from({ length: 500 }, (_, n) => sampleAlert(about(n))));
     await run.advance(10 * SECOND_MS);
     expect(run.issues).toHaveLength(100);
@@ -98,7 +98,7 @@ describe("a flood", () => {
     expect(run.issues.length).toBeLessThanOrEqual(402);
     await allOut("issue", 10 * MINUTE_MS);
     expect(run.issues).toHaveLength(500);
-  }, 60_000);
+  }, 300_000);
 });
 
 async function shown() {
