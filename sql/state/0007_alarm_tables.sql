@@ -108,6 +108,7 @@ create table opsctl_state.episodes (
   is_firing  boolean not null,
   issue_row  bigint,
   claimed_at bigint,
+  -- The end of the day on which it was accepted last: an index of the time itself would be written for each alert.
   seen_at    bigint not null,
   constraint episodes_issue check ((issue_row is null) = (claimed_at is null))
 );

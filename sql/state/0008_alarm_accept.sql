@@ -130,14 +130,16 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_day_ends constant bigint := (p_now / 86400000 + 1) * 86400000;
 begin
   update opsctl_state.episodes as e
-  set starts_at = p_starts_at, is_firing = p_is_firing, seen_at = p_now,
+  set starts_at = p_starts_at, is_firing = p_is_firing, seen_at = v_day_ends,
       issue_row = coalesce(p_issue, e.issue_row), claimed_at = coalesce(p_claimed_at, e.claimed_at)
   where e.issue_key = p_key;
   if not found then
     insert into opsctl_state.episodes (issue_key, starts_at, is_firing, issue_row, claimed_at, seen_at)
-    values (p_key, p_starts_at, p_is_firing, p_issue, p_claimed_at, p_now);
+    values (p_key, p_starts_at, p_is_firing, p_issue, p_claimed_at, v_day_ends);
   end if;
 end $$;
 
@@ -183,9 +185,9 @@ begin
     v_row.claimed_at := v_claim.claimed_at;
     v_issue := opsctl_state.add_row(v_row);
   end if;
-  -- Nothing is written as long as nothing changes within a day.
+  -- Nothing is written as long as nothing changes within the day.
   if v_issue is not null or p_known.is_firing is not true or p_known.starts_at is distinct from p_starts_at
-     or v_row.accepted_at - p_known.seen_at not between 0 and 86400000 then
+     or p_known.seen_at - v_row.accepted_at not between 1 and 86400000 then
     perform opsctl_state.remember(
       v_row.issue_key, p_starts_at, true, v_issue, v_row.claimed_at, v_row.accepted_at);
   end if;
