@@ -5,20 +5,24 @@ import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
- * Shape:  `comments`: whether the end of an alert is told on its issue.
+ * Shape:  `comments`: whether the end of an alert is told on its issue. `keepsReserve`: whether the file keeps space for a
+ *         full disk, as the service does.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
 export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  options: { limits?: OutboxLimits; comments?: boolean } = {},
+  options: { limits?: OutboxLimits; comments?: boolean; keepsReserve?: boolean } = {},
 ): Promise<State> {
-  const common = { log, ...options };
+  const { keepsReserve = false, ...rest } = options;
+  const common = { log, ...rest };
   if ("url" in config) {
     const { openPostgresState } = await import("../../lib/webhook/state/postgres/state.ts");
     return await openPostgresState({ url: config.url, applicationName, ...common });
   }
+  const { RESERVE } = await import("../../lib/webhook/state/sqlite/reserve/reserve-size.ts");
+  const reserve = keepsReserve ? { reserve: RESERVE } : {};
   const { openSqliteState } = await import("../../lib/webhook/state/sqlite/state.ts");
-  return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common });
+  return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common, ...reserve });
 }

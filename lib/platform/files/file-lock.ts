@@ -34,6 +34,8 @@ export function tryFileLock(
 function lockOf(path: string, shared: boolean, waitMs: number): FileLock | null {
   const db = new DatabaseSync(path, { timeout: waitMs });
   try {
+    // A journal in a file would need room on the disk.
+    db.exec("pragma journal_mode = memory");
     if (shared) {
       db.exec("begin");
       db.prepare("select count(*) from sqlite_schema").get();

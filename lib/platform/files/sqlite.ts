@@ -8,7 +8,8 @@ const BUSY_MS = 2_000;
 /**
  * Opens a SQLite file that several processes use at once and that keeps every commit; makes it when it is missing.
  *
- * Behaviour: a new file has mode 0600 under any umask.
+ * Behaviour: a new file has mode 0600 under any umask, and can give space back in small steps. What SQLite sorts stays in
+ *            memory: the disk that temporary files would need may be full.
  * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function openSqlite(path: string): DatabaseSync {
@@ -16,6 +17,8 @@ export function openSqlite(path: string): DatabaseSync {
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
+    // Before the first page is written: later only a vacuum changes it.
+    db.exec("pragma auto_vacuum = incremental; pragma temp_store = memory");
     switchToWal(db);
     db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864");
     return db;
@@ -54,6 +57,16 @@ export function isRefusedRow(error: unknown): boolean {
   return isSqliteResult(error, REFUSED_ROW, REFUSED_ROW_TEXT);
 }
 
+/** Whether the disk, or what this connection may use of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  if (isSqliteResult(error, FULL, FULL_TEXT)) return true;
+  return error instanceof Error && NO_SPACE_ERRORS.includes((error as { errcode?: number }).errcode ?? 0);
+}
+
+const FULL = [13];
+const FULL_TEXT = /database or disk is full/;
+/** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
+const NO_SPACE_ERRORS = [778, 4_874];
 const DAMAGED = [11, 26];
 const DAMAGED_TEXT = /database disk image is malformed|file is not a database|malformed database schema/;
 const BUSY = [5];

@@ -13,6 +13,7 @@ const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
 if (role === "accept") await acceptForEver();
+if (role === "reserve") await acceptFromReserve();
 if (role === "claim") await claimOnSignal();
 if (role === "open") await openAndSay();
 if (role === "deliver") await deliverAndSay();
@@ -25,6 +26,20 @@ async function acceptForEver(): Promise<void> {
   for (let at = 0; ; at += 1) {
     const [outcome] = await state.accept([[sampleAlert({ fingerprint: `f${at}` })]]);
     if (outcome && "accepted" in outcome) say(at);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Makes a reserve, waits for a line of input, and prints the row of each message as soon as it has been accepted. */
+async function acceptFromReserve(): Promise<void> {
+  const reserve = { rows: 16, rowBytes: 2 ** 18, logBytes: 2 ** 24 };
+  const state = await openSqliteState({ ...options, reserve });
+  await state.prune();
+  say("ready");
+  await lines.next();
+  for (let at = 0; ; at += 1) {
+    const [outcome] = await state.accept([[sampleAlert({ fingerprint: `f${at}` })]]);
+    if (outcome && "accepted" in outcome) say(outcome.accepted[0]?.messageRow);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -7,14 +7,19 @@ import { dispatcherLockPath, openStateFile } from "./file/open.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import type { UnreadableRow } from "./outbox/read-row.ts";
 import { OutboxFile } from "./outbox-file.ts";
+import type { ReserveSize } from "./reserve/reserve-size.ts";
 import { SharedCommit } from "./shared-commit.ts";
 
-/** Where the state is, its clock, how much may wait in it, and whether the end of an alert is told on its issue: no, unless told so. */
+/**
+ * Where the state is, its clock, how much may wait in it, whether the end of an alert is told on its issue (no, unless
+ * told so), and what is kept for a full disk (nothing, unless told so: the service does).
+ */
 export type SqliteStateOptions = {
   directory: string;
   nowMs: () => number;
   limits?: OutboxLimits;
   comments?: boolean;
+  reserve?: ReserveSize;
   log: Log;
 };
 
@@ -27,8 +32,8 @@ export type SqliteStateOptions = {
  * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteState(options: SqliteStateOptions): Promise<State> {
-  const { directory, log, limits = OUTBOX_LIMITS, comments = false } = options;
-  const file = new OutboxFile({ ...options, limits, comments });
+  const { directory, log, limits = OUTBOX_LIMITS, comments = false, reserve = null } = options;
+  const file = new OutboxFile({ ...options, limits, comments, reserve });
   const commit = new SharedCommit(file);
   let lock: FileLock | null = null;
   return {
@@ -133,7 +138,7 @@ function withoutUnreadable(
  * Errors: STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteDedup(
-  options: Omit<SqliteStateOptions, "limits" | "comments">,
+  options: Omit<SqliteStateOptions, "limits" | "comments" | "reserve">,
 ): Promise<{ dedup: SqliteDedup; close(): void }> {
   const file = openStateFile({ ...options, isChecked: false, mendWaitMs: 0 });
   return { dedup: sqliteDedup(file.db, options.nowMs), close: file.close };

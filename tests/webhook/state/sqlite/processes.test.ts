@@ -62,6 +62,7 @@ describe.each(runtimes)("a process on %s", (runtime) => {
         ["dispatcher.lock-journal", "600"],
         ["state.db", "600"],
         ["state.db-shm", "600"],
+        ["state.db-used", "600"],
         ["state.db-wal", "600"],
         ["state.lock", "600"],
       ]);

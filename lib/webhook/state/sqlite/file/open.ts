@@ -4,8 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../../../platform/files/file-lock.ts";
 import { requireOwnFile } from "../../../../platform/files/own-file.ts";
-import { isDamaged, openSqlite } from "../../../../platform/files/sqlite.ts";
+import { isDamaged, isDiskFull, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import { removeSpareFile } from "../reserve/spare-file.ts";
+import { emptyLog, forgetLog, forgetUse, isLogTaken, keepLog, markUse } from "./log-keeper.ts";
 import { mend, mendedPath } from "./mend.ts";
 import { ensureSchema } from "./schema.ts";
 
@@ -41,11 +43,21 @@ export function openStateFile(options: StateFileOptions): StateFile {
   try {
     requireDirectory(directory);
     requireOwnFile(dispatcherLockPath(directory));
-    return openOrMend(options);
+    return openOnFullDisk(options);
   } catch (error) {
     if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw unavailable(directory, reason, error);
+  }
+}
+
+/** On a full disk even reading needs some room. */
+function openOnFullDisk(options: StateFileOptions): StateFile {
+  try {
+    return openOrMend(options);
+  } catch (error) {
+    if (!isDiskFull(error) || !removeSpareFile(join(options.directory, "state.db"))) throw error;
+    return openOrMend(options);
   }
 }
 
@@ -68,6 +80,7 @@ function openOrMend(options: StateFileOptions): StateFile {
     try {
       // Another process may have mended it while this one waited.
       if (!isSoundAt(path)) movedAside = mend(path, { nowMs: nowMs(), log });
+      forgetUse(path);
     } finally {
       alone.release();
     }
@@ -76,26 +89,62 @@ function openOrMend(options: StateFileOptions): StateFile {
 
 /** The open file with its share of the lock, or null when the file is damaged. */
 function openUnderLock(
-  { directory, isChecked }: StateFileOptions,
+  { directory, isChecked, log }: StateFileOptions,
   path: string,
 ): Omit<StateFile, "movedAside"> | null {
   const users = tryFileLock(lockPath(directory), { shared: true, waitMs: USERS_WAIT_MS });
   if (users === null) throw unavailable(directory, "another process is mending it");
   try {
+    if (isLogTaken(path))
+      log.error("The log of the state file is missing: alerts that were accepted last may be lost", {
+        missing: `${path}-wal`,
+      });
     const db = existsSync(mendedPath(path)) ? null : openSound(path, isChecked);
-    if (db === null) users.release();
-    return db && { db, close: () => closeBoth(db, users) };
+    if (db === null) {
+      users.release();
+      return null;
+    }
+    markUse(path);
+    const keeper = keeperOf(db, path);
+    return { db, close: () => closeAll({ db, keeper, users, path, directory }) };
   } catch (error) {
     users.release();
     throw error;
   }
 }
 
-function closeBoth(db: DatabaseSync, users: FileLock): void {
+function keeperOf(db: DatabaseSync, path: string): DatabaseSync {
+  try {
+    return keepLog(path);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+type OpenFile = {
+  db: DatabaseSync;
+  keeper: DatabaseSync;
+  users: FileLock;
+  path: string;
+  directory: string;
+};
+
+function closeAll({ db, keeper, users, path, directory }: OpenFile): void {
+  const isEmpty = emptyLog(db);
   try {
     db.close();
+    keeper.close();
   } finally {
     users.release();
+  }
+  if (!isEmpty || !existsSync(lockPath(directory))) return;
+  const alone = tryFileLock(lockPath(directory));
+  if (alone === null) return;
+  try {
+    forgetLog(path);
+  } finally {
+    alone.release();
   }
 }
 
@@ -148,5 +197,6 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
 
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
+  if (isDiskFull(cause)) return "Make room on its disk";
   return "OPSCTL_STATE_DIR names a directory that the service's user may write to; the unit's StateDirectory makes one";
 }

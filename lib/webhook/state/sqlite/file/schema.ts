@@ -54,6 +54,7 @@ const COLUMNS_3 = [
   ["shown", "text"],
 ] as const;
 
+// `reserve` is space that is freed for alerts when the disk is full.
 // `episodes` has what a fingerprint is firing since, and its newest issue: rows of the outbox are removed, and an index
 // of all of them by fingerprint would cost a page for each row.
 const TABLES_3 = `
@@ -69,6 +70,7 @@ const TABLES_3 = `
   create table attempts (id integer primary key, kind text not null, begun_at_ms integer not null) strict;
   create table holds (kind text primary key not null, code text not null, since_ms integer not null) strict, without rowid;
   create table hours (hour integer primary key, alerts integer not null) strict;
+  create table reserve (id integer primary key, filling blob not null) strict;
   create table detour (id integer primary key, emailed integer not null, given_up integer not null) strict;
   insert into detour values (1, 0, 0);
 `;

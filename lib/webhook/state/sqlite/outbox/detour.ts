@@ -41,7 +41,7 @@ export function secondChannel({
       const { emailed, given_up } = statements.detour.get() as { emailed: number; given_up: number };
       return { emailed, givenUp: given_up };
     },
-    recordTold: ({ emailed, givenUp }) => void statements.count.run(-emailed, -givenUp),
+    recordTold: ({ emailed, givenUp }) => void transaction(() => statements.count.run(-emailed, -givenUp)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Hold, OutboxKind } from "../../contract.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Why each channel holds. */
 export type Holds = {
@@ -7,8 +8,10 @@ export type Holds = {
   set(kind: OutboxKind, code: string | null): void;
 };
 
+type HoldsDependencies = { db: DatabaseSync; transaction: Transaction; nowMs: () => number };
+
 /** Remembers holds; the same code again keeps the time since which it holds. */
-export function holdsOn(db: DatabaseSync, nowMs: () => number): Holds {
+export function holdsOn({ db, transaction, nowMs }: HoldsDependencies): Holds {
   const all = db.prepare("select kind, code, since_ms from holds");
   const set = db.prepare(`
     insert into holds (kind, code, since_ms) values (?, ?, ?)
@@ -21,6 +24,7 @@ export function holdsOn(db: DatabaseSync, nowMs: () => number): Holds {
         holds[row.kind] = { code: row.code, sinceMs: row.since_ms };
       return holds;
     },
-    set: (kind, code) => void (code === null ? release.run(kind) : set.run(kind, code, nowMs())),
+    set: (kind, code) =>
+      void transaction(() => (code === null ? release.run(kind) : set.run(kind, code, nowMs()))),
   };
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sqliteDedup } from "../../../../dedup/sqlite.ts";
 import type { OutboxLimits } from "../../contract.ts";
+import type { Reserve } from "../reserve/reserve.ts";
 import { beginner } from "./begin.ts";
 import { issueClaims } from "./claims.ts";
 import { deadRows } from "./dead.ts";
@@ -20,7 +21,12 @@ import { upkeep } from "./upkeep.ts";
 import { writer } from "./write.ts";
 
 /** What the outbox of a file is made with. */
-export type OutboxOptions = { nowMs: () => number; limits: OutboxLimits; comments: boolean };
+export type OutboxOptions = {
+  nowMs: () => number;
+  limits: OutboxLimits;
+  comments: boolean;
+  reserve: Reserve | null;
+};
 
 /** The outbox and the dedup of one open file, with every statement prepared. */
 export type Outbox = ReturnType<typeof outboxOn>;
@@ -33,7 +39,7 @@ export type Outbox = ReturnType<typeof outboxOn>;
 export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
   const { nowMs, limits } = options;
   const load = new Load(db, limits);
-  const transaction = transactionsOn(db);
+  const transaction = transactionsOn(db, { room: options.reserve, onRollback: () => load.forget() });
   const dependencies = { ...options, db, dedup: sqliteDedup(db, nowMs), transaction, load };
   const hours = hourlyCount(db);
   return {
@@ -46,7 +52,7 @@ export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
     queued: queuedRows(dependencies),
     stats: outboxStats(db, nowMs),
     reads: outboxReads(db, nowMs),
-    holds: holdsOn(db, nowMs),
+    holds: holdsOn(dependencies),
     claims: issueClaims(dependencies),
     secondChannel: secondChannel(dependencies),
     recent: recentAlerts(db),

@@ -5,11 +5,10 @@ import { schemaVersion } from "../file/schema.ts";
 /**
  * Counts what waits and what was given up, in a file of this or an older version; it is only read.
  *
- * Behaviour: what the file keeps for a full disk is not known here.
- * Errors:    those of SQLite.
+ * Errors: those of SQLite.
  */
 export function outboxStats(db: DatabaseSync, nowMs: () => number): () => OutboxStats {
-  const { queued, ended, critical } = prepare(db);
+  const { queued, ended, critical, reserve } = prepare(db);
   return () => {
     const now = nowMs();
     const waiting = queued.all() as QueuedCount[];
@@ -32,15 +31,18 @@ export function outboxStats(db: DatabaseSync, nowMs: () => number): () => Outbox
       >),
       queuedBytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0),
       oldestCriticalAgeMs: ageMs((critical.get() as { oldest: number | null }).oldest),
-      reserveBytes: null,
+      reserveBytes: Number(reserve.get()?.bytes ?? 0),
     };
   };
 }
 
+/** The length of a value is read without the value. */
+const RESERVE_BYTES = "select coalesce(sum(length(filling)), 0) as bytes from reserve";
+
 type QueuedCount = { kind: OutboxKind; n: number; bytes: number; oldest: number };
 type EndedCount = { kind: OutboxKind; state: string; n: number };
 
-function prepare(db: DatabaseSync): Record<"queued" | "ended" | "critical", StatementSync> {
+function prepare(db: DatabaseSync): Record<"queued" | "ended" | "critical" | "reserve", StatementSync> {
   const isOlder = schemaVersion(db) < 3;
   const ended = isOlder ? "state = 'dead'" : "state in ('dead', 'in_doubt')";
   return {
@@ -51,5 +53,6 @@ function prepare(db: DatabaseSync): Record<"queued" | "ended" | "critical", Stat
     critical: db.prepare(`
       select min(age_from_ms) as oldest from outbox
       where state = 'queued' and kind = 'message' and priority = 0`),
+    reserve: db.prepare(isOlder ? "select 0 as bytes" : RESERVE_BYTES),
   };
 }

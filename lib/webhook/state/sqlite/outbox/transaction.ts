@@ -1,14 +1,34 @@
 import type { DatabaseSync } from "node:sqlite";
+import { isDiskFull } from "../../../../platform/files/sqlite.ts";
+import type { RoomMaker } from "../reserve/reserve.ts";
 
 /** Runs work in a transaction that may write from its start; when it throws, nothing is changed. */
 export type Transaction = <T>(work: () => T) => T;
 
+/** What makes room on a full disk, where there is something, and what must know that a transaction was taken back. */
+export type TransactionOptions = { room: RoomMaker | null; onRollback: () => void };
+
 /**
  * Transactions on `db`, with their statements prepared once.
  *
- * Errors: those of `work` and of SQLite, the commit's included; the connection can be used again afterwards.
+ * Behaviour: on a full disk `work` runs again for as long as room can be made for it.
+ * Errors:    those of `work` and of SQLite, the commit's included; the connection can be used again afterwards.
  */
-export function transactionsOn(db: DatabaseSync): Transaction {
+export function transactionsOn(db: DatabaseSync, { room, onRollback }: TransactionOptions): Transaction {
+  const once = transactionOn(db);
+  return (work) => {
+    room?.prepare();
+    for (let attempt = 0; ; attempt += 1)
+      try {
+        return once(work);
+      } catch (error) {
+        onRollback();
+        if (!isDiskFull(error) || room?.make(attempt) !== true) throw error;
+      }
+  };
+}
+
+function transactionOn(db: DatabaseSync): Transaction {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");
   return (work) => {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "../../contract.ts";
+import type { Reserve } from "../reserve/reserve.ts";
 import { episodesOn } from "./episodes.ts";
 import { hourlyCount } from "./hours.ts";
 import type { Transaction } from "./transaction.ts";
@@ -20,24 +21,27 @@ type Dependencies = {
   dedup: SqliteDedup;
   transaction: Transaction;
   nowMs: () => number;
+  reserve: Reserve | null;
 };
 
 /**
  * Removes old rows, and checks that new ones could be written.
  *
- * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between. `check` commits a row of
+ * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between, then fills the reserve up. `check` commits a row of
  *            32 KiB, then removes the one before: it needs free pages and a disk that takes them, as an alert does.
  * Errors:    those of SQLite.
  */
-export function upkeep({ db, dedup, transaction, nowMs }: Dependencies): Upkeep {
+export function upkeep({ db, dedup, transaction, nowMs, reserve }: Dependencies): Upkeep {
   const removals = removalsOn(db, dedup);
   const hours = hourlyCount(db);
   const fill = db.prepare("insert into room (filling) values (zeroblob(?))");
   const empty = db.prepare("delete from room where id < ?");
   return {
     async prune() {
-      for (const remove of removals) while (remove(nowMs()) === ROWS_AT_ONCE) await nextTurn();
-      hours.prune(KEEP_HOURS, nowMs());
+      for (const remove of removals)
+        while (transaction(() => remove(nowMs())) === ROWS_AT_ONCE) await nextTurn();
+      transaction(() => hours.prune(KEEP_HOURS, nowMs()));
+      await reserve?.refill();
     },
     check: () => {
       transaction(() => empty.run(fill.run(FILLING_BYTES).lastInsertRowid));

@@ -28,16 +28,13 @@ export function writer(
   const accept = acceptor(dependencies);
   const write: Write = (changes, requests) => {
     const now = nowMs();
-    load.refresh(now);
-    try {
-      return dependencies.transaction(() => ({
+    return dependencies.transaction(() => {
+      load.refresh(now);
+      return {
         results: changes.map((change) => change()),
         outcomes: requests.map((alerts) => accept(alerts, now)),
-      }));
-    } catch (error) {
-      load.forget();
-      throw error;
-    }
+      };
+    });
   };
   return (changes, requests) => {
     try {
