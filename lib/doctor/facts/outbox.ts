@@ -1,9 +1,10 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
 import type { OutboxStats } from "../../webhook/state/contract.ts";
+import { hasLog } from "../../webhook/state/sqlite/file/log-keeper.ts";
 import { outboxStats } from "../../webhook/state/sqlite/outbox/stats.ts";
 
 /** What a state file holds, or why it was not read. */
@@ -18,8 +19,8 @@ export type FileReading =
  * Reads a state file and creates no other file beside it.
  *
  * Behaviour: opens the file as immutable, because any other way creates a `-wal` and a `-shm`. This misses what a
- *            write-ahead log still holds, so the result is `in_use` where such a log exists: the service has the file
- *            open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep it busy
+ *            write-ahead log still holds, so the result is `in_use` where a log may hold something: the service has the
+ *            file open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep it busy
  *            for ever: call this in a process that can be killed.
  * Errors:    those of the file system.
  * Source:    sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
@@ -27,9 +28,8 @@ export type FileReading =
 export async function readStateFile(path: string, nowMs: () => number): Promise<FileReading> {
   const foreign = foreignness(path);
   if (foreign !== null) return foreign;
-  const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
-  if (file === null) return { status: "missing" };
-  if (log !== null && log > 0) return { status: "in_use" };
+  if (!existsSync(path)) return { status: "missing" };
+  if (hasLog(path)) return { status: "in_use" };
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
@@ -50,15 +50,6 @@ function foreignness(path: string): FileReading | null {
     if (error instanceof OpsError)
       return { status: "untrusted", message: error.message, hint: error.hint ?? null };
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { status: "missing" };
-    throw error;
-  }
-}
-
-async function sizeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
 }

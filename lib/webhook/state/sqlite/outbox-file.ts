@@ -6,6 +6,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../contract.ts";
 import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
 import { emptyLog } from "./file/log-keeper.ts";
+import { makeShrinkable } from "./file/make-shrinkable.ts";
 import { openStateFile, type StateFile } from "./file/open.ts";
 import { type Outbox, outboxOn } from "./outbox/outbox.ts";
 import { Reserve } from "./reserve/reserve.ts";
@@ -117,6 +118,7 @@ export class OutboxFile {
     const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
     this.#movedAside = file.movedAside ?? this.#movedAside;
     try {
+      if (size !== null) makeShrinkable(file.db, this.#path);
       const reserve = size && new Reserve(file.db, { path: this.#path, size, log });
       return [
         file,

@@ -59,7 +59,6 @@ describe.each(runtimes)("a process on %s", (runtime) => {
       ]);
       expect(modes.sort()).toEqual([
         ["dispatcher.lock", "600"],
-        ["dispatcher.lock-journal", "600"],
         ["state.db", "600"],
         ["state.db-shm", "600"],
         ["state.db-used", "600"],

@@ -76,6 +76,7 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
     expect(await kept(state)).toBe(0);
     await state.prune();
     expect(await kept(state)).toBe(WHOLE);
+    expect(statSync(join(directory, "state.db-wal")).size).toBeGreaterThan(SIZE.logBytes / 2);
     expect(said).toEqual([]);
     disk.fill();
     expect(freeOn(directory)).toBe(0);

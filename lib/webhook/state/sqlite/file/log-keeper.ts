@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { createPrivately, judgeOwnFile } from "../../../../platform/files/own-file.ts";
 
@@ -50,6 +60,23 @@ export function forgetLog(path: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Whether the log of a file may have something: a log that was forgotten, or never used, begins with zeros.
+ *
+ * Errors: those of the file system but ENOENT.
+ */
+export function hasLog(path: string): boolean {
+  if (!existsSync(`${path}-wal`)) return false;
+  const header = new Uint8Array(HEADER_BYTES);
+  const file = openSync(`${path}-wal`, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  return header.some((byte) => byte !== 0);
 }
 
 /** Leaves a mark beside a file that is in use: while it is there, the file's log may have what the file has not. */

@@ -3,6 +3,7 @@ import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "../../contract.ts";
 import type { Reserve } from "../reserve/reserve.ts";
 import { episodesOn } from "./episodes.ts";
+import { giveBackOn } from "./give-back.ts";
 import { hourlyCount } from "./hours.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -27,13 +28,15 @@ type Dependencies = {
 /**
  * Removes old rows, and checks that new ones could be written.
  *
- * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between, then fills the reserve up. `check` commits a row of
+ * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between, then fills the reserve up and
+ *            makes the file smaller. `check` commits a row of
  *            32 KiB, then removes the one before: it needs free pages and a disk that takes them, as an alert does.
  * Errors:    those of SQLite.
  */
 export function upkeep({ db, dedup, transaction, nowMs, reserve }: Dependencies): Upkeep {
   const removals = removalsOn(db, dedup);
   const hours = hourlyCount(db);
+  const giveBack = giveBackOn(db, transaction);
   const fill = db.prepare("insert into room (filling) values (zeroblob(?))");
   const empty = db.prepare("delete from room where id < ?");
   return {
@@ -42,6 +45,8 @@ export function upkeep({ db, dedup, transaction, nowMs, reserve }: Dependencies)
         while (transaction(() => remove(nowMs())) === ROWS_AT_ONCE) await nextTurn();
       transaction(() => hours.prune(KEEP_HOURS, nowMs()));
       await reserve?.refill();
+      // On a nearly full disk free pages are worth more in the file.
+      if (reserve?.isTight !== true) for (const _ of giveBack()) await nextTurn();
     },
     check: () => {
       transaction(() => empty.run(fill.run(FILLING_BYTES).lastInsertRowid));

@@ -56,6 +56,11 @@ export class Reserve implements RoomMaker {
     this.#whole = this.#rows.count();
   }
 
+  /** Whether the disk has so little left that the file does not grow. */
+  get isTight(): boolean {
+    return this.#isTight;
+  }
+
   prepare(): void {
     const mark = (this.#whole * this.#size.rowBytes) / 2;
     if (mark === 0) return;
