@@ -20,6 +20,10 @@ export type RoomMaker = {
 
 /** The reserve takes at most this share of what the disk has free. */
 const SHARE = 4;
+/** Added in one transaction: while it runs, the service cannot accept. */
+const ROWS_AT_ONCE = 4;
+/** Alerts that came meanwhile go first. */
+const PAUSE_MS = 20;
 /** The reserve is halved, then halved again, …: all of it is free after this many attempts of one write. */
 const MOST_ATTEMPTS = 8;
 
@@ -86,16 +90,17 @@ export class Reserve implements RoomMaker {
 
   async refill(): Promise<void> {
     this.prepare();
-    if (this.#isTight) return;
-    this.#lengthenLog();
-    for (let rows = this.#rows.count(); ; rows += 1) {
+    if (!this.#isTight) this.#lengthenLog();
+    while (this.#db.isOpen && !this.#isTight) {
+      const rows = this.#rows.count();
       this.#whole = Math.max(this.#whole, rows);
-      const most = this.#mostRows(rows);
-      if (rows >= most) return this.#sayRefilled(rows);
-      this.#rows.add(this.#size.rowBytes);
-      this.#growth.checkpoint();
-      await new Promise((resolve) => setImmediate(resolve));
-      if (!this.#db.isOpen) return;
+      const missing = this.#mostRows(rows) - rows;
+      if (missing <= 0) {
+        this.#sayRefilled(rows);
+        return;
+      }
+      this.#rows.add(Math.min(missing, ROWS_AT_ONCE), this.#size.rowBytes);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 
@@ -161,7 +166,7 @@ export class Reserve implements RoomMaker {
   #addCertainly(bytes: number): boolean {
     this.#growth.allow();
     try {
-      this.#rows.add(bytes);
+      this.#rows.add(1, bytes);
       this.#growth.checkpoint();
       const missing = this.#growth.missingBytes();
       this.#rows.remove(1);
