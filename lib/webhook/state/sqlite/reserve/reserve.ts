@@ -100,6 +100,7 @@ export class Reserve implements RoomMaker {
         return;
       }
       this.#rows.add(Math.min(missing, ROWS_AT_ONCE), this.#size.rowBytes);
+      this.#growth.checkpoint();
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
