@@ -17,6 +17,8 @@ export type Heads = {
   join(row: InLine): Place;
   /** These rows do not wait any more: the next ones move up. */
   left(rows: readonly (InLine & Place)[]): void;
+  /** Places the rows that a process of an older version added: it knows no lines. */
+  placeStrays(): void;
 };
 
 /** How many lines' last places are remembered. */
@@ -26,7 +28,7 @@ const MOST_REMEMBERED = 20_000;
  * Lines in the caller's transaction.
  *
  * Behaviour: a place costs the same however many rows stand in line: the last one is remembered, and looked at again
- *            before it is believed. Rows that a process of an older version added get their places with the next one.
+ *            before it is believed. Each transaction begins with `placeStrays`, so that all rows that wait are in line.
  */
 export function headsOn(db: DatabaseSync): Heads {
   const statements = prepare(db);
@@ -39,7 +41,6 @@ export function headsOn(db: DatabaseSync): Heads {
     const { id, kind, fingerprint } = row;
     const head = (statements.head.get(kind, fingerprint) as { id: number } | undefined)?.id;
     if (head === undefined) return { is_head: 1, ahead: null };
-    placeStrays(statements, row, head);
     if (id < head) {
       statements.demote.run(id, head);
       return { is_head: 1, ahead: null };
@@ -57,6 +58,7 @@ export function headsOn(db: DatabaseSync): Heads {
       return place;
     },
     left: (rows) => leave(statements, rows),
+    placeStrays: () => placeStrays(statements),
   };
 }
 
@@ -77,7 +79,7 @@ function prepare(db: DatabaseSync): Statements {
       "select 1 from outbox where id = ? and state = 'queued' and kind = ? and fingerprint = ?",
     ),
     stray: db.prepare(`
-      select id from outbox indexed by outbox_behind where ${behind} and ahead is null and kind = ? and fingerprint = ? order by id limit 1`),
+      select id, kind, fingerprint from outbox indexed by outbox_behind where ${behind} and ahead is null order by id limit 1`),
     demote: db.prepare("update outbox set is_head = 0, ahead = ? where id = ?"),
     follow: db.prepare(
       `update outbox indexed by outbox_behind set ahead = ?1 where ${behind} and ahead = ?2 and id > ?1`,
@@ -102,14 +104,19 @@ function lastBefore({ child }: Statements, id: number, from: number): number {
   }
 }
 
-/** Places the rows that an older version added: it knows no lines. */
-function placeStrays(statements: Statements, { kind, fingerprint }: InLine, head: number): void {
+function placeStrays(statements: Statements): void {
   for (;;) {
-    const stray = statements.stray.get(kind, fingerprint) as { id: number } | undefined;
+    const stray = statements.stray.get() as InLine | undefined;
     if (stray === undefined) return;
-    const ahead = lastBefore(statements, stray.id, head);
-    statements.follow.run(stray.id, ahead);
-    statements.place.run(ahead, stray.id);
+    const { id, kind, fingerprint } = stray;
+    const head = statements.head.get(kind, fingerprint) as { id: number } | undefined;
+    if (head === undefined) {
+      statements.promote.run(id);
+      continue;
+    }
+    const ahead = lastBefore(statements, id, head.id);
+    statements.follow.run(id, ahead);
+    statements.place.run(ahead, id);
   }
 }
 
@@ -118,10 +125,7 @@ function leave(statements: Statements, rows: readonly (InLine & Place)[]): void 
   for (const row of [...rows].sort((a, b) => b.id - a.id)) {
     if (row.is_head === 0) statements.close.run(row.ahead, row.id);
     else {
-      const { kind, fingerprint, id } = row;
-      const next = (statements.child.get(id) ?? statements.stray.get(kind, fingerprint)) as
-        | { id: number }
-        | undefined;
+      const next = statements.child.get(row.id) as { id: number } | undefined;
       if (next !== undefined) statements.promote.run(next.id);
     }
   }

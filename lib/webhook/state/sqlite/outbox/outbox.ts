@@ -8,6 +8,7 @@ import { deadRows } from "./dead.ts";
 import { secondChannel } from "./detour.ts";
 import { digestFinder } from "./digest.ts";
 import { dueFinder } from "./due.ts";
+import { headsOn } from "./heads.ts";
 import { holdsOn } from "./holds.ts";
 import { hourlyCount } from "./hours.ts";
 import { Load } from "./load.ts";
@@ -39,7 +40,11 @@ export type Outbox = ReturnType<typeof outboxOn>;
 export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
   const { nowMs, limits } = options;
   const load = new Load(db, limits);
-  const transaction = transactionsOn(db, { room: options.reserve, onRollback: () => load.forget() });
+  const transaction = transactionsOn(db, {
+    room: options.reserve,
+    onBegin: headsOn(db).placeStrays,
+    onRollback: () => load.forget(),
+  });
   const dependencies = { ...options, db, dedup: sqliteDedup(db, nowMs), transaction, load };
   const hours = hourlyCount(db);
   return {

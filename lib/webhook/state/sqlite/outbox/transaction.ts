@@ -5,8 +5,8 @@ import type { RoomMaker } from "../reserve/reserve.ts";
 /** Runs work in a transaction that may write from its start; when it throws, nothing is changed. */
 export type Transaction = <T>(work: () => T) => T;
 
-/** What makes room on a full disk, where there is something, and what must know that a transaction was taken back. */
-export type TransactionOptions = { room: RoomMaker | null; onRollback: () => void };
+/** What makes room on a full disk, where there is something; what comes first in each transaction, and what after a failure. */
+export type TransactionOptions = { room: RoomMaker | null; onBegin: () => void; onRollback: () => void };
 
 /**
  * Transactions on `db`, with their statements prepared once.
@@ -14,8 +14,11 @@ export type TransactionOptions = { room: RoomMaker | null; onRollback: () => voi
  * Behaviour: on a full disk `work` runs again for as long as room can be made for it.
  * Errors:    those of `work` and of SQLite, the commit's included; the connection can be used again afterwards.
  */
-export function transactionsOn(db: DatabaseSync, { room, onRollback }: TransactionOptions): Transaction {
-  const once = transactionOn(db);
+export function transactionsOn(
+  db: DatabaseSync,
+  { room, onBegin, onRollback }: TransactionOptions,
+): Transaction {
+  const once = transactionOn(db, onBegin);
   return (work) => {
     room?.prepare();
     for (let attempt = 0; ; attempt += 1)
@@ -28,12 +31,13 @@ export function transactionsOn(db: DatabaseSync, { room, onRollback }: Transacti
   };
 }
 
-function transactionOn(db: DatabaseSync): Transaction {
+function transactionOn(db: DatabaseSync, onBegin: () => void): Transaction {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");
   return (work) => {
     begin.run();
     try {
+      onBegin();
       const result = work();
       commit.run();
       return result;
