@@ -1,7 +1,10 @@
 /** Reports a second with both deliveries, against bare round trips; and how many round trips a report takes. */
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import type { PostgresServer } from "../support/postgres.ts";
 import { bareReportsPerSecond, CALLS_PER_REPORT } from "./bare.ts";
-import { startScript } from "./child.ts";
+import { processorMsOf, startScript } from "./child.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 import { type Figure, median } from "./figure.ts";
 import { manyOwners } from "./many-owners.ts";
@@ -45,7 +48,15 @@ export function roundTripFigure(roundTrips: number): Figure {
   };
 }
 
-type Speed = { weekly: number; database: number; both: number; cpuMs: number };
+/** Reports a second, and processor time per report of opsctl, of PostgreSQL and of the peers. */
+type Speed = {
+  weekly: number;
+  database: number;
+  both: number;
+  cpuMs: number;
+  serverMs: number;
+  peersMs: number;
+};
 
 /** Reports a second at one concurrency, and both baselines; the three take turns, and the medians count. */
 export async function speedFigures(
@@ -68,15 +79,32 @@ export async function speedFigures(
           concurrency,
         );
       const both = await bare(CALLS_PER_REPORT);
+      const serverMs = stopwatch(postmasterOf(server));
+      const peersMs = stopwatch(peers.pid);
       const { summary, cpuMs } = await weeklyRun(data, peers.answer, concurrency);
+      const costs = {
+        cpuMs: cpuMs / REPORTS,
+        serverMs: serverMs() / REPORTS,
+        peersMs: peersMs() / REPORTS,
+      };
       const weekly = REPORTS / (summary.durationMs / 1000);
-      rounds.push({ weekly, both, database: await bare(0), cpuMs: cpuMs / REPORTS });
+      rounds.push({ weekly, both, database: await bare(0), ...costs });
       await data.db.drop();
     }
   } finally {
     await peers.stop();
   }
   return figuresOf(rounds, trips, concurrency);
+}
+
+function postmasterOf({ dataDir }: PostgresServer): number {
+  return Number(readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n")[0]);
+}
+
+/** Processor time of a process and its children from now on. */
+function stopwatch(pid: number): () => number {
+  const beforeMs = processorMsOf(pid);
+  return () => processorMsOf(pid) - beforeMs;
 }
 
 function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[] {
@@ -105,6 +133,24 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
     },
     against(`${trips} bare round trips alone`, ({ database }) => database),
     processorFigure(median(rounds.map(({ cpuMs }) => cpuMs))),
+    ...boundFigures(rounds, perSecond),
+  ];
+}
+
+/** What the rest costs, and how many reports a second all the processors would allow if nothing else ran on them. */
+function boundFigures(rounds: Speed[], perSecond: number): Figure[] {
+  const cores = availableParallelism();
+  const serverMs = median(rounds.map((speed) => speed.serverMs));
+  const allMs = median(rounds.map((speed) => speed.cpuMs + speed.serverMs + speed.peersMs));
+  const bound = (cores * 1000) / allMs;
+  return [
+    { measure: "  processor time of PostgreSQL per report", value: `${serverMs.toFixed(1)} ms` },
+    {
+      measure: "  of opsctl, PostgreSQL and the peers together",
+      value: `${allMs.toFixed(1)} ms`,
+      baseline: `${cores} cores: ${bound.toFixed(0)}/s`,
+      ratio: perSecond / bound,
+    },
   ];
 }
 
