@@ -64,6 +64,11 @@ export class RequestGate extends Duplex {
     this.read(0);
   }
 
+  /** The address at the other end; node:http looks for it here. */
+  get remoteAddress(): string | undefined {
+    return this.#raw.remoteAddress;
+  }
+
   /** A request of this connection has begun. */
   began(message: IncomingMessage, answer: ServerResponse): void {
     this.#requests.add(message);

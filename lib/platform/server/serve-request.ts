@@ -5,8 +5,11 @@ import { sendResponse } from "./response.ts";
 
 const VERSIONS = new Set(["1.0", "1.1"]);
 
+/** Where a request came from: the address at the other end of its connection, null when it has gone. */
+export type Origin = { address: string | null };
+
 /** Makes the response to a request. */
-export type Fetch = (request: Request) => Response | Promise<Response>;
+export type Fetch = (request: Request, origin: Origin) => Response | Promise<Response>;
 
 /**
  * A request of node:http and what it takes to answer it.
@@ -69,7 +72,9 @@ async function fetchOr400(
   onBodyWanted: () => void,
 ): Promise<Response> {
   const request = requestOf(message, onBodyWanted);
-  return request === null ? new Response(null, { status: 400 }) : await fetch(request);
+  if (request === null) return new Response(null, { status: 400 });
+  const { remoteAddress } = message.socket;
+  return await fetch(request, { address: remoteAddress ?? null });
 }
 
 function requestOf(message: IncomingMessage, onBodyWanted: () => void): Request | null {

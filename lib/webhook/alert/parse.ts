@@ -5,7 +5,7 @@ import { readAlert } from "./read-alert.ts";
 /** An entry of a group that is no alert, and why; without its content. */
 export type RejectedAlert = { index: number; problems: string[] };
 
-/** A part that makes the whole body unusable, by its path: `$.alerts[2].labels`. */
+/** A part that makes the whole body unusable, by its path: `$.alerts[2]`. */
 export type InvalidPart = { path: string; problem: string };
 
 /** What was read of a body; a list of what is wrong has the first hundred, its total counts all. */
@@ -18,18 +18,16 @@ const MOST_ALERTS = 20_000;
 /** A body may have millions of entries that are no alerts. */
 const MOST_LISTED = 100;
 
-/** The parts of an alert that must be objects when they are there. */
-const OBJECT_PARTS = ["labels", "annotations"] as const;
-
 const TOO_MANY = "expected at most 20,000 alerts";
 const EXPECTED_OBJECT = "expected an object";
 
 /**
  * The alerts of a parsed body: a group's, as Grafana and Alertmanager send it, or the one of the simple shape.
  *
- * Behaviour: the key `alerts` alone decides which of the two shapes it is. Only bad entries are rejected; a group with
- *            nothing but bad entries is invalid, and so is one with more than 20,000 alerts; an empty group is not. No
- *            part is read deeper than needed.
+ * Behaviour: the key `alerts` alone decides which of the two shapes it is. An entry that is no object is rejected alone;
+ *            one whose labels or annotations are something else than objects is an alert without them, because one that
+ *            says little is better than none. A group with nothing but rejected entries is invalid, and so is one
+ *            with more than 20,000 alerts; an empty group is not. No part is read deeper than needed.
  * Errors:    a body of neither shape is `invalid`, with the path of each problem and nothing that the sender wrote.
  * Source:    monitoring document, Alert input shapes; alert webhook contract, Rules for our parser.
  */
@@ -42,64 +40,43 @@ function parseGroup({ alerts: entries, truncatedAlerts }: JsonObject): ParsedAle
   if (!Array.isArray(entries)) return invalid("$.alerts", "expected a list of alerts");
   const truncated = countOf(truncatedAlerts);
   const alerts: Alert[] = [];
-  const bad: BadEntries = { first: [], entries: 0, problems: 0 };
+  const bad: BadEntries = { first: [], total: 0 };
   for (const [index, entry] of entries.entries()) {
-    const parts = badParts(entry);
-    if (alerts.length === MOST_ALERTS && parts.length === 0) return invalid("$.alerts", TOO_MANY);
-    if (parts.length === 0) alerts.push(readAlert(entry, truncated));
-    else addBad(bad, { index, parts });
+    if (!isJsonObject(entry)) addBad(bad, index);
+    else if (alerts.length === MOST_ALERTS) return invalid("$.alerts", TOO_MANY);
+    else alerts.push(readAlert(entry, truncated));
   }
-  return alerts.length === 0 && bad.entries > 0 ? allBad(bad) : { alerts, ...someBad(bad) };
+  return alerts.length === 0 && bad.total > 0 ? allBad(bad) : { alerts, ...someBad(bad) };
 }
 
 function parseSimple(body: JsonObject): ParsedAlerts {
   if (!Object.hasOwn(body, "status") && !Object.hasOwn(body, "labels"))
     return invalid("$", "expected alerts, or an alert's status or labels");
-  const parts = badParts(body);
-  if (parts.length > 0)
-    return { invalid: parts.map((part) => invalidPart("$", part)), invalidTotal: parts.length };
   return { alerts: [readAlert(body, 0)], rejected: [], rejectedTotal: 0 };
 }
 
-/** The entries of a group that are no alerts: the first ones, and how many entries and problems there are. */
-type BadEntries = { first: { index: number; parts: string[] }[]; entries: number; problems: number };
+/** The entries of a group that are no alerts: where the first ones are, and how many there are. */
+type BadEntries = { first: number[]; total: number };
 
-function addBad(bad: BadEntries, entry: BadEntries["first"][number]): void {
-  bad.entries += 1;
-  bad.problems += entry.parts.length;
-  if (bad.first.length < MOST_LISTED) bad.first.push(entry);
+function addBad(bad: BadEntries, index: number): void {
+  bad.total += 1;
+  if (bad.first.length < MOST_LISTED) bad.first.push(index);
 }
 
-function someBad({ first, entries }: BadEntries): { rejected: RejectedAlert[]; rejectedTotal: number } {
+function someBad({ first, total }: BadEntries): { rejected: RejectedAlert[]; rejectedTotal: number } {
   return {
-    rejected: first.map(({ index, parts }) => ({ index, problems: parts.map(problemOf) })),
-    rejectedTotal: entries,
+    rejected: first.map((index) => ({ index, problems: [EXPECTED_OBJECT] })),
+    rejectedTotal: total,
   };
 }
 
-function allBad({ first, problems }: BadEntries): ParsedAlerts {
-  const parts = first.flatMap(({ index, parts }) =>
-    parts.map((part) => invalidPart(`$.alerts[${index}]`, part)),
-  );
-  return { invalid: parts.slice(0, MOST_LISTED), invalidTotal: problems };
+function allBad({ first, total }: BadEntries): ParsedAlerts {
+  const invalidParts = first.map((index) => ({ path: `$.alerts[${index}]`, problem: EXPECTED_OBJECT }));
+  return { invalid: invalidParts, invalidTotal: total };
 }
 
 function invalid(path: string, problem: string): ParsedAlerts {
   return { invalid: [{ path, problem }], invalidTotal: 1 };
-}
-
-/** The names of the parts that are no objects; the empty name is the alert itself. */
-function badParts(entry: unknown): string[] {
-  if (!isJsonObject(entry)) return [""];
-  return OBJECT_PARTS.filter((part) => (entry[part] ?? null) !== null && !isJsonObject(entry[part]));
-}
-
-function problemOf(part: string): string {
-  return part === "" ? EXPECTED_OBJECT : `${part}: ${EXPECTED_OBJECT}`;
-}
-
-function invalidPart(path: string, part: string): InvalidPart {
-  return { path: part === "" ? path : `${path}.${part}`, problem: EXPECTED_OBJECT };
 }
 
 function countOf(value: unknown): number {

@@ -1,12 +1,14 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
+import type { Origin } from "../../platform/server/serve-request.ts";
 import type { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { BodyShares } from "./body-shares.ts";
-import { jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import { codeOfAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import { type Admit, readBody } from "./read-body.ts";
+import { type RefusalReport, type Sender, senderOf } from "./refusal-report.ts";
 import { internal, invalidPayload, invalidSecret, stateUnavailable, unreadBody } from "./refusals.ts";
 
 /** What the public port is made of. */
@@ -15,10 +17,16 @@ export type AppParts = {
   parse: typeof parseAlerts;
   take: Intake["take"];
   metrics: Pick<WebhookMetrics, "request" | "rejected" | "previousSecret">;
+  report: Pick<RefusalReport, "refused" | "rejected">;
   log: Log;
   isStopping: () => boolean;
   monotonicMs?: () => number;
 };
+
+/** Answers a request; `origin` is where it came from. */
+type Fetch = (request: Request, origin?: Origin) => Promise<Response>;
+
+type Post = { request: Request; sender: Sender };
 
 /**
  * The public port: `POST /webhook` and nothing else.
@@ -27,15 +35,15 @@ export type AppParts = {
  *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
-export function createApp(parts: AppParts): { fetch: (request: Request) => Promise<Response> } {
-  const { metrics, log, monotonicMs = () => performance.now() } = parts;
+export function createApp(parts: AppParts): { fetch: Fetch } {
+  const { metrics, report, log, monotonicMs = () => performance.now() } = parts;
   const shares = new BodyShares();
-  const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
-  app.post("/webhook", async ({ req: { raw } }) => {
+  const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
+  app.post("/webhook", async ({ req: { raw }, env }) => {
     const secret = parts.authenticate(raw.headers);
     if (secret === null) return invalidSecret();
     if (secret === "previous") metrics.previousSecret();
-    return await shares.hold((admit) => takePost(raw, admit, parts));
+    return await shares.hold((admit) => takePost({ request: raw, sender: env }, admit, parts));
   });
   app.all("/webhook", () => methodNotAllowed("POST"));
   app.notFound(notFound);
@@ -44,19 +52,22 @@ export function createApp(parts: AppParts): { fetch: (request: Request) => Promi
     return internal();
   });
   return {
-    async fetch(request) {
+    async fetch(request, { address } = { address: null }) {
       const startedMs = monotonicMs();
-      const response = await app.fetch(request);
+      const sender = senderOf(request.headers, address);
+      const response = await app.fetch(request, sender);
       metrics.request(response.status, monotonicMs() - startedMs);
+      const code = codeOfAnswer(response);
+      if (code !== null) report.refused(response.status, code, sender);
       return response;
     },
   };
 }
 
 async function takePost(
-  request: Request,
+  { request, sender }: Post,
   admit: Admit,
-  { parse, take, metrics, isStopping }: AppParts,
+  { parse, take, metrics, report, isStopping }: AppParts,
 ): Promise<Response> {
   const body = await readBody(request, admit);
   if ("problem" in body) return unreadBody(body.problem);
@@ -65,7 +76,10 @@ async function takePost(
   const { alerts, rejected, rejectedTotal } = parsed;
   const answers = alerts.length === 0 ? [] : await take(alerts);
   if (answers === null) return stateUnavailable(isStopping());
-  if (rejectedTotal > 0) metrics.rejected(rejectedTotal);
+  if (rejectedTotal > 0) {
+    metrics.rejected(rejectedTotal);
+    report.rejected(rejectedTotal, sender);
+  }
   const isKept = answers.every(({ durable }) => durable !== false);
   const durable = isKept ? {} : { durable: false };
   return jsonAnswer(200, { accepted: alerts.length, rejected, rejectedTotal, ...durable, alerts: answers });

@@ -20,7 +20,16 @@ export function errorAnswer(
   error: AnsweredError,
   headers: Record<string, string> = {},
 ): Response {
-  return jsonAnswer(status, { error }, headers);
+  const response = jsonAnswer(status, { error }, headers);
+  codes.set(response, error.code);
+  return response;
+}
+
+const codes = new WeakMap<Response, string>();
+
+/** The code of an error's answer, without reading its body; null for another answer. */
+export function codeOfAnswer(response: Response): string | null {
+  return codes.get(response) ?? null;
 }
 
 /** The answer for a path that does not exist. */

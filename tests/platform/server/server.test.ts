@@ -111,6 +111,11 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     expect((await speak(port, [request("POST /", [], "abc")])).body).toHaveLength(5_000_003);
   });
 
+  test("says where a request came from", async () => {
+    const { port } = await start((_request, { address: from }) => new Response(String(from)), address());
+    expect((await speak(port, [get])).body).toBe(HOST);
+  });
+
   test("closes the connection when the answer fails, and serves on", async () => {
     let failures = 1;
     const { port } = await start(async () => {
@@ -126,7 +131,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     let begun = 0;
     const counted: Fetch = async (request) => {
       begun += 1;
-      return await fetch(request);
+      return await fetch(request, { address: null });
     };
     const { port } = await start(counted, address());
     const one = request("GET /", ["Connection: keep-alive"]);

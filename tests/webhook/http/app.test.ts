@@ -18,6 +18,7 @@ const PREVIOUS = "the-secret-before";
 function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswer)) {
   const counted: (string | number)[] = [];
   const logged: unknown[] = [];
+  const reported: unknown[] = [];
   const note = (...line: unknown[]) => void logged.push(line);
   const log: Log = { debug: note, info: note, warn: note, error: note };
   let isStopping = false;
@@ -32,6 +33,10 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
     parse: parseAlerts,
     take,
     metrics,
+    report: {
+      refused: (status, code, sender) => void reported.push([status, code, sender]),
+      rejected: (entries, sender) => void reported.push([entries, sender]),
+    },
     log,
     isStopping: () => isStopping,
     monotonicMs: () => (nowMs += 7),
@@ -43,11 +48,13 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
         headers: { "x-webhook-secret": SECRET, ...headers },
         body,
       }),
+      { address: "::ffff:172.18.0.2" },
     );
   return {
     post,
     counted,
     logged,
+    reported,
     stop() {
       isStopping = true;
     },
@@ -104,6 +111,30 @@ describe("createApp()", () => {
         : [answer.rejected, answer.rejectedTotal];
     expect([list.length, total]).toEqual([100, count]);
     if (status === 200) expect(counted.slice(0, 2)).toEqual(["rejected", count]);
+  });
+
+  test("reports every refusal, and what was rejected inside an accepted request, with its sender", async () => {
+    const { post, reported, stop } = startApp(async () => null);
+    const sender = { address: "172.18.0.2", forwardedFor: null };
+    await post("{", { "x-webhook-secret": "wrong", "x-forwarded-for": "203.0.113.9, 198.51.100.7" });
+    await post("{");
+    await post("x".repeat(8_388_609));
+    await post("{}", { "content-type": "text/plain" });
+    await post("{}");
+    stop();
+    await post('{"alerts":[{}]}');
+    await post('{"alerts":[]}');
+    expect(reported).toEqual([
+      [401, "invalid_secret", { ...sender, forwardedFor: "198.51.100.7" }],
+      [400, "invalid_json", sender],
+      [413, "payload_too_large", sender],
+      [415, "unsupported_media_type", sender],
+      [422, "invalid_payload", sender],
+      [503, "state_unavailable", sender],
+    ]);
+    const accepting = startApp();
+    await accepting.post('{"alerts":[{},7,8]}');
+    expect(accepting.reported).toEqual([[2, sender]]);
   });
 
   test.each([

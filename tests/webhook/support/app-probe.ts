@@ -28,6 +28,7 @@ export function probeApp(metrics: { request(status: number): void; rejected(coun
       return alerts.some(({ name }) => name === "full") ? null : alerts.map(probeAnswer);
     },
     metrics: { previousSecret() {}, ...metrics },
+    report: { refused() {}, rejected() {} },
     log: silentLog,
     isStopping: () => false,
   });
