@@ -97,6 +97,7 @@ describe("the webhook's units", () => {
   test.each([
     ["Type", ["notify"]],
     ["NotifyAccess", ["all"]],
+    ["WatchdogSec", ["120"]],
     ["User", ["opsctl"]],
     ["EnvironmentFile", []],
     ["ExecReload", [`/bin/sh -c 'kill -HUP "$$MAINPID"'`]],

@@ -215,6 +215,30 @@ async function comesBackAfterAKill(arena: Arena): Promise<string> {
   return show(arena, SERVICE, "ActiveState", "NRestarts");
 }
 
+/** A process that is stopped tells nothing any more, as one that hangs. */
+async function isRestartedWhenItHangs(arena: Arena): Promise<string> {
+  const { machine } = arena;
+  assert.match(await show(arena, SERVICE, "WatchdogUSec"), /=2min$/);
+  dropIn(machine, SERVICE, "watchdog", "[Service]\nWatchdogSec=3\nTimeoutAbortSec=2\n");
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", SERVICE]);
+  const restarts = async () => (await show(arena, SERVICE, "NRestarts")).split("=")[1];
+  const before = await restarts();
+  // Longer than the limit: it says that it lives.
+  await machine.must(["sleep", "7"]);
+  assert.equal(await restarts(), before);
+  await machine.must(["systemctl", "kill", "--signal=STOP", "--kill-whom=main", SERVICE]);
+  await until("the restart", async () => (await restarts()) !== before, 60_000);
+  assert.equal(await arena.post("depois de travar"), 200);
+  const journal = await machine.must(["journalctl", "-b", "--no-pager", "-o", "cat", "_PID=1"]);
+  assert.match(journal, /opsctl-webhook\.service: Watchdog timeout/);
+  const after = await restarts();
+  await machine.must(["rm", `/etc/systemd/system/${SERVICE}.d/watchdog.conf`]);
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "restart", SERVICE]);
+  return `NRestarts ${before} for 7 s of a limit of 3, then ${after} after a stop of the process`;
+}
+
 async function keepsItsStateOverAReboot(arena: Arena): Promise<string> {
   const { machine, gateway } = arena;
   gateway.routes.send.script = () => ({ status: 503, json: {} });
@@ -313,6 +337,7 @@ const STEPS: ((arena: Arena) => Promise<string>)[] = [
   hasACleanJournal,
   endsInTime,
   comesBackAfterAKill,
+  isRestartedWhenItHangs,
   keepsItsStateOverAReboot,
   isClosedByFirewalls,
   isRunByCron,
