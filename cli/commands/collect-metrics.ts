@@ -5,9 +5,9 @@
  *         log directory, what the last weekly run left there.
  * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
- * Calls:  the container engine, the hosting provider.
+ * Calls:  the container engine, the hosting provider; the ping, unless `--stdout` is given.
  * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
- *         HOSTING_TEAM_ID, HOSTING_PROJECTS.
+ *         HOSTING_TEAM_ID, HOSTING_PROJECTS, OPSCTL_PING_URL.
  * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
  *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
  *
@@ -35,14 +35,35 @@ export const collectMetrics = defineCommand({
   example: "opsctl collect-metrics --stdout",
 
   async run(args, context) {
-    const [{ loadCollectConfig }] = await Promise.all([
-      import("../../lib/metrics/config.ts"),
-      ...modulesOfAPass(),
-    ]);
-    const work = { config: await loadCollectConfig(context.env), context };
-    return await (args.stdout ? collectToStdout(work) : collectLocked(work));
+    if (args.stdout) return await collectToStdout(await openWork(context));
+    return await pinged(context, async () => await collectLocked(await openWork(context)));
   },
 });
+
+async function openWork(context: CommandContext): Promise<Work> {
+  const [{ loadCollectConfig }] = await Promise.all([
+    import("../../lib/metrics/config.ts"),
+    ...modulesOfAPass(),
+  ]);
+  return { config: await loadCollectConfig(context.env), context };
+}
+
+/** Tells the ping how the pass ends, unless another one does the work. */
+async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Promise<Outcome> {
+  if ((context.env.OPSCTL_PING_URL ?? "").trim() === "") return await pass();
+  const { openPingEnd } = await import("../wiring/ping.ts");
+  // A pass a minute keeps no memory of the last one: what fails is logged in the first minute of an hour.
+  const ping = await openPingEnd(context, { mayLog: () => new Date().getUTCMinutes() === 0 });
+  try {
+    const outcome = await pass();
+    if (!("skipped" in outcome.result && outcome.result.skipped !== null))
+      await ping(outcome.exitCode === EXIT.ok);
+    return outcome;
+  } catch (error) {
+    await ping(false);
+    throw error;
+  }
+}
 
 /** Imported all at once: one after the other, each import delays the first call by a turn of its own. */
 function modulesOfAPass(): Promise<unknown>[] {

@@ -5,12 +5,13 @@
  * Writes: `weekly_performance_reports`, `weekly_performance_deliveries`, the timeline entry of a WhatsApp message
  *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success` and `.last.json`.
  * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run asks each
- *         of them only what has no effect. The alert webhook, when the run fails, or succeeds after that.
+ *         of them only what has no effect. The alert webhook, when the run fails, or succeeds after that; the ping at the
+ *         end of a whole run.
  * Env:    DATABASE_URL, APP_BASE_URL, TRIGGER_SECRET, WHATSAPP_REPORT_SENDER_TENANT_ID,
  *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY,
  *         WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID, EMAIL_API_URL, EMAIL_API_KEY, SOCIAL_EDITORIALS_ENABLED,
  *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR,
- *         OPSCTL_ALERT_WEBHOOK, WEBHOOK_SECRET, OPSCTL_WEBHOOK_ENV_FILE.
+ *         OPSCTL_ALERT_WEBHOOK, WEBHOOK_SECRET, OPSCTL_WEBHOOK_ENV_FILE, OPSCTL_PING_URL.
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
 

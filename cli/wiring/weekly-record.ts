@@ -1,12 +1,15 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { logDirectory } from "../../lib/platform/config/log-directory.ts";
+import { loadPingUrl } from "../../lib/platform/config/ping-url.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { AlertWebhook } from "../../lib/weekly/announce/announce.ts";
+import { pingedRecord } from "../../lib/weekly/announce/pinged-record.ts";
 import { createRunRecord, type RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../lib/weekly/announce/settings.ts";
 import type { CommandContext } from "../framework/command.ts";
+import { openPingEnd } from "./ping.ts";
 import type { WeeklyFlags } from "./weekly.ts";
 
 /** Hosts give a process half a minute after a signal, and the run itself may have used most of it. */
@@ -16,7 +19,7 @@ const LIMITS_MS = { usual: 10_000, interrupted: 4_000 };
  * The record of a weekly run with these flags, opened before the run's own settings are known: a run that cannot read
  * them is recorded and announced as well.
  *
- * Errors: CONFIG_INVALID for a dry run whose alert webhook could not be told. A real run goes on without it.
+ * Errors: CONFIG_INVALID for a dry run whose alert webhook or ping could not be told. A real run goes on without them.
  */
 export async function openRunRecord(
   flags: WeeklyFlags,
@@ -25,7 +28,9 @@ export async function openRunRecord(
   keepLoopbackOffProxies(process.env);
   const webhook = alertWebhookOf(env);
   if (flags.dryRun && webhook !== null) await proveSettings(webhook);
-  return createRunRecord({
+  if (flags.dryRun) await loadPingUrl(env);
+  const ping = await openPingEnd({ env, log });
+  const record = createRunRecord({
     isWhole: isWhole(flags),
     logDir: await logDirectory(env),
     webhook,
@@ -36,7 +41,13 @@ export async function openRunRecord(
     nowMs: Date.now,
     monotonicMs: () => performance.now(),
     sleep: (ms) => delay(ms),
-    onCall: (record) => log.debug("A peer was called", record),
+    onCall: (call) => log.debug("A peer was called", call),
+  });
+  return pingedRecord(record, {
+    isWhole: isWhole(flags),
+    // A host that ends the process does not wait for ten seconds more.
+    ping: (isWell) =>
+      ping(isWell, interrupt.aborted ? AbortSignal.timeout(LIMITS_MS.interrupted) : undefined),
   });
 }
 

@@ -14,6 +14,7 @@ import { until } from "../../chaos/until.ts";
 import { type CollectArena, openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
 import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { runningContainer } from "../../standins/docker-engine.ts";
+import { startPing } from "../../standins/ping.ts";
 import { logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "../support/opsctl.ts";
 
 const read = (arena: CollectArena) => readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");
@@ -53,6 +54,33 @@ describe.concurrent.each([...RUNTIMES])("opsctl collect-metrics, %s", (runtime) 
     expect(keys(printed.stdout)).toEqual(keys(read(arena)));
     expect(printed.stdout).toContain("\nproxy_memory_bytes 524288000\n");
     expect(printed.stdout).toContain('\nhosting_deploy_failed{project="loja"} 1\n');
+  });
+
+  test("tells the ping how it ended, and never the log where that is", async () => {
+    await using arena = await openCollectArena();
+    const check = await startPing();
+    const env = { ...arena.env, OPSCTL_PING_URL: `${check.url}/canary-uuid`, OPSCTL_LOG_LEVEL: "debug" };
+    const collect = async (args: string[] = [], changed = {}) =>
+      await opsctl(["collect-metrics", ...args], { runtime, env: { ...env, ...changed } });
+    const ends = [
+      await collect(),
+      await collect(["--stdout"]),
+      await collect([], { HOSTING_TOKEN: "wrong" }),
+      await collect([], { TEXTFILE_DIR: "/nowhere/at/all" }),
+      await collect([], { PROXY_CONTAINER: "/" }),
+    ];
+    expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 3, 3]);
+    check.routes.ping.script = () => ({ status: 503 });
+    expect((await collect()).exitCode).toBe(0);
+    expect(check.ledger.map(({ path }) => path)).toEqual([
+      "/canary-uuid",
+      "/canary-uuid/fail",
+      "/canary-uuid/fail",
+      "/canary-uuid/fail",
+      "/canary-uuid",
+    ]);
+    for (const { stdout, stderr } of ends) expect(stdout + stderr).not.toContain("canary-uuid");
+    await check.stop();
   });
 
   // The last engine before those that leave the name out of a sample, one of them, and the first one after.

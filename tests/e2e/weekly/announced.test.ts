@@ -8,6 +8,7 @@ import { Temporal } from "../../../lib/time/temporal.ts";
 import { weekWindow } from "../../../lib/time/week-window.ts";
 import { renderFiring } from "../../../lib/weekly/announce/render-alert.ts";
 import { until } from "../../chaos/until.ts";
+import { startPing } from "../../standins/ping.ts";
 import { startRawPeer, startSilentPeer } from "../../standins/raw-peer.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -33,6 +34,22 @@ function aim(fixture: Fixture, url: string, secret = SECRET): void {
 }
 
 describe.concurrent("a failed Monday", () => {
+  test("is told to the ping, and so is a good one; a dry run is not", async () => {
+    await using fixture = await openFixture();
+    const check = await startPing();
+    fixture.env.OPSCTL_PING_URL = `${check.url}/canary-uuid`;
+    await seedOwner(fixture.db.sql);
+    await fixture.weekly(["--json", "--dry-run"]);
+    expect(check.pings).toEqual([]);
+    fixture.email.routes.send.next({ status: 422, json: { name: "validation_error" } });
+    const failed = await fixture.weekly(["--json"]);
+    expect([failed.summary.status, check.pings]).toEqual(["failed", ["fail"]]);
+    const good = await fixture.weekly(["--json"]);
+    expect([good.summary.status, check.pings]).toEqual(["success", ["fail", "well"]]);
+    for (const { stdout, stderr } of [failed, good]) expect(stdout + stderr).not.toContain("canary-uuid");
+    await check.stop();
+  });
+
   test("is heard for each failed run, and its end once", async () => {
     await using fixture = await openFixture();
     await using arena = await openWebhookArena();
