@@ -4,11 +4,13 @@
  * Reads:  `webhook.env` in `OPSCTL_ENV_DIR` and the secrets, at the start and at each SIGHUP; the state: `state.db` in the
  *         state directory, or the schema `opsctl_state` of the shared database.
  * Writes: the state; `dispatcher.lock` beside the file.
- * Calls:  the messaging gateway, the issue tracker; `systemd-notify` when systemd waits for readiness.
+ * Calls:  the messaging gateway, the issue tracker, the e-mail provider and the ping where they are set up; systemd's
+ *         socket, where that cannot be had `systemd-notify`.
  * Env:    OPSCTL_ENV_DIR, WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS, MESSAGING_API_URL, MESSAGING_API_KEY,
  *         MESSAGING_PHONE, MESSAGING_INSTANCE, ISSUE_TRACKER_URL, ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_TEAM_ID,
- *         ISSUE_TRACKER_COMMENTS, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL; LISTEN_FDS and NOTIFY_SOCKET as
- *         systemd sets them.
+ *         ISSUE_TRACKER_COMMENTS, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL, ALERT_EMAIL_TO,
+ *         ALERT_EMAIL_FROM, ALERT_EMAIL_API_KEY, ALERT_EMAIL_API_URL, OPSCTL_PING_URL; LISTEN_FDS, NOTIFY_SOCKET and
+ *         WATCHDOG_USEC as systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
 import type { Reading } from "../../lib/webhook/need-restart.ts";

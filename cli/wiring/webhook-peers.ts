@@ -10,6 +10,8 @@ import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/send-al
 import { commentAttempt } from "../../lib/webhook/delivery/send-comment.ts";
 import { type Authenticate, authenticator } from "../../lib/webhook/http/authenticate.ts";
 import type { State } from "../../lib/webhook/state/contract.ts";
+import type { WatchPeers } from "../../lib/webhook/watch/watch.ts";
+import { watchPeersOf } from "./webhook-watch.ts";
 
 /** An alert's message may take this long before it counts as failed. */
 const SEND_LIMIT_MS = 30_000;
@@ -20,13 +22,14 @@ type Peers = {
   authenticate: Authenticate;
   attempts: { message: Attempt; issue: Attempt; comment: Attempt };
   lookUp: LookUp;
+  watchPeers: () => WatchPeers;
 };
 
 type Memory = Pick<State, "heldReferences">;
 
 /**
  * What the service makes of the settings that a reload changes: who may post, and how messages, issues and comments are
- * sent and messages looked for.
+ * sent and messages looked for, and what the watch over the alarm asks and tells.
  *
  * Behaviour: `replace` counts for what begins after it; a request or an attempt that has begun ends with the old settings.
  */
@@ -51,13 +54,20 @@ export class ReplaceablePeers implements Peers {
 
   readonly lookUp: LookUp = (row, signal) => this.#now.lookUp(row, signal);
 
+  readonly watchPeers = (): WatchPeers => this.#now.watchPeers();
+
   replace(config: WebhookConfig): void {
     this.#now = peersOf(config, this.#memory, this.#onCall);
   }
 }
 
 function peersOf(config: WebhookConfig, memory: Memory, onCall: (record: CallRecord) => void): Peers {
-  return { authenticate: authenticator(config), ...deliveryOf(config, memory, onCall) };
+  const watchPeers = watchPeersOf(config, onCall);
+  return {
+    authenticate: authenticator(config),
+    ...deliveryOf(config, memory, onCall),
+    watchPeers: () => watchPeers,
+  };
 }
 
 /** How a message is sent through the gateway and looked for there, and how an issue is created in the tracker. */

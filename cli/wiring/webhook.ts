@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import type { Log } from "../../lib/platform/log/log.ts";
 import { activatedSockets } from "../../lib/platform/server/socket-activation.ts";
+import { openServiceManager } from "../../lib/platform/service-manager.ts";
 import type { WebhookConfig } from "../../lib/webhook/config.ts";
 import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
 import type { Reading } from "../../lib/webhook/need-restart.ts";
@@ -29,6 +27,10 @@ export async function openServeDependencies(
   reloader: Reloader<Reading>,
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const { log, interrupted } = context;
+  const manager = openServiceManager(process.env, {
+    pid: process.pid,
+    onFailure: (code) => log.warn("systemd could not be told how the service is", { code }),
+  });
   const sockets = activatedSockets(process.env, process.pid);
   keepLoopbackOffProxies(process.env);
   const state = await openState(config.state, log, "opsctl webhook", {
@@ -42,12 +44,13 @@ export async function openServeDependencies(
     state,
     attempts: peers.attempts,
     lookUp: peers.lookUp,
+    watchPeers: peers.watchPeers,
     metrics: createWebhookMetrics({ version: VERSION }),
     log,
     sockets,
     onReady({ port, adminPort }) {
       log.info("Listening for alerts", { port, ...(adminPort === null ? {} : { adminPort }) });
-      void notifyReady(log);
+      void manager.ready();
     },
     interrupt: interrupted(),
     reloads: reloadsOf(reloader, { started: { config, env: context.env }, peers, context }),
@@ -56,16 +59,9 @@ export async function openServeDependencies(
     random: Math.random,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
   };
-  return { dependencies, close: () => state.close() };
-}
-
-/** Tells systemd that the service is ready, through `systemd-notify`: neither runtime can write to the notify socket. */
-async function notifyReady(log: Log): Promise<void> {
-  if (!process.env.NOTIFY_SOCKET) return;
-  try {
-    await promisify(execFile)("systemd-notify", ["--ready"], { timeout: 5_000 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    log.warn("systemd could not be told that the service is ready", { code: String(code ?? "failed") });
-  }
+  const close = async () => {
+    await state.close();
+    manager.close();
+  };
+  return { dependencies, close };
 }

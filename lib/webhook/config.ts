@@ -17,6 +17,7 @@ import {
 } from "../platform/config/state-directory.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
+import { type WatchConfig, watchConfigOf, watchVariables } from "./watch/settings.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
@@ -26,6 +27,7 @@ export type WebhookConfig = {
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
   tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
+  watch: WatchConfig;
 };
 
 /** Where the state is kept: a directory of this host, or a database that several hosts share. */
@@ -56,7 +58,7 @@ const WEBHOOK = {
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
-  const values = await loadConfig(WEBHOOK, env);
+  const values = await loadConfig({ ...WEBHOOK, ...watchVariables(env) }, env);
   return {
     secret: values.WEBHOOK_SECRET,
     previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
@@ -73,6 +75,7 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values),
+    watch: watchConfigOf(values),
   };
 }
 

@@ -2,11 +2,14 @@ import { type Listener, listen } from "../platform/server/server.ts";
 import { parseAlerts } from "./alert/parse.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
-import { type DispatcherParts, makeDispatcher, type Pace } from "./delivery/make-dispatcher.ts";
+import type { Pace } from "./delivery/make-dispatcher.ts";
 import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
+import { RefusalReport } from "./http/refusal-report.ts";
+import type { Watch } from "./watch/watch.ts";
+import { type WatchedParts, watchedDispatcher } from "./watch/watched-dispatcher.ts";
 
 /** What the service is told on its command line. */
 export type ServeOptions = Pace & {
@@ -17,7 +20,7 @@ export type ServeOptions = Pace & {
 };
 
 /** What the service touches. */
-export type ServeDependencies = DispatcherParts & {
+export type ServeDependencies = WatchedParts & {
   authenticate: Authenticate;
   /** Listening sockets that systemd handed over, by name. */
   sockets: ReadonlyMap<string, number>;
@@ -43,7 +46,7 @@ const STOP_MS = 8_500;
  */
 export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
   const { state, metrics, log, interrupt, sleep } = dependencies;
-  const dispatcher = makeDispatcher(dependencies, options);
+  const { dispatcher, watch } = watchedDispatcher(dependencies, options);
   const [message, issue] = [dispatcher.aside("message"), dispatcher.aside("issue")];
   const unkept = new UnkeptAlerts({ ...dependencies, message, issue });
   const intake = new Intake({
@@ -57,8 +60,10 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
   const listeners: Listener[] = [];
   try {
     listeners.push(await listenForAlerts(dependencies, options, intake));
-    if (options.adminPort !== 0) listeners.push(await listenForAdmin(dependencies, options, dispatcher));
+    if (options.adminPort !== 0)
+      listeners.push(await listenForAdmin(dependencies, options, { dispatcher, watch }));
     await dispatcher.start();
+    watch.start();
     const [alerts, admin] = listeners;
     dependencies.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
     // What was held for a wrong key or phone is tried at once with the new one.
@@ -74,7 +79,7 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
       unkept.stop(STOP_MS),
       ...listeners.map((listener) => listener.stop(STOP_MS)),
     ];
-    await Promise.all(stops);
+    await Promise.all([...stops, watch.stop()]);
     await intake.stop();
   }
 }
@@ -86,7 +91,10 @@ function listenForAlerts(
 ): Promise<Listener> {
   const { authenticate, metrics, log, interrupt } = dependencies;
   const take = intake.take.bind(intake);
+  const report = new RefusalReport(log);
+  void report.run(dependencies.sleep, interrupt);
   const app = createApp({
+    report,
     authenticate,
     parse: parseAlerts,
     take,
@@ -108,11 +116,11 @@ function listenForAlerts(
 function listenForAdmin(
   dependencies: ServeDependencies,
   { adminPort }: ServeOptions,
-  dispatcher: Dispatcher,
+  parts: { dispatcher: Dispatcher; watch: Watch },
 ): Promise<Listener> {
   const { state, metrics, log, interrupt } = dependencies;
   const isStopping = () => interrupt.aborted;
-  const app = createAdminApp({ state, metrics, log, dispatcher, isStopping, nowMs: dependencies.nowMs });
+  const app = createAdminApp({ state, metrics, log, ...parts, isStopping, nowMs: dependencies.nowMs });
   return listen({
     host: ADMIN_HOST,
     port: adminPort,

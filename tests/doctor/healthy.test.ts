@@ -54,7 +54,15 @@ describe("runDoctor() on a healthy host", () => {
       "host time zone",
     ]);
     expect(namesOf("webhook")).toEqual([
-      ...[...settings, account, "secrets", "messaging gateway", "issue tracker", "state directory"],
+      ...[
+        ...settings,
+        account,
+        "secrets",
+        "messaging gateway",
+        "second channel",
+        "issue tracker",
+        "state directory",
+      ],
       ...["outbox", "unit", "service", "port"],
     ]);
     expect(namesOf("collect-metrics")).toEqual([

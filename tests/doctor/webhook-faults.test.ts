@@ -2,7 +2,7 @@ import { describe } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
-import { NOW_MS } from "./support/host.ts";
+import { type Host, NOW_MS } from "./support/host.ts";
 
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   testFaults({
@@ -27,6 +27,31 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
         rmSync(host.path("etc/webhook.env"));
         host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
       },
+    },
+    "the second channel's key is refused": {
+      ...{ command: "webhook", check: "second channel", status: "fail" },
+      reason: "email_api_key_invalid: the e-mail provider refuses the key of the second channel",
+      mend: "Correct ALERT_EMAIL_API_KEY",
+      spoil: (host) => setSecondChannel(host, "canary-wrong-key"),
+    },
+    "the second channel's provider is away": {
+      ...{ command: "webhook", check: "second channel", status: "warn" },
+      reason: /^email_http_503: the e-mail provider does not say/,
+      mend: "Check ALERT_EMAIL_API_URL and the network",
+      spoil(host) {
+        setSecondChannel(host, "canary-key");
+        host.email.routes.domains.script = () => ({ status: 503 });
+      },
+    },
+    "half a second channel is set up": {
+      ...{ command: "webhook", check: "configuration", status: "fail" },
+      reason: /ALERT_EMAIL_FROM/,
+      spoil: (host) => host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example"),
+    },
+    "there is no second channel, which is no fault": {
+      ...{ command: "webhook", check: "second channel", status: "pass" },
+      reason: "no second channel is set up",
+      spoil() {},
     },
     "a unit still hands the service its settings": {
       ...{ command: "webhook", check: "unit", status: "warn" },
@@ -216,3 +241,10 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     },
   });
 });
+
+function setSecondChannel(host: Host, key: string): void {
+  host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");
+  host.setting("webhook", "ALERT_EMAIL_FROM", "alarm@mail.example");
+  host.setting("webhook", "ALERT_EMAIL_API_KEY", key);
+  host.setting("webhook", "ALERT_EMAIL_API_URL", host.email.url);
+}

@@ -11,6 +11,7 @@ import { withoutSettings } from "./configuration.ts";
 import { privateVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 import { outboxVerdicts } from "./outbox.ts";
+import { secondChannelCheck } from "./second-channel.ts";
 import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const command = "webhook";
@@ -20,6 +21,7 @@ const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(command, settingsOf),
+  secondChannelCheck(command, settingsOf),
   {
     command,
     name: "issue tracker",

@@ -34,6 +34,7 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
     secrets: secrets(
       ...["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN"],
       "OPSCTL_STATE_URL",
+      "ALERT_EMAIL_API_KEY",
     ),
     cronLine: null,
   },

@@ -10,7 +10,7 @@ import { rateObserver } from "./rate-observer.ts";
 import { isQuota, nameOf, refusalOf } from "./refusal.ts";
 import { senderText } from "./sender.ts";
 
-/** One e-mail; `deliveryId` is the ledger's and makes the call repeatable without a second e-mail. */
+/** One e-mail; `deliveryId` is the ledger's, or made of the content, and makes the call repeatable without a second e-mail. */
 export type Email = {
   from: string;
   fromName: string | null;
@@ -27,6 +27,9 @@ export type ResendClient = {
   sendEmail(email: Email, signal?: AbortSignal): Promise<SendOutcome>;
 };
 
+/** What the e-mails are: keys of two purposes must not meet within one account of the provider. */
+export type EmailPurpose = "weekly-performance-email" | "opsctl-alert-email";
+
 /** Longest time of one send. */
 export const RESEND_SEND_TIMEOUT_MS = 30_000;
 
@@ -42,11 +45,13 @@ export const RESEND_SEND_TIMEOUT_MS = 30_000;
 export function resendClient(options: {
   baseUrl: URL;
   apiKey: Secret;
+  purpose?: EmailPurpose;
   pace?: Pace;
   timeoutMs?: number;
   onCall?: (record: CallRecord) => void;
 }): ResendClient {
   const { baseUrl, apiKey, pace, timeoutMs = RESEND_SEND_TIMEOUT_MS, onCall } = options;
+  const { purpose = "weekly-performance-email" } = options;
   const url = peerUrl(baseUrl, ["emails"]);
   const observe = pace === undefined ? () => {} : rateObserver(pace);
 
@@ -60,7 +65,7 @@ export function resendClient(options: {
         url,
         headers: {
           authorization: `Bearer ${apiKey.open()}`,
-          "idempotency-key": `weekly-performance-email/${email.deliveryId}`,
+          "idempotency-key": `${purpose}/${email.deliveryId}`,
         },
         body: requestBody(email),
         timeoutMs,

@@ -4,6 +4,7 @@ import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
+import type { WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import { pageAnswer } from "./page/page-answer.ts";
 import { type PageState, type ProcessFacts, readStateFacts, type StateFacts } from "./page/read-page.ts";
@@ -14,6 +15,7 @@ export type AdminParts = {
   metrics: Pick<WebhookMetrics, "render" | "latest">;
   log: Log;
   dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
+  watch: { readonly view: WatchView };
   isStopping: () => boolean;
   /** The clock that people read. */
   nowMs: () => number;
@@ -46,7 +48,8 @@ export function createAdminApp(parts: AdminParts): Hono {
   app.get("/metrics", async () => {
     const { stops, isLeading } = dispatcher;
     const movedAside = state.movedAside !== null;
-    const text = metrics.render({ stats: await inTime(state.stats()), stops, isLeading, movedAside });
+    const stats = await inTime(state.stats());
+    const text = metrics.render({ stats, stops, isLeading, movedAside, watch: parts.watch.view });
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   });
   for (const path of ["/", "/healthz", "/readyz", "/metrics"])
@@ -79,13 +82,15 @@ async function stateFacts({ state, log }: AdminParts): Promise<StateFacts | null
   }
 }
 
-async function health({ state, dispatcher, isStopping }: AdminParts): Promise<object> {
+async function health({ state, dispatcher, watch, isStopping }: AdminParts): Promise<object> {
   const { message, issue, comment, queuedBytes, reserveBytes } = await inTime(state.stats());
   return {
     status: "ok",
     stopping: isStopping(),
     leading: dispatcher.isLeading,
     holds: dispatcher.stops,
+    gatewayOpen: watch.view.gatewayOpen,
+    pendingMessages: watch.view.pendingMessages,
     message: shown(message),
     issue: shown(issue),
     comment: shown(comment),

@@ -21,6 +21,7 @@ export type WebhookNow = {
   stops: ChannelStops;
   isLeading: boolean;
   movedAside: boolean;
+  watch: { gatewayOpen: boolean | null; pendingMessages: number | null };
 };
 
 /**
@@ -84,6 +85,7 @@ export function createWebhookMetrics({
         ...requestFamilies(totals, requests, requestSeconds),
         ...kindFamilies(kinds),
         ...queueFamilies(now),
+        ...gatewayFamilies(now),
         ...processFamilies(now, version),
       ]),
   };
@@ -163,6 +165,19 @@ function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
       "reserve_bytes",
       "What the state keeps for a full disk; absent where it is in a database.",
       reserve,
+    ),
+  ];
+}
+
+function gatewayFamilies({ watch: { gatewayOpen, pendingMessages } }: WebhookNow): MetricFamily[] {
+  const open = gatewayOpen === null ? [] : [flag(gatewayOpen)];
+  const pending = pendingMessages === null ? [] : [{ value: pendingMessages }];
+  return [
+    gauge("gateway_open", "Whether the gateway's instance is connected; absent while it is not known.", open),
+    gauge(
+      "pending_messages",
+      "Messages of the last 24 hours that WhatsApp has not acknowledged after 10 minutes; absent while it is not known.",
+      pending,
     ),
   ];
 }

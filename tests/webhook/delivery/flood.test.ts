@@ -105,7 +105,13 @@ describe("a flood", () => {
 async function shown() {
   const stats = await run.state.stats();
   const { stops } = run.dispatcher;
-  return { stats, stops, isLeading: true, movedAside: false };
+  return {
+    stats,
+    stops,
+    isLeading: true,
+    movedAside: false,
+    watch: { gatewayOpen: null, pendingMessages: null },
+  };
 }
 
 describe("messages that are told together", () => {

@@ -33,6 +33,7 @@ function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolea
   const app = createAdminApp({
     state,
     dispatcher,
+    watch: { view: { gatewayOpen: true, pendingMessages: null } },
     metrics,
     log: silentLog,
     isStopping: () => more.isStopping ?? false,
@@ -55,6 +56,8 @@ describe("createAdminApp()", () => {
       stopping: false,
       leading: true,
       holds: { message: "gateway_unauthorized", issue: null, comment: null },
+      gatewayOpen: true,
+      pendingMessages: null,
       message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeSeconds: 1.5 },
       issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null },
       comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null },

@@ -15,7 +15,8 @@ const NOTHING: OutboxStats = {
   reserveBytes: 0,
 };
 const OPEN = { message: null, issue: null, comment: null };
-const QUIET = { stats: NOTHING, stops: OPEN, isLeading: false, movedAside: false };
+const UNKNOWN = { gatewayOpen: null, pendingMessages: null };
+const QUIET = { stats: NOTHING, stops: OPEN, isLeading: false, movedAside: false, watch: UNKNOWN };
 
 /** Every sample as `name{labels}`, with its value. */
 function samplesOf(text: string): Record<string, number> {
@@ -76,6 +77,8 @@ describe("createWebhookMetrics()", () => {
       "oldest_undelivered_age_seconds gauge",
       "held gauge",
       "reserve_bytes gauge",
+      "gateway_open gauge",
+      "pending_messages gauge",
       "leading gauge",
       "state_moved_aside gauge",
       "build_info gauge",
@@ -96,7 +99,9 @@ describe("createWebhookMetrics()", () => {
     metrics.dead("issue");
     const stats = { ...NOTHING, message: { queued: 5, dead: 2, inDoubt: 1, oldestQueuedAgeMs: 90_500 } };
     const stops = { ...OPEN, message: "gateway_unauthorized" };
-    const after = samplesOf(metrics.render({ stats, stops, isLeading: true, movedAside: true }));
+    const after = samplesOf(
+      metrics.render({ stats, stops, isLeading: true, movedAside: true, watch: UNKNOWN }),
+    );
     expect(Object.keys(after)).toEqual(before);
     expect(after).toMatchObject({
       "requests_total{status=200}": 1,
@@ -124,6 +129,16 @@ describe("createWebhookMetrics()", () => {
       "leading{}": 1,
       "state_moved_aside{}": 1,
     });
+  });
+
+  test("has nothing of the gateway while nothing is known of it", () => {
+    const shown = (watch: { gatewayOpen: boolean | null; pendingMessages: number | null }) => {
+      const samples = samplesOf(createWebhookMetrics({ version: "1" }).render({ ...QUIET, watch }));
+      return [samples["gateway_open{}"], samples["pending_messages{}"]];
+    };
+    expect(shown(UNKNOWN)).toEqual([undefined, undefined]);
+    expect(shown({ gatewayOpen: true, pendingMessages: 0 })).toEqual([1, 0]);
+    expect(shown({ gatewayOpen: false, pendingMessages: 7 })).toEqual([0, 7]);
   });
 
   const promtool = findPromtool();

@@ -17,10 +17,12 @@ import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
 import { until } from "../../chaos/until.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { silentLog } from "../../support/silent-log.ts";
+import type { TestClock } from "./test-clock.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";
 export const TOKEN = "lin_api_canarytoken0123456789";
@@ -56,6 +58,14 @@ type Answer = {
   alerts: AlertAnswer[];
 };
 
+/** A watch that knows nothing and tells no one: what sends find out is what these tests are about. */
+export const NO_WATCH: WatchPeers = {
+  gatewayState: async () => ({ status: "unknown", code: "not_asked" }),
+  messageStatus: async () => ({ status: "unknown", code: "not_asked" }),
+  sendEmail: null,
+  ping: null,
+};
+
 /** How long the service lets an answer wait for its message and its issue. */
 const ANSWER_WAIT_MS = 5_000;
 
@@ -68,17 +78,36 @@ const ANSWER_WAIT_MS = 5_000;
 export async function startService({
   isHasty = false,
   comments = false,
+  clock,
+  watchPeers = () => NO_WATCH,
   ...options
-}: Partial<ServeOptions> & { isHasty?: boolean; comments?: boolean } = {}): Promise<Service> {
+}: Partial<ServeOptions> & {
+  isHasty?: boolean;
+  comments?: boolean;
+  /** Stands in for every clock and every wait of the service. */
+  clock?: TestClock;
+  /** The watch's peers, given the gateway. */
+  watchPeers?: (gateway: Gateway) => WatchPeers;
+} = {}): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
   const gateway = await startGateway({ adminKey: KEY });
   const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
   let ahead = 0;
-  const nowMs = () => Date.now() + ahead;
+  const nowMs = clock?.nowMs ?? (() => Date.now() + ahead);
   let passed = 0;
-  const monotonicMs = () => performance.now() * HASTE + passed;
+  const monotonicMs = clock?.nowMs ?? (() => performance.now() * HASTE + passed);
   gateway.now = () => new Date(nowMs());
-  const parts = { directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments };
+  const parts = {
+    directory,
+    gateway,
+    tracker,
+    nowMs,
+    monotonicMs,
+    isHasty,
+    comments,
+    clock,
+    watch: watchPeers(gateway),
+  };
   let running = await run({ ...parts, options });
 
   return {
@@ -129,10 +158,12 @@ type Parts = {
   monotonicMs: () => number;
   isHasty: boolean;
   comments: boolean;
+  clock: TestClock | undefined;
+  watch: WatchPeers;
   options: Partial<ServeOptions>;
 };
 
-async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, options }: Parts) {
+async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, ...parts }: Parts) {
   const state = await openSqliteState({ directory, nowMs, comments, log: silentLog });
   const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
   const client = evolutionClient({ ...peer, timeoutMs: 30_000 / HASTE });
@@ -160,6 +191,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
       heldReferences: (kind, references) => state.heldReferences(kind, references),
       nowMs,
     }),
+    watchPeers: () => parts.watch,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
     sockets: new Map(),
@@ -169,7 +201,9 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
     nowMs,
     monotonicMs,
     random: () => 0,
-    sleep: (ms, signal) => delay(ms === ANSWER_WAIT_MS && !isHasty ? ms : ms / HASTE, undefined, { signal }),
+    sleep:
+      parts.clock?.sleep ??
+      ((ms, signal) => delay(ms === ANSWER_WAIT_MS && !isHasty ? ms : ms / HASTE, undefined, { signal })),
   };
   const served = serveWebhook(dependencies, {
     host: "127.0.0.1",
@@ -178,7 +212,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
     messagesPerMinute: 60_000,
     issuesPerHour: 3_600_000,
     digestAfterSeconds: 0,
-    ...options,
+    ...parts.options,
   });
   const { port, adminPort } = await Promise.race([
     ready.promise,

@@ -25,6 +25,7 @@ describe("UnkeptAlerts: messages", () => {
       stops: { message: null, issue: null, comment: null },
       isLeading: true,
       movedAside: false,
+      watch: { gatewayOpen: null, pendingMessages: null },
     });
     expect(text).toContain("\nopsctl_webhook_sent_from_memory_total 2\n");
     expect(text).toContain("\nopsctl_webhook_alerts_accepted_total 2\n");

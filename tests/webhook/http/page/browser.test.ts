@@ -63,6 +63,7 @@ function adminApp() {
       listDead: async () => state().lost!,
       movedAside: null,
     },
+    watch: { view: { gatewayOpen: null, pendingMessages: null } },
     dispatcher: {
       isLeading: true,
       get stops() {

@@ -1,0 +1,93 @@
+import * as v from "valibot";
+import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
+import { peerUrl } from "../../platform/http/url.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { codeOfCall } from "../send-outcome.ts";
+import { gatewayRefusal } from "./refusal.ts";
+
+/**
+ * What became of a message that the gateway has sent, as far as it kept that.
+ *
+ * Shape: `settled`: WhatsApp took or refused it; `pending`: it said neither; `absent`: the gateway knows no such
+ *        message; `unknown`: it gave no usable answer.
+ */
+export type MessageStatus =
+  | { status: "settled" }
+  | { status: "pending" }
+  | { status: "absent" }
+  | { status: "unknown"; code: string };
+
+/** Asks what became of one message, by its id; never throws, sends nothing and changes nothing. */
+export type AskMessageStatus = (
+  message: { instanceName: string; id: string },
+  signal?: AbortSignal,
+) => Promise<MessageStatus>;
+
+/** Longest time of one question; the gateway reads its own database. */
+export const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
+
+const MAX_ANSWER_BYTES = 4 * 1_048_576;
+
+/** Acknowledgements that are the last word, or as good as one. */
+const SETTLED: ReadonlySet<string> = new Set([
+  "SERVER_ACK",
+  "DELIVERY_ACK",
+  "READ",
+  "PLAYED",
+  "DELETED",
+  "ERROR",
+]);
+
+const answerSchema = v.object({
+  messages: v.object({
+    records: v.array(
+      v.object({
+        key: v.object({ id: v.string() }),
+        MessageUpdate: v.optional(v.array(v.object({ status: v.string() }))),
+      }),
+    ),
+  }),
+});
+
+/**
+ * Asks the gateway what became of a message, by `POST /chat/findMessages` with its exact id.
+ *
+ * Behaviour: a kept message without any acknowledgement is pending, also where the gateway keeps no acknowledgements:
+ *            the caller can only tell by messages that have one.
+ * Errors:    none thrown; the codes of the gateway.
+ * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), channel.service.ts, read 2026-11-21.
+ */
+export function askMessageStatus(options: {
+  baseUrl: URL;
+  adminKey: Secret;
+  timeoutMs?: number;
+  onCall?: (record: CallRecord) => void;
+}): AskMessageStatus {
+  const { baseUrl, adminKey, timeoutMs = MESSAGE_STATUS_TIMEOUT_MS, onCall } = options;
+  return async ({ instanceName, id }, signal) => {
+    const result = await callPeer({
+      peer: "gateway",
+      method: "POST",
+      url: peerUrl(baseUrl, ["chat", "findMessages", instanceName]),
+      headers: { apikey: adminKey.open() },
+      body: { where: { key: { id } }, page: 1, offset: 2 },
+      timeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      signal,
+      onCall,
+    });
+    if (result.status === "answered") return statusIn(result.answer.json, id);
+    const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+    return { status: "unknown", code: refusal?.code ?? codeOfCall("gateway", result) };
+  };
+}
+
+function statusIn(json: unknown, id: string): MessageStatus {
+  const parsed = v.safeParse(answerSchema, json);
+  if (!parsed.success) return { status: "unknown", code: "gateway_answer_unreadable" };
+  // A gateway that does not know the filter returns other messages.
+  const record = parsed.output.messages.records.find(({ key }) => key.id === id);
+  if (record === undefined) return { status: "absent" };
+  const isSettled = record.MessageUpdate?.some(({ status }) => SETTLED.has(status)) ?? false;
+  return { status: isSettled ? "settled" : "pending" };
+}

@@ -1,0 +1,130 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Ping } from "../../providers/ping.ts";
+import type { Attempt } from "../delivery/attempt.ts";
+import { SecondChannel, type SendAlertEmail } from "../second-channel/second-channel.ts";
+import type { State } from "../state/contract.ts";
+import { DeadMan } from "./dead-man.ts";
+import { type AskGatewayState, GatewayWatch, type MessageLane } from "./gateway-watch.ts";
+import { type AskStatus, PendingMessages } from "./pending-messages.ts";
+
+/** The peers of the watch; null where none is set up. */
+export type WatchPeers = {
+  gatewayState: AskGatewayState;
+  messageStatus: AskStatus;
+  sendEmail: SendAlertEmail | null;
+  ping: Ping | null;
+};
+
+/** What the watch over the alarm works with. */
+export type WatchDependencies = {
+  state: Pick<State, "unheard" | "recordEmailed" | "deliveredBetween" | "check" | "lead" | "stats">;
+  /** Asked for each time, so that they may be exchanged while the service runs. */
+  peers: () => WatchPeers;
+  lane: MessageLane;
+  isLeading: () => boolean;
+  log: Log;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** What the watch knows now, for the metrics; null while it is not known. */
+export type WatchView = { readonly gatewayOpen: boolean | null; readonly pendingMessages: number | null };
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** How often the second channel looks for alerts whose three minutes are over. */
+const UNHEARD_LOOK_MS = 5_000;
+
+/**
+ * Watches the alarm itself: the gateway's instance, messages that stay pending, alerts that WhatsApp does not take, and
+ * whether the service is well.
+ *
+ * Behaviour: begins with `start` and ends with `stop`; nothing that fails here ends it or keeps an alert waiting.
+ */
+export class Watch {
+  readonly #dependencies: WatchDependencies;
+  readonly #gateway: GatewayWatch;
+  readonly #pending: PendingMessages;
+  readonly #secondChannel: SecondChannel;
+  readonly #deadMan: DeadMan;
+  readonly #stopped = new AbortController();
+  #running: Promise<unknown> | null = null;
+  #lastFailure: string | null = null;
+
+  constructor(dependencies: WatchDependencies) {
+    const { state, peers, lane, isLeading, log, nowMs, monotonicMs } = dependencies;
+    this.#dependencies = dependencies;
+    this.#gateway = new GatewayWatch({
+      ask: () => peers().gatewayState,
+      lane,
+      isLeading,
+      log,
+      monotonicMs,
+    });
+    this.#pending = new PendingMessages({ state, ask: () => peers().messageStatus });
+    this.#secondChannel = new SecondChannel({
+      state,
+      send: () => peers().sendEmail,
+      isLeading,
+      reason: () => lane.stoppedBy() ?? this.#lastFailure,
+      log,
+      nowMs,
+      monotonicMs,
+    });
+    this.#deadMan = new DeadMan({ state, ping: () => peers().ping, isLeading, log, monotonicMs });
+  }
+
+  get view(): WatchView {
+    return { gatewayOpen: this.#gateway.isOpen, pendingMessages: this.#pending.count };
+  }
+
+  /** An attempt of a message that also tells the watch how it ended. */
+  watched(attempt: Attempt): Attempt {
+    return async (row, signal) => {
+      const result = await attempt(row, signal);
+      this.#lastFailure = result.status === "delivered" ? null : result.code;
+      // Not waited for: the row is to be settled now.
+      if (result.status !== "delivered") void this.#safely(() => this.#gateway.look(this.#stopped.signal));
+      return result;
+    };
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([
+      this.#every(SECOND_MS, (signal) => this.#gateway.lookInTime(signal)),
+      this.#every(MINUTE_MS, (signal) => this.#countPending(signal)),
+      this.#every(UNHEARD_LOOK_MS, (signal) => this.#secondChannel.look(signal)),
+      this.#every(MINUTE_MS, (signal) => this.#deadMan.beat(signal)),
+    ]);
+  }
+
+  /** Ends what is on its way, too. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  async #countPending(signal: AbortSignal): Promise<void> {
+    if (this.#dependencies.isLeading()) await this.#pending.look(signal);
+    else this.#pending.forget();
+  }
+
+  async #every(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.#safely(() => work(signal));
+      await this.#dependencies.sleep(ms, signal).catch(() => {});
+    }
+  }
+
+  async #safely(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return;
+      const cause = error instanceof Error ? error.name : typeof error;
+      this.#dependencies.log.warn("The watch over the alarm could not look", { cause });
+    }
+  }
+}

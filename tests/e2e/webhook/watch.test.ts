@@ -1,0 +1,93 @@
+/** The alarm watched from outside the process: systemd's watchdog, the ping, the e-mail, the log of refusals. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import { listenForNotifications } from "../../platform/support/notify-listener.ts";
+import { startEmailProvider } from "../../standins/email-provider.ts";
+import { startPing } from "../../standins/ping.ts";
+import { logLines, RUNTIMES } from "../support/opsctl.ts";
+import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+
+const LONG = 60_000;
+
+describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+  test("tells systemd that it is ready and lives, and its check that it is well", async () => {
+    await using arena = await openWebhookArena();
+    const systemd = listenForNotifications(join(arena.directory, "notify"));
+    const check = await startPing();
+    const service = await arena.start({
+      runtime,
+      env: {
+        NOTIFY_SOCKET: join(arena.directory, "notify"),
+        WATCHDOG_USEC: "600000",
+        OPSCTL_PING_URL: `${check.url}/canary-uuid`,
+        OPSCTL_LOG_LEVEL: "debug",
+      },
+    });
+    const told: string[] = [];
+    await until("systemd was told three times", () => {
+      told.push(...systemd.take());
+      return told.filter((words) => words === "WATCHDOG=1").length >= 3;
+    });
+    expect(told).toContain("READY=1");
+    await until("the check was told", () => check.ledger.length > 0);
+    expect(check.ledger[0]!.path).toBe("/canary-uuid");
+    const metrics = async () => await (await fetch(`${service.adminUrl}/metrics`)).text();
+    await until("the gateway's state is known", async () =>
+      /^opsctl_webhook_gateway_open 1$/m.test(await metrics()),
+    );
+    expect(await metrics()).toMatch(/^# TYPE opsctl_webhook_pending_messages gauge$/m);
+    expect(await metrics()).not.toMatch(/^opsctl_webhook_pending_messages /m);
+
+    await fetch(service.url, { method: "POST", headers: { "x-forwarded-for": "203.0.113.9" } });
+    await postAlerts(service.url, { alerts: [{ status: "firing", labels: 7 }, 8] });
+    await until("both are in the log", () => service.log().includes("are no alerts"));
+    const lines = logLines(service.log());
+    const refusal = lines.find(({ msg }) => msg === "A request was refused");
+    expect(refusal).toMatchObject({
+      level: "warn",
+      status: 401,
+      code: "invalid_secret",
+      address: "127.0.0.1",
+      forwardedFor: "203.0.113.9",
+    });
+    service.kill("SIGTERM");
+    expect((await service.ended).exitCode).toBe(0);
+    expect(service.log()).not.toContain("canary-uuid");
+    systemd.close();
+    await check.stop();
+  });
+});
+
+describe("opsctl webhook serve", () => {
+  test("holds the messages while the phone is not connected, and sends them at once when it is again", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.instances.set("ops", "close");
+    const service = await arena.start();
+    const health = async () =>
+      (await (await fetch(`${service.adminUrl}/healthz`)).json()) as { holds: object };
+    await until("they are held", async () =>
+      JSON.stringify(await health()).includes("sem_instancia_gateway"),
+    );
+    const { json } = await postAlerts(service.url, {
+      alerts: [{ status: "firing", labels: { alertname: "A" } }],
+    });
+    expect(json).toMatchObject({ alerts: [{ whatsapp: "queued" }] });
+    expect(arena.gateway.routes.send.calls).toHaveLength(0);
+    arena.gateway.instances.set("ops", "open");
+    await until("it is sent", () => arena.gateway.accepted.length === 1, LONG);
+    expect(await health()).toMatchObject({ holds: { message: null }, gatewayOpen: true });
+  });
+
+  test("does not start with half a second channel", async () => {
+    await using arena = await openWebhookArena();
+    const email = await startEmailProvider({ apiKey: "canary-email-key" });
+    const failure = arena.start({
+      env: { ALERT_EMAIL_TO: "ops@client.example", ALERT_EMAIL_API_URL: email.url },
+    });
+    await expect(failure).rejects.toThrow(
+      /ALERT_EMAIL_FROM: is missing[\s\S]*ALERT_EMAIL_API_KEY: is missing/,
+    );
+    await email.stop();
+  });
+});

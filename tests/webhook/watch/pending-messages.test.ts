@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
+import { PendingMessages } from "../../../lib/webhook/watch/pending-messages.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import type { Scripted } from "../../standins/standin.ts";
+
+const KEY = "canary-gateway-key";
+const signal = new AbortController().signal;
+
+let gateway: Gateway;
+let ids: string[];
+let between: [number, number][];
+beforeEach(async () => {
+  gateway = await startGateway({ adminKey: KEY });
+  ids = [];
+  between = [];
+});
+afterEach(async () => await gateway.stop());
+
+const ask = (key = KEY, timeoutMs = 10_000) =>
+  askMessageStatus({ baseUrl: new URL(gateway.url), adminKey: new Secret(key), timeoutMs });
+const keep = (id: string, ...statuses: string[]) =>
+  void gateway.kept.push({
+    instance: "ops",
+    remoteJid: "5511912345678@s.whatsapp.net",
+    id,
+    text: "text",
+    sentAt: 1,
+    statuses,
+  });
+
+describe("askMessageStatus()", () => {
+  const one = (id: string) => ask()({ instanceName: "ops", id });
+
+  test.each([
+    ["SERVER_ACK", "settled"],
+    ["DELIVERY_ACK", "settled"],
+    ["READ", "settled"],
+    ["PLAYED", "settled"],
+    ["DELETED", "settled"],
+    ["ERROR", "settled"],
+    ["PENDING", "pending"],
+    ["SOMETHING_NEW", "pending"],
+  ])("%s is %s", async (said, status) => {
+    keep("other", "READ");
+    keep("id", said);
+    expect(await one("id")).toEqual({ status } as never);
+  });
+
+  test("a message with no word of WhatsApp is pending, one that the gateway does not keep is not known", async () => {
+    keep("id");
+    expect(await one("id")).toEqual({ status: "pending" });
+    expect(await one("never")).toEqual({ status: "absent" });
+  });
+
+  test("reads no other message's status where the gateway ignores the question's id", async () => {
+    const record = { key: { id: "other" }, MessageUpdate: [{ status: "READ" }] };
+    gateway.routes.messages.next({ status: 200, json: { messages: { records: [record] } } });
+    expect(await one("id")).toEqual({ status: "absent" });
+  });
+
+  test.each<[Scripted, string]>([
+    ["hang", "gateway_timeout"],
+    ["drop", "gateway_connection_lost"],
+    ["not_json", "gateway_answer_unreadable"],
+    [{ status: 200, json: { messages: [] } }, "gateway_answer_unreadable"],
+    [{ status: 500, json: {} }, "gateway_http_500"],
+  ])("%p is no answer", async (fault, code) => {
+    gateway.routes.messages.next(fault);
+    const askOnce = ask(KEY, fault === "hang" ? 300 : undefined);
+    expect(await askOnce({ instanceName: "ops", id: "id" })).toEqual({ status: "unknown", code });
+  });
+
+  test("names what the gateway refuses", async () => {
+    expect(await ask("wrong")({ instanceName: "ops", id: "id" })).toEqual({
+      status: "unknown",
+      code: "gateway_unauthorized",
+    });
+  });
+});
+
+const pending = () =>
+  new PendingMessages({
+    state: {
+      async deliveredBetween(newer, older) {
+        between.push([newer, older]);
+        return ids;
+      },
+    },
+    ask: () => (id, stop) => ask()({ instanceName: "ops", id }, stop),
+  });
+
+describe("PendingMessages", () => {
+  test("counts what WhatsApp has not acknowledged, ten minutes to a day old", async () => {
+    const messages = pending();
+    expect(messages.count).toBeNull();
+    ids = ["c", "b", "a"];
+    keep("a", "READ");
+    keep("b");
+    keep("c");
+    await messages.look(signal);
+    expect(messages.count).toBe(2);
+    expect(between).toEqual([[86_400_000, 600_000]]);
+    gateway.kept.find(({ id }) => id === "b")!.statuses = ["PENDING", "SERVER_ACK"];
+    await messages.look(signal);
+    expect(messages.count).toBe(1);
+    ids = ["b", "a"];
+    await messages.look(signal);
+    expect(messages.count).toBe(0);
+  });
+
+  test("is not known at a gateway that keeps no messages, or no acknowledgements", async () => {
+    const messages = pending();
+    ids = ["b", "a"];
+    await messages.look(signal);
+    expect(messages.count).toBeNull();
+    keep("a");
+    keep("b");
+    await messages.look(signal);
+    expect(messages.count).toBeNull();
+  });
+
+  test("still knows after a day of nothing but pending ones that acknowledgements are kept", async () => {
+    const messages = pending();
+    ids = ["a"];
+    keep("a", "READ");
+    await messages.look(signal);
+    ids = ["c", "b"];
+    keep("b");
+    keep("c");
+    await messages.look(signal);
+    expect(messages.count).toBe(2);
+  });
+
+  test("asks about a settled message once, and about fifty at most in a round", async () => {
+    const messages = pending();
+    ids = Array.from({ length: 120 }, (_, at) => `m${at}`);
+    for (const [at, id] of ids.entries()) keep(id, ...(at < 60 ? [] : ["READ"]));
+    const asked = () => gateway.routes.messages.calls.length;
+    const perRound: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const before = asked();
+      await messages.look(signal);
+      perRound.push(asked() - before);
+    }
+    expect(Math.max(...perRound)).toBe(50);
+    expect(messages.count).toBe(60);
+    const questions = gateway.routes.messages.calls.map(({ body }) => JSON.stringify(body));
+    const ofSettled = questions.filter((question) => question.includes('"m100"'));
+    expect(ofSettled).toHaveLength(1);
+  });
+
+  test("asks about all pending ones in turn", async () => {
+    const messages = pending();
+    ids = Array.from({ length: 70 }, (_, at) => `m${at}`);
+    for (const id of ids) keep(id);
+    for (let round = 0; round < 5; round += 1) await messages.look(signal);
+    keep("last", "READ");
+    ids = [...ids, "last"];
+    for (const row of gateway.kept) row.statuses = ["READ"];
+    for (let round = 0; round < 3; round += 1) await messages.look(signal);
+    expect(messages.count).toBe(0);
+  });
+
+  test("is not known while the gateway does not answer, nor where another process sends", async () => {
+    const messages = pending();
+    ids = ["b", "a"];
+    keep("a", "READ");
+    keep("b");
+    await messages.look(signal);
+    expect(messages.count).toBe(1);
+    gateway.routes.messages.next("drop");
+    await messages.look(signal);
+    expect(messages.count).toBeNull();
+    await messages.look(signal);
+    expect(messages.count).toBe(1);
+    messages.forget();
+    expect(messages.count).toBeNull();
+  });
+});

@@ -1,0 +1,258 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
+import {
+  SecondChannel,
+  type SecondChannelDependencies,
+  type SendAlertEmail,
+} from "../../../lib/webhook/second-channel/second-channel.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
+import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
+import { silentLog } from "../../support/silent-log.ts";
+import { sampleAlert } from "../support/sample-alert.ts";
+import { acceptAll, DELIVERED, MINUTE_MS, SECOND_MS, START_MS } from "../support/state-fixture.ts";
+
+const KEY = "canary-email-key";
+const FROM = "alarm@mail.example";
+const TO = "ops@client.example";
+
+let directory: string;
+let state: State;
+let provider: EmailProvider;
+let nowMs: number;
+let errors: unknown[];
+let isLeading: boolean;
+let sender: SendAlertEmail | null;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "opsctl-second-"));
+  nowMs = START_MS;
+  errors = [];
+  isLeading = true;
+  state = await openSqliteState({ directory, nowMs: () => nowMs, log: silentLog });
+  provider = await startEmailProvider({ apiKey: KEY });
+  sender = alertEmailSender({ apiUrl: provider.url, apiKey: new Secret(KEY), from: FROM, to: TO }, () => {});
+});
+afterEach(async () => {
+  await state.close();
+  await provider.stop();
+  rmSync(directory, { recursive: true });
+});
+
+function channelWith(more: Partial<SecondChannelDependencies> = {}): SecondChannel {
+  return new SecondChannel({
+    state,
+    send: () => sender,
+    isLeading: () => isLeading,
+    reason: () => "sem_instancia_gateway",
+    log: { ...silentLog, error: (_msg, fields) => void errors.push(fields?.code) },
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    ...more,
+  });
+}
+
+const critical = (fingerprint: string) =>
+  sampleAlert({ fingerprint, severity: "critical", name: fingerprint });
+const signal = new AbortController().signal;
+const keys = () => provider.routes.send.calls.map(({ headers }) => headers["idempotency-key"]);
+const bodies = () => provider.routes.send.calls.map(({ rawBody }) => rawBody);
+const waiting = async () => (await state.unheard(0)).map(({ alert }) => alert.fingerprint);
+
+describe("SecondChannel.look()", () => {
+  test("e-mails a critical alert that WhatsApp has not taken for three minutes, once", async () => {
+    const channel = channelWith();
+    await acceptAll(state, critical("disk"), sampleAlert({ fingerprint: "other", severity: "high" }));
+    nowMs += 3 * MINUTE_MS - 1;
+    await channel.look(signal);
+    expect(provider.ledger).toHaveLength(0);
+    nowMs += 1;
+    await channel.look(signal);
+    expect(provider.accepted).toHaveLength(1);
+    const [email] = provider.accepted;
+    expect(email).toMatchObject({ from: FROM, to: [TO] });
+    expect(email!.text).toContain("disk");
+    expect(email!.text).toContain("sem_instancia_gateway");
+    expect(email!.text).not.toContain("other");
+    expect(email!.idempotencyKey).toMatch(/^opsctl-alert-email\/[0-9a-f]{64}$/);
+    for (let minute = 0; minute < 10; minute += 1) {
+      nowMs += MINUTE_MS;
+      await channel.look(signal);
+    }
+    expect(provider.ledger).toHaveLength(1);
+    expect(await state.detour()).toEqual({ emailed: 1, givenUp: 0 });
+  });
+
+  test("tells an alert about the alarm itself, whatever its severity, and none that WhatsApp took", async () => {
+    const channel = channelWith();
+    const labels = { alertname: "Webhook parado", via: "other" };
+    const [, taken] = await acceptAll(
+      state,
+      sampleAlert({ fingerprint: "alarm", name: "Webhook parado", severity: null, labels }),
+      critical("taken"),
+    );
+    await state.settle(taken!.messageRow, DELIVERED);
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    expect(provider.accepted).toHaveLength(1);
+    expect(provider.accepted[0]!.text).toContain("Webhook parado");
+    expect(provider.accepted[0]!.text).not.toContain("taken");
+  });
+
+  test("sends at most one e-mail a minute, each with all that wait, and none later than three minutes and a poll", async () => {
+    const channel = channelWith();
+    const toldAtMs = new Map<string, number>();
+    const acceptedAtMs = new Map<string, number>();
+    for (let second = 0; second < 600; second += 5) {
+      if (second % 35 === 0) {
+        acceptedAtMs.set(`f${second}`, nowMs);
+        await acceptAll(state, critical(`f${second}`));
+      }
+      const before = new Set(await waiting());
+      await channel.look(signal);
+      const after = new Set(await waiting());
+      for (const fingerprint of before) if (!after.has(fingerprint)) toldAtMs.set(fingerprint, nowMs);
+      nowMs += 5 * SECOND_MS;
+    }
+    const sentAtMs = [...new Set(toldAtMs.values())];
+    for (const [at, ms] of sentAtMs.entries())
+      if (at > 0) expect(ms - sentAtMs[at - 1]!).toBeGreaterThanOrEqual(MINUTE_MS);
+    expect(toldAtMs.size).toBeGreaterThan(10);
+    for (const [fingerprint, ms] of toldAtMs)
+      expect(ms - acceptedAtMs.get(fingerprint)!).toBeLessThanOrEqual(3 * MINUTE_MS + 5 * SECOND_MS);
+  });
+
+  test("tells at most a hundred in an e-mail, the oldest first, and the others a minute later", async () => {
+    const channel = channelWith();
+    const names = Array.from({ length: 130 }, (_, at) => `f${at}`);
+    await acceptAll(state, ...names.map(critical));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    expect(await waiting()).toEqual(names.slice(100));
+    nowMs += MINUTE_MS;
+    await channel.look(signal);
+    expect(await waiting()).toEqual([]);
+    expect(provider.accepted).toHaveLength(2);
+  });
+
+  test("repeats an e-mail whose answer was not clear as it was, so that one arrives", async () => {
+    const channel = channelWith();
+    provider.routes.send.next({ accept: "drop" }, { accept: { status: 500, json: {} } });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    expect(await waiting()).toEqual(["disk"]);
+    await acceptAll(state, critical("later"));
+    for (let minute = 0; minute < 2; minute += 1) {
+      nowMs += MINUTE_MS;
+      await channel.look(signal);
+    }
+    expect(new Set(keys()).size).toBe(1);
+    expect(new Set(bodies()).size).toBe(1);
+    expect(provider.accepted).toHaveLength(1);
+    expect(await waiting()).toEqual(["later"]);
+    nowMs += MINUTE_MS;
+    await channel.look(signal);
+    expect(await waiting()).toEqual([]);
+    expect(provider.accepted).toHaveLength(2);
+  });
+
+  test("does not repeat an e-mail in doubt whose alerts WhatsApp took meanwhile", async () => {
+    const channel = channelWith();
+    provider.routes.send.next("drop");
+    const [accepted] = await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    await state.settle(accepted!.messageRow, DELIVERED);
+    nowMs += MINUTE_MS;
+    await channel.look(signal);
+    expect(provider.ledger).toHaveLength(1);
+  });
+
+  test("makes a new e-mail after a refusal, and says once why none goes", async () => {
+    const channel = channelWith();
+    const refused = { status: 403, json: { name: "validation_error", message: "no" } };
+    provider.routes.send.next(refused, refused, refused);
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    for (let minute = 0; minute < 4; minute += 1) {
+      await channel.look(signal);
+      nowMs += MINUTE_MS;
+    }
+    expect(provider.accepted).toHaveLength(1);
+    expect(new Set(keys()).size).toBe(4);
+    expect(errors).toEqual(["validation_error"]);
+  });
+
+  test("waits as long as the provider asks for", async () => {
+    const channel = channelWith();
+    provider.routes.send.next({
+      status: 429,
+      json: { name: "rate_limit_exceeded" },
+      headers: { "retry-after": "150" },
+    });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    nowMs += 149 * SECOND_MS;
+    await channel.look(signal);
+    expect(provider.ledger).toHaveLength(1);
+    nowMs += SECOND_MS;
+    await channel.look(signal);
+    expect(provider.accepted).toHaveLength(1);
+  });
+
+  test("does not send again what the provider took and the state could not record", async () => {
+    let failures = 2;
+    const channel = channelWith({
+      state: {
+        unheard: (ms) => state.unheard(ms),
+        async recordEmailed(rows) {
+          if (failures-- > 0) throw new Error("disk full");
+          await state.recordEmailed(rows);
+        },
+      },
+    });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    for (let minute = 0; minute < 4; minute += 1) {
+      await channel.look(signal);
+      nowMs += MINUTE_MS;
+    }
+    expect(provider.accepted).toHaveLength(1);
+    expect(provider.ledger).toHaveLength(1);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("sends nothing where another process leads, or none is set up", async () => {
+    const channel = channelWith();
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    isLeading = false;
+    await channel.look(signal);
+    isLeading = true;
+    const set = sender;
+    sender = null;
+    await channel.look(signal);
+    expect(provider.ledger).toHaveLength(0);
+    sender = set;
+    await channel.look(signal);
+    expect(provider.accepted).toHaveLength(1);
+  });
+
+  test("has another key after a restart, whose text says another time: the provider would refuse the known one", async () => {
+    provider.routes.send.next({ accept: "drop" });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channelWith().look(signal);
+    nowMs += 2 * MINUTE_MS;
+    await channelWith().look(signal);
+    expect(new Set(keys()).size).toBe(2);
+    expect(provider.accepted).toHaveLength(2);
+    expect(await waiting()).toEqual([]);
+  });
+});
