@@ -1,7 +1,7 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `burst`, `bodies`, `collector`, `reports`; several with commas) runs parts of it. The
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `intake`, `burst`, `bodies`, `collector`, `reports`; several with commas) runs parts of it. The
  * exit status says whether it could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -15,7 +15,7 @@ import { reportsFigures } from "./reports-speed.ts";
 import { startupFigures } from "./startup.ts";
 import { stateFigures } from "./state-speed.ts";
 import { burstFigures } from "./webhook-burst.ts";
-import { webhookFigures, webhookMinuteFigures } from "./webhook-speed.ts";
+import { intakeFigures, webhookFigures, webhookMinuteFigures } from "./webhook-speed.ts";
 import { memoryFigures } from "./weekly-memory.ts";
 import { countRoundTrips, roundTripFigure, speedFigures } from "./weekly-speed.ts";
 
@@ -33,6 +33,7 @@ const PARTS: Record<string, Part> = {
   webhook: webhookFigures,
   minute: webhookMinuteFigures,
   state: stateFigures,
+  intake: intakeFigures,
   burst: burstFigures,
   bodies: largeBodyFigures,
   collector: collectorFigures,
@@ -48,7 +49,7 @@ if (unknown.length > 0) {
 
 console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}; everything on this machine.`);
 const needsDatabase = chosen.some(
-  (name) => !["startup", "webhook", "minute", "burst", "bodies", "collector"].includes(name),
+  (name) => !["startup", "webhook", "minute", "intake", "burst", "bodies", "collector"].includes(name),
 );
 const server = needsDatabase ? await startPostgres() : null;
 const stop = async (status: number) => {

@@ -20,6 +20,7 @@ const STORM = 100;
 /** Every minute of the long run accepts more than the outbox may hold by itself. */
 const OUTBOX_ROWS = 5_000_000;
 const OUTBOX_MIB = 16_384;
+const AT_FULL_SPEED = ["--messages-per-minute", "60000", "--issues-per-hour", "3600000"];
 
 /** What a load measured. */
 export type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
@@ -52,6 +53,27 @@ async function throughputFigures(): Promise<Figure[]> {
   return [
     against("SQLite FULL, a transaction per row", "sqlite", { atLeast: 2.5 }),
     against("a bare handler that parses the JSON", "parse"),
+  ];
+}
+
+/** Posts a second while messages and issues go out as fast as they can, against posts at the usual pace. */
+export async function intakeFigures(): Promise<Figure[]> {
+  const rounds: { busy: Load; alone: Load }[] = [];
+  for (let i = 0; i < ROUNDS; i += 1)
+    rounds.push({
+      busy: await loaded(await startOpsctl(5, {}, AT_FULL_SPEED), 16, 6, 10, STORM),
+      alone: await loaded(await startOpsctl(5), 16, 6, 10, STORM),
+    });
+  const perSecond = (name: "busy" | "alone") => median(rounds.map((round) => round[name].perSecond));
+  return [
+    {
+      measure:
+        "durable posts of 10 alerts, 16 connections, while deliveries run at full speed, against intake alone",
+      value: `${perSecond("busy").toFixed(0)}/s`,
+      baseline: `${perSecond("alone").toFixed(0)}/s`,
+      ratio: median(rounds.map(({ busy, alone }) => busy.perSecond / alone.perSecond)),
+      goal: { atLeast: 0.5 },
+    },
   ];
 }
 
@@ -143,13 +165,17 @@ export async function loaded(
 }
 
 /** The binary with peers of that latency, its state in a file unless `env` says otherwise. */
-export async function startOpsctl(peerLatencyMs: number, env: Record<string, string> = {}): Promise<Target> {
+export async function startOpsctl(
+  peerLatencyMs: number,
+  env: Record<string, string> = {},
+  more: readonly string[] = [],
+): Promise<Target> {
   const peers = await startScript("alert-peers.ts", [String(peerLatencyMs)]);
   const directory = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
   const port = await freePort();
   const words = ["webhook", "serve", "--host", "127.0.0.1", "--port", `${port}`, "--admin-port", "0"];
   const child = Bun.spawn(
-    [OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS), "--outbox-mib", String(OUTBOX_MIB)],
+    [OPSCTL, ...words, "--outbox-rows", String(OUTBOX_ROWS), "--outbox-mib", String(OUTBOX_MIB), ...more],
     {
       env: {
         ...unitEnvironment(),

@@ -48,6 +48,8 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     claims: new Map<string, IssueClaim>(),
     isReadable: true,
     isWritable: false,
+    /** Whether attempts of rows can be recorded. */
+    begins: false,
     due: [] as DueRow[],
   };
   const metrics = createWebhookMetrics({ version: "test" });
@@ -58,8 +60,8 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
       kind,
       state: {
         due: async () => answers.due,
-        begin: () => Promise.reject(new Error("disk full")),
-        settle: () => Promise.reject(new Error("disk full")),
+        begin: () => (answers.begins ? Promise.resolve(true) : Promise.reject(new Error("disk full"))),
+        settle: () => (answers.begins ? Promise.resolve() : Promise.reject(new Error("disk full"))),
         hold: async () => {},
       },
       attempt: async (row) => {

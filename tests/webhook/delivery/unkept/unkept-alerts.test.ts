@@ -153,7 +153,23 @@ describe("UnkeptAlerts: messages", () => {
     expect(fixture.seen.texts).toHaveLength(3);
   });
 
-  test("goes before rows of the outbox, which use up no pace while they cannot begin", async () => {
+  test("goes before rows of the outbox", async () => {
+    // A turn each 1,050 ms: when it comes, a row is looked for first.
+    const fixture = openUnkept({ perMinute: 60_000 / 1_050, burst: 1 });
+    fixture.answers.begins = true;
+    fixture.answers.due = [{ ...rowOf(), id: 1 }];
+    const posts = ["a", "b"].map((name) => fixture.take(alert(name)));
+    await fixture.advance(1_060);
+    await fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.advance(1_200);
+    expect(fixture.seen.texts.map((text) => text === "text")).toEqual([false, false]);
+    await fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.settle();
+    expect(fixture.seen.texts.at(-1)).toBe("text");
+    expect((await Promise.all(posts)).every((answers) => answers !== null)).toBe(true);
+  });
+
+  test("is not kept waiting by rows that cannot begin: they use up no pace", async () => {
     const fixture = openUnkept({ perMinute: 6, burst: 2 });
     fixture.answers.due = [{ ...rowOf(), id: 1 }];
     for (let times = 0; times < 3; times += 1) {
