@@ -2,10 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { alertRules } from "../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../lib/host/metric-names.ts";
 import { SOURCES } from "../lib/metrics/source.ts";
 import { alertPicture } from "./pictures/alert-picture.ts";
-import { PAGES, page, ROOT } from "./support/documents.ts";
+import { PAGES, type Page, page, ROOT } from "./support/documents.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
@@ -42,6 +43,37 @@ test("docs/metrics.md has every source and every series of the collector", () =>
   const named = (name: string) => text.includes(`\`${name}\``) || text.includes(`\`${name}{`);
   expect([...SOURCES, ...Object.values(METRIC)].filter((name) => !named(name))).toEqual([]);
 });
+
+describe("a page in Portuguese", () => {
+  const isTranslation = ({ path }: Page) => path.endsWith(".pt-BR.md");
+  const translations = PAGES.filter(isTranslation);
+  const shownIn = ({ blocks }: Page) =>
+    blocks.flatMap(({ lines }) => lines.map((line) => line.replace(/ +# .*/, "")));
+
+  test("is there for those who are woken", () => {
+    expect(translations.map(({ path }) => path).toSorted()).toEqual([
+      "docs/failed-monday.pt-BR.md",
+      "docs/on-call.pt-BR.md",
+    ]);
+  });
+
+  test.each(translations.map((each) => [each.path, each] as const))(
+    "shows no command and no output that no English page shows: %s",
+    (_path, translation) => {
+      const shown = new Set(PAGES.filter((each) => !isTranslation(each)).flatMap(shownIn));
+      expect(shownIn(translation).filter((line) => !shown.has(line))).toEqual([]);
+    },
+  );
+});
+
+test.each(["docs/on-call.md", "docs/on-call.pt-BR.md"])(
+  "%s says what to look at for each alert rule",
+  (path) => {
+    const { text } = page(path);
+    const titles = alertRules({ withExtras: true }).map(({ title }) => title);
+    expect(titles.filter((title) => !text.includes(title))).toEqual([]);
+  },
+);
 
 describe("the pictures", () => {
   test("of an alert is the golden text", () => {
