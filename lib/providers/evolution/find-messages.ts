@@ -37,11 +37,14 @@ export type MessageSearch =
 /** Asks the gateway what it keeps; never throws, sends nothing and changes nothing. */
 export type FindMessages = (question: MessageQuestion, signal?: AbortSignal) => Promise<MessageSearch>;
 
+/** The code of a question that more messages fit than are read. */
+export const TOO_MANY_MESSAGES = "gateway_messages_too_many";
+
 /** Longest time of one question; the gateway reads its own database. */
 export const FIND_MESSAGES_TIMEOUT_MS = 15_000;
 
 const PAGE_SIZE = 20;
-/** One recipient gets a handful of messages in an hour; more pages than this are another question's answer. */
+/** A weekly recipient gets a handful of messages in an hour; who sends more asks for a shorter time. */
 const MAX_PAGES = 10;
 /** Kept messages may carry small pictures. */
 const MAX_ANSWER_BYTES = 4 * 1_048_576;
@@ -88,7 +91,7 @@ export function messageFinder(options: {
       messages.push(...found.records.flatMap((record) => fitting(record, question)));
       if (page >= found.pages) return { status: "answered", messages };
     }
-    return { status: "failed", code: "gateway_messages_too_many", fault: "question" };
+    return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
   };
 }
 

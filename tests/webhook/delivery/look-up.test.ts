@@ -100,6 +100,18 @@ describe("messageLookUp()", () => {
     expect(await ask(look, row({ id: 2 }))).toEqual({ ...FOUND, reference: "3EB0B" });
   });
 
+  test.each<[string, number]>([
+    ["of the first attempt", START_MS + 20_000],
+    ["of the latest attempt", START_MS + 58 * MINUTE_MS],
+  ])("finds the message %s among more than the gateway gives at once", async (_what, sentAtMs) => {
+    nowMs = START_MS + 60 * MINUTE_MS;
+    keep({ sentAt: Math.floor(sentAtMs / 1_000) });
+    // A flood, at the usual pace of one message each two seconds.
+    for (let at = 0; at < 1_800; at += 1)
+      keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 2 * at });
+    expect(await ask()).toEqual(FOUND);
+  });
+
   test.each(["hang", "drop", "not_json", { status: 502, text: "" }] as const)(
     "says nothing when the gateway cannot be asked (%p), and asks no further",
     async (fault) => {
