@@ -18,17 +18,23 @@ export type ThrottledCall = { retryAfterMs: number; repeats: number; limitMs: nu
 /** The least that a call waits before its repeats: an answer may name no time, or hardly any. */
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_SHORTEST_WAIT_MS = 30_000;
+/** Once the patience is spent, how many times its own length a wait has to come after the one before it. */
+const TIMES_BETWEEN_WAITS = 20;
 
 /**
  * Decides whether a call that the application throttled is repeated, and waits until then.
  *
- * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than `--patience` for waits of which none has helped, so that
- *            connections that always get 429 cost a run no more than that. A wait that helps begins it anew.
+ * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than `--patience`
+ *            for waits of which none has helped, and then a twentieth of the time: connections that always get 429 cost
+ *            a run no more than that, and an application that throttles later is still waited for. A wait that helps
+ *            begins the patience anew.
  */
 export function createThrottle(options: ThrottleOptions) {
   const { patienceMs, monotonicMs, sleep, signal, log } = options;
   /** Since when waits have come to nothing; null when the last one helped, or none was needed. */
   let inVainSinceMs: number | null = null;
+  /** When the last of them ends. */
+  let lastEndMs = 0;
   return {
     /** Waits where it is worth it; false when the call is not to be repeated. `limitMs` is this call's own limit. */
     async waitOut({ retryAfterMs, repeats, limitMs }: ThrottledCall): Promise<boolean> {
@@ -36,12 +42,15 @@ export function createThrottle(options: ThrottleOptions) {
       const waitMs = Math.max(retryAfterMs, leastMs);
       const nowMs = monotonicMs();
       const sinceMs = inVainSinceMs ?? nowMs;
-      if (waitMs > limitMs || nowMs + waitMs > sinceMs + patienceMs) return false;
+      if (waitMs > Math.min(limitMs, patienceMs)) return false;
+      const isSpent = nowMs + waitMs > sinceMs + patienceMs;
+      if (isSpent && nowMs < lastEndMs + waitMs * TIMES_BETWEEN_WAITS) return false;
       if (inVainSinceMs === null) {
         const seconds = Math.ceil(waitMs / 1000);
         log.info("The application asks for fewer calls: they wait", { code: "APP_HTTP_429", seconds });
       }
       inVainSinceMs = sinceMs;
+      lastEndMs = Math.max(lastEndMs, nowMs + waitMs);
       await sleep(waitMs, signal).catch(() => {});
       return !signal.aborted;
     },

@@ -1,0 +1,62 @@
+/** How long a run waits for an application that throttles it, beside connections that get 429 whatever it does. */
+import { expect, test } from "bun:test";
+import { createThrottle } from "../../../lib/weekly/outage/throttle.ts";
+import { silentLog } from "../../support/silent-log.ts";
+import { virtualTime } from "../support/virtual-time.ts";
+
+const MINUTE_MS = 60_000;
+
+function throttleAtZero() {
+  const time = virtualTime();
+  const throttle = createThrottle({
+    ...time,
+    patienceMs: 15 * MINUTE_MS,
+    signal: new AbortController().signal,
+    log: silentLog,
+  });
+  /** Repeats one call for as long as it is worth it, and returns how long that took. */
+  const waitInVain = async (retryAfterMs: number): Promise<number> => {
+    const beganMs = time.monotonicMs();
+    const limitMs = 18 * MINUTE_MS;
+    for (let repeats = 0; await throttle.waitOut({ retryAfterMs, repeats, limitMs }); repeats += 1);
+    return time.monotonicMs() - beganMs;
+  };
+  const pass = (ms: number) => time.sleep(ms);
+  return { throttle, waitInVain, pass };
+}
+
+test("one connection that always gets 429 does not end the waits for the whole run", async () => {
+  const { throttle, waitInVain, pass } = throttleAtZero();
+  expect(await waitInVain(60_000)).toBe(15 * MINUTE_MS);
+  await pass(MINUTE_MS);
+  expect(await waitInVain(2_000)).toBe(2_000);
+  throttle.helped();
+  expect(await waitInVain(60_000)).toBe(15 * MINUTE_MS);
+});
+
+test("a wait of long ago does not count as one that goes on", async () => {
+  const { throttle, pass } = throttleAtZero();
+  const once = { retryAfterMs: 30_000, repeats: 0, limitMs: 18 * MINUTE_MS };
+  expect(await throttle.waitOut(once)).toBe(true);
+  await pass(20 * MINUTE_MS);
+  expect(await throttle.waitOut(once)).toBe(true);
+});
+
+test("connections that always get 429 cost the patience, then a twentieth of the run", async () => {
+  const { waitInVain, pass } = throttleAtZero();
+  let waitedMs = 0;
+  for (let calls = 0; calls < 5_000; calls += 1) {
+    waitedMs += await waitInVain(1_000);
+    await pass(1_000);
+  }
+  expect(waitedMs).toBeLessThanOrEqual(15 * MINUTE_MS + (5_000 * 1_000) / 20);
+});
+
+test("once the patience is spent, no wait is begun before twenty times its length", async () => {
+  const { waitInVain, pass } = throttleAtZero();
+  await waitInVain(60_000);
+  await pass(40_000 - 1);
+  expect(await waitInVain(2_000)).toBe(0);
+  await pass(1);
+  expect(await waitInVain(2_000)).toBe(2_000);
+});
