@@ -73,6 +73,8 @@ type State = {
   /** When the latest of the calls that were good began. */
   goodBeganAt: number;
   isWaitingOver: boolean;
+  /** How much longer the run waits between passes that decide about nobody. */
+  leftBetweenPassesMs: number;
 };
 
 /** An admission that flows; every turn that `enter` gives has to be given back with `leave`. */
@@ -89,6 +91,7 @@ export function createAdmission(options: AdmissionOptions) {
     moment: 0,
     goodBeganAt: 0,
     isWaitingOver: false,
+    leftBetweenPassesMs: options.patienceMs,
   };
   options.stop.signal.addEventListener("abort", () => advance(state), { once: true });
   return {
@@ -100,8 +103,12 @@ export function createAdmission(options: AdmissionOptions) {
     begin: (turn: Turn): number => begin(state, turn),
     /** Takes note of a finished call. */
     record: (turn: Turn, call: FinishedCall): void => record(state, turn, call),
-    /** To be called before each pass over the owners that were put back. */
-    endPass: (): void => endPass(state),
+    /**
+     * To be called before each pass over the owners that were put back. Waits between passes that decide about nobody
+     * share the patience, however often a call is good meanwhile: else an application that lets through too few calls
+     * for one owner would keep the run until midnight.
+     */
+    endPass: (pass: { hasDecided: boolean }): void => endPass(state, pass),
     /**
      * Whether a call was good that began after the last failure of this turn: the application works again. One that
      * began before proves nothing, although it may be judged later.
@@ -164,13 +171,15 @@ function record(state: State, turn: Turn, { verdict, code, beganAt }: FinishedCa
   else if (isGood && !isTripped) endWait(state, "answered");
 }
 
-function endPass(state: State): void {
+function endPass(state: State, { hasDecided }: { hasDecided: boolean }): void {
   const { breaker, options, wait } = state;
+  if (hasDecided) state.leftBetweenPassesMs = options.patienceMs;
   if (wait !== null || state.isWaitingOver) return;
-  if (options.patienceMs > 0 && mayHealSoon(breaker)) {
+  const leftMs = state.leftBetweenPassesMs;
+  if (leftMs > 0 && mayHealSoon(breaker)) {
     state.breaker = startedAnew(breaker);
-    startWait(state, "short", Math.min(SHORT_WAIT_MS, options.patienceMs));
-  } else state.isWaitingOver = options.patienceMs === 0 || breaker.badInARow > 0;
+    startWait(state, "short", Math.min(SHORT_WAIT_MS, leftMs));
+  } else state.isWaitingOver = leftMs <= 0 || breaker.badInARow > 0;
 }
 
 /** Admits those who may be admitted now. */
@@ -245,7 +254,9 @@ function startWait(state: State, kind: Wait["kind"], patienceMs: number): void {
 }
 
 function endWait(state: State, end: WaitEnd): void {
-  if (state.wait !== null) state.options.onWaitEnd(state.wait, end);
+  const { wait, options } = state;
+  if (wait?.kind === "short") state.leftBetweenPassesMs -= options.monotonicMs() - wait.sinceMs;
+  if (wait !== null) options.onWaitEnd(wait, end);
   state.wait = null;
 }
 

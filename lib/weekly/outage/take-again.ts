@@ -19,8 +19,10 @@ export type ReportOwner = (owner: Owner) => Promise<OwnerStatus>;
  */
 export async function takeAgain(run: Run, reportOwner: ReportOwner): Promise<void> {
   const { putBack, admission, stop, options, dependencies } = run;
+  let before = Number.POSITIVE_INFINITY;
   while (putBack.count() > 0 && stop.reason() === null) {
-    admission.endPass();
+    admission.endPass({ hasDecided: putBack.count() < before });
+    before = putBack.count();
     putBack.prefer(({ scope }) => !admission.isAsked(ownerKey(scope)));
     await forEachConcurrently(putBackOwners(run), options.concurrency, async (owner) => {
       const { scope, answers } = owner;

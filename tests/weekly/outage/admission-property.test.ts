@@ -19,7 +19,7 @@ const VERDICTS: CallVerdict[] = [
   "no_analysis",
 ];
 
-/** Each stretch of calls gets one verdict; the last one stays. */
+/** Each stretch of calls gets one verdict; then the last one stays, or all begin again. */
 const application = fc.array(
   fc.record({ verdict: fc.constantFrom(...VERDICTS), calls: fc.integer({ min: 1, max: 60 }) }),
   { minLength: 1, maxLength: 8 },
@@ -27,6 +27,7 @@ const application = fc.array(
 
 const given: fc.Arbitrary<Given> = fc.record({
   application,
+  beginsAgain: fc.boolean(),
   owners: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 5, maxLength: 40, size: "max" }),
   concurrency: fc.integer({ min: 1, max: 8 }),
   patienceMinutes: fc.constantFrom(0, 1, 15),
@@ -34,13 +35,14 @@ const given: fc.Arbitrary<Given> = fc.record({
 
 type Given = {
   application: { verdict: CallVerdict; calls: number }[];
+  beginsAgain: boolean;
   owners: number[];
   concurrency: number;
   patienceMinutes: number;
 };
 
 /** A run reduced to its passes: who is asked when, and what is decided about whom. */
-async function simulate({ application, owners, concurrency, patienceMinutes }: Given) {
+async function simulate({ application, beginsAgain, owners, concurrency, patienceMinutes }: Given) {
   const [stop, time] = [createStop(), virtualTime()];
   const script = application.flatMap(({ verdict, calls }) => Array<CallVerdict>(calls).fill(verdict));
   let made = 0;
@@ -65,7 +67,9 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
     const verdicts: CallVerdict[] = [];
     while (verdicts.length < connections && !admission.mustPutBack(turn)) {
       await setImmediate();
-      const verdict = script[made++] ?? script.at(-1)!;
+      const at = beginsAgain ? made % script.length : Math.min(made, script.length - 1);
+      made += 1;
+      const verdict = script[at]!;
       const beganAt = admission.begin(turn);
       verdicts.push(verdict);
       admission.record(turn, { verdict, code: verdict === "refused" ? "APP_HTTP_401" : verdict, beganAt });
@@ -88,9 +92,11 @@ async function simulate({ application, owners, concurrency, patienceMinutes }: G
   await forEachConcurrently(owners.entries(), concurrency, ([i, connections]) =>
     take(`owner ${i}`, connections, false),
   );
+  let before = Number.POSITIVE_INFINITY;
   for (let passes = 0; putBack.length > 0 && stop.reason() === null; passes += 1) {
     expect(passes).toBeLessThan(200);
-    admission.endPass();
+    admission.endPass({ hasDecided: putBack.length < before });
+    before = putBack.length;
     const again = putBack
       .splice(0)
       .sort((a, b) => Number(admission.isAsked(a.owner)) - Number(admission.isAsked(b.owner)));

@@ -117,7 +117,7 @@ describe("createAdmission()", () => {
   test("short: waits two minutes at most, and then goes on without a word about the run", async () => {
     const { admission, stop, time, told, take } = opened();
     for (const owner of ["a", "b"]) await take(owner, "may_heal", "may_heal");
-    admission.endPass();
+    admission.endPass({ hasDecided: true });
     for (let i = 0; i < 4; i += 1)
       expect(await take(`probe ${i}`, ...Array(10).fill("may_heal"))).toMatchObject({ isProbe: true });
     expect(await take("second pass", "may_heal")).toMatchObject({ isProbe: false });
@@ -133,7 +133,7 @@ describe("createAdmission()", () => {
   ])("short: no wait when %s", async (_name, verdicts, minutes) => {
     const { admission, take } = opened({ patienceMs: minutes * MINUTE });
     await take("a", ...verdicts);
-    admission.endPass();
+    admission.endPass({ hasDecided: true });
     expect(admission.isFlowing()).toBe(true);
   });
 
