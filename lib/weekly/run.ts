@@ -8,6 +8,7 @@ import type { WeeklyDependencies, WeeklyOptions } from "./context/dependencies.t
 import { stopOnInterrupt } from "./context/interrupt.ts";
 import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./context/look-again.ts";
 import { watchMidnight } from "./context/midnight.ts";
+import { mondayLeftOf } from "./context/monday-left.ts";
 import { newOwnersOf } from "./context/new-owners.ts";
 import { type Owner, ownerKey } from "./context/owner.ts";
 import { recentClock } from "./context/recent-clock.ts";
@@ -152,7 +153,12 @@ function judgesOf(
   const patienceMs = options.patienceMinutes * 60_000;
   return {
     admission: runAdmission(run),
-    throttle: createThrottle({ ...dependencies, patienceMs, signal: stop.signal }),
+    throttle: createThrottle({
+      ...dependencies,
+      patienceMs,
+      mondayLeftMs: mondayLeftOf(run),
+      signal: stop.signal,
+    }),
     recentClock: recentClock(() => readClock(run), dependencies.monotonicMs),
   };
 }

@@ -1,4 +1,4 @@
-import { reportDayEnd } from "../../time/report-day.ts";
+import { mondayLeftOf } from "./monday-left.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Run } from "./run.ts";
  * Behaviour: the warning is also kept for the summary; the run goes on until midnight.
  */
 export function watchMidnight(run: Run): () => void {
-  const dayEndMs = reportDayEnd(run.startedAt).epochMilliseconds - run.startedAt.epochMilliseconds;
+  const mondayLeftMs = mondayLeftOf(run);
   let warned = false;
   return () => {
     if (warned) return;
@@ -21,7 +21,7 @@ export function watchMidnight(run: Run): () => void {
     if (rates.length === 0) return;
     const { scopes, completed, reused, failed, ineligible } = run.tally.reports;
     const ownersLeft = scopes - completed - reused - failed - ineligible;
-    const leftMs = dayEndMs - (run.dependencies.monotonicMs() - run.startedMs);
+    const leftMs = mondayLeftMs();
     const perSecond = Math.min(...rates);
     if ((ownersLeft / perSecond) * 1000 <= leftMs) return;
     warned = true;

@@ -1,4 +1,4 @@
-import { reportDayEnd } from "../../time/report-day.ts";
+import { mondayLeftOf } from "../context/monday-left.ts";
 import type { Run } from "../context/run.ts";
 import { APP_NOT_ANSWERING, APPLICATION_REFUSES } from "../context/run-stop.ts";
 import { type Admission, createAdmission } from "./admission.ts";
@@ -12,11 +12,10 @@ export function runAdmission(
   const { monotonicMs, sleep } = dependencies;
   // The database's clock as it was at the start, and how long ago that is: good enough to say until when.
   const clockAt = (ms: number) => startedAt.add({ milliseconds: Math.round(ms - startedMs) });
-  const dayEndMs = startedMs + reportDayEnd(startedAt).epochMilliseconds - startedAt.epochMilliseconds;
   return createAdmission({
     stop,
     patienceMs: options.patienceMinutes * 60_000,
-    mondayLeftMs: () => dayEndMs - monotonicMs(),
+    mondayLeftMs: mondayLeftOf(run),
     monotonicMs,
     sleep,
     reasonOf: (code) => APPLICATION_REFUSES[code ?? ""] ?? APP_NOT_ANSWERING,

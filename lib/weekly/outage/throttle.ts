@@ -6,6 +6,8 @@ export type Throttle = ReturnType<typeof createThrottle>;
 /** What the waits need; `patienceMs` is how long they may come to nothing. */
 export type ThrottleOptions = {
   patienceMs: number;
+  /** How much of Monday is left: a call that waited beyond it would be made for nothing. */
+  mondayLeftMs(): number;
   monotonicMs(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   signal: AbortSignal;
@@ -30,7 +32,7 @@ const TIMES_BETWEEN_WAITS = 20;
  *            begins the patience anew.
  */
 export function createThrottle(options: ThrottleOptions) {
-  const { patienceMs, monotonicMs, sleep, signal, log } = options;
+  const { patienceMs, mondayLeftMs, monotonicMs, sleep, signal, log } = options;
   /** Since when waits have come to nothing; null when the last one helped, or none was needed. */
   let inVainSinceMs: number | null = null;
   /** When the last of them ends. */
@@ -42,7 +44,7 @@ export function createThrottle(options: ThrottleOptions) {
       const waitMs = Math.max(retryAfterMs, leastMs);
       const nowMs = monotonicMs();
       const sinceMs = inVainSinceMs ?? nowMs;
-      if (waitMs > Math.min(limitMs, patienceMs)) return false;
+      if (waitMs > Math.min(limitMs, patienceMs) || waitMs >= mondayLeftMs()) return false;
       const isSpent = nowMs + waitMs > sinceMs + patienceMs;
       if (isSpent && nowMs < lastEndMs + waitMs * TIMES_BETWEEN_WAITS) return false;
       if (inVainSinceMs === null) {

@@ -6,11 +6,12 @@ import { virtualTime } from "../support/virtual-time.ts";
 
 const MINUTE_MS = 60_000;
 
-function throttleAtZero() {
+function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
   const time = virtualTime();
   const throttle = createThrottle({
     ...time,
     patienceMs: 15 * MINUTE_MS,
+    mondayLeftMs: () => mondayMs - time.monotonicMs(),
     signal: new AbortController().signal,
     log: silentLog,
   });
@@ -59,4 +60,9 @@ test("once the patience is spent, no wait is begun before twenty times its lengt
   expect(await waitInVain(2_000)).toBe(0);
   await pass(1);
   expect(await waitInVain(2_000)).toBe(2_000);
+});
+
+test("no wait goes beyond midnight: what there is can still be sent", async () => {
+  const { waitInVain } = throttleAtZero({ mondayMs: 3 * MINUTE_MS });
+  expect(await waitInVain(60_000)).toBe(2 * MINUTE_MS);
 });
