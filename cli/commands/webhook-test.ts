@@ -61,7 +61,7 @@ export const webhookTest = defineCommand({
           secret,
           fingerprint: `opsctl-test-${randomUUID()}`,
           nowIso: new Date().toISOString(),
-          latest: state === null ? null : (fingerprint) => state.latest(fingerprint),
+          state,
           waitMs: Number(args.wait) * 1000,
           sleep: (ms) => delay(ms),
           monotonicMs: () => performance.now(),

@@ -2,7 +2,7 @@
 export const WEBHOOK_KIND = { message: "whatsapp", issue: "issue", comment: "comment" } as const;
 
 /** The series that the webhook exports at its admin port, without the prefix that all of them have. */
-const NAMES = [
+export const WEBHOOK_METRIC_NAMES = [
   // Requests to the public port.
   "requests_total",
   "request_duration_seconds",
@@ -33,7 +33,7 @@ const NAMES = [
 ] as const;
 
 /** The name of one of the webhook's series, without its prefix. */
-export type WebhookMetric = (typeof NAMES)[number];
+export type WebhookMetric = (typeof WEBHOOK_METRIC_NAMES)[number];
 
 /**
  * The full name of a series of the webhook.

@@ -4,7 +4,7 @@ import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { AlertAnswer } from "./http/alert-answer.ts";
-import type { LatestRow, OutboxKind, State } from "./state/contract.ts";
+import type { Hold, LatestRow, OutboxKind, State } from "./state/contract.ts";
 
 /**
  * What became of a test alert: the service's answer, brought up to date with what was recorded later.
@@ -23,13 +23,13 @@ export type TestReport = {
 /** The part of the answer that the report begins with. */
 type FirstAnswer = Pick<AlertAnswer, "whatsapp" | "issue" | "issueId">;
 
-/** What sending a test alert needs; `latest` is null where the state cannot be read. */
+/** What sending a test alert needs; `state` is null where it cannot be read. */
 export type TestAlertDependencies = {
   url: URL;
   secret: Secret;
   fingerprint: string;
   nowIso: string;
-  latest: State["latest"] | null;
+  state: Pick<State, "latest" | "holds"> | null;
   waitMs: number;
   sleep: (ms: number) => Promise<void>;
   monotonicMs: () => number;
@@ -113,24 +113,34 @@ async function post({ url, secret }: TestAlertDependencies, alert: object): Prom
 
 /** Looks at the outbox until no row of the alert is queued any more, or `waitMs` is over. */
 async function follow(dependencies: TestAlertDependencies, report: TestReport): Promise<void> {
-  const { latest, fingerprint, monotonicMs, waitMs, sleep } = dependencies;
+  const { state, fingerprint, monotonicMs, waitMs, sleep } = dependencies;
   const deadlineMs = monotonicMs() + waitMs;
-  while (latest !== null && (report.whatsapp === "queued" || report.issue === "queued")) {
-    const rows = await latest(fingerprint);
-    update(report, rows);
+  while (state !== null && (report.whatsapp === "queued" || report.issue === "queued")) {
+    update(report, await state.latest(fingerprint), await state.holds());
     if (monotonicMs() >= deadlineMs) return;
     if (report.whatsapp === "queued" || report.issue === "queued") await sleep(LOOK_MS);
   }
 }
 
-function update(report: TestReport, { message, issue }: Partial<Record<OutboxKind, LatestRow>>): void {
+function update(
+  report: TestReport,
+  { message, issue }: Partial<Record<OutboxKind, LatestRow>>,
+  holds: Readonly<Record<OutboxKind, Hold | null>>,
+): void {
   report.codes = {};
-  if (message?.code) report.codes.message = message.code;
-  if (issue?.code) report.codes.issue = issue.code;
+  const codes = { message: codeOf(message, holds.message), issue: codeOf(issue, holds.issue) };
+  if (codes.message !== null) report.codes.message = codes.message;
+  if (codes.issue !== null) report.codes.issue = codes.issue;
   if (message && message.status !== "queued")
     report.whatsapp = ({ delivered: "sent", dead: "failed", in_doubt: "in_doubt" } as const)[message.status];
   if (issue && issue.status !== "queued" && report.issue === "queued")
     report.issue = issue.status === "delivered" ? "created" : "failed";
+}
+
+/** Why a row is not delivered: its own code, or why its channel holds when it was not tried yet. */
+function codeOf(row: LatestRow | undefined, hold: Hold | null): string | null {
+  if (row === undefined) return null;
+  return row.code ?? (row.status === "queued" ? (hold?.code ?? null) : null);
 }
 
 /** The report for people. */

@@ -12,10 +12,16 @@ const AT_ONCE = 32;
 /** Each burst goes on until so many connections of it have been closed by the service, and alerts meanwhile. */
 const CLOSED = 3 * AT_ONCE;
 const BYTES_EACH = 4 * MIB;
+/** So many refusals are told one by one in a minute. */
+const REFUSALS_TOLD = 10;
 
 const alert = (number: number) => ({
   alerts: [{ status: "firing", fingerprint: `f${number}`, labels: { alertname: `alerta-${number}` } }],
 });
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
 
 /** The largest memory that a process has had so far. */
 function peakBytes(pid: number): number {
@@ -51,6 +57,7 @@ test.each(ways)("a burst without a secret does not stop $way", async ({ runtime,
   const held = hold();
   const args = ["--messages-per-minute", "60000"];
   const serving = await arena.start({ runtime, args, ...(held === undefined ? {} : { held }) });
+  const startedMs = performance.now();
   const { statuses, burst } = await alertsDuringBurst(serving);
   expect(new Set(statuses)).toEqual(new Set([200]));
   // However much it sends, a connection gets one answer at most, and is closed.
@@ -61,5 +68,9 @@ test.each(ways)("a burst without a secret does not stop $way", async ({ runtime,
   const { exitCode, stderr } = await serving.ended;
   held?.close();
   expect(exitCode).toBe(0);
-  expect(logLines(stderr).length).toBeLessThan(statuses.length + 10);
+  const minutes = Math.ceil((performance.now() - startedMs) / 60_000) + 1;
+  const [refusals, others] = partition(logLines(stderr), ({ msg }) => msg === "A request was refused");
+  expect(refusals.length).toBeLessThanOrEqual(REFUSALS_TOLD * minutes);
+  // Besides the alerts: how it starts and ends, and each minute how many refusals are not told.
+  expect(others.length).toBeLessThan(statuses.length + 10 + minutes);
 });
