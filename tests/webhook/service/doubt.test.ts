@@ -20,6 +20,10 @@ const failure = (status: number, text: unknown): Scripted => ({
   accept: { status, json: { status, error: "Bad Request", response: { message: text } } },
 });
 
+/** The gateway has sent the message and never says so: only a time-out ends that. */
+const SILENT: Scripted = { accept: "hang" };
+const IMPATIENT = { isHasty: true, timeoutMs: 1_500 };
+
 /** The gateway has sent the message, and this is what it says. */
 const UNCLEAR: Record<string, Scripted> = {
   "400 after the send": failure(400, ["PrismaClientKnownRequestError: x"]),
@@ -32,14 +36,14 @@ const UNCLEAR: Record<string, Scripted> = {
   },
   "nothing, and closes": { accept: "drop" },
   "half of an answer": { accept: "break_body" },
-  "nothing, ever": { accept: "hang" },
+  "nothing, ever": SILENT,
 };
 
 describe("a message that the gateway takes, and answers with", () => {
   test.each(Object.entries(UNCLEAR))(
     "%s arrives once, when the gateway keeps what it sends",
     async (_what, scripted) => {
-      service = await startService();
+      service = await startService(scripted === SILENT ? IMPATIENT : {});
       service.gateway.routes.send.script = () => scripted;
       await service.post({ alerts: [alertOf({ status: "resolved", fingerprint: "abc" })] });
       await settled();
@@ -53,7 +57,7 @@ describe("a message that the gateway takes, and answers with", () => {
   test.each(Object.entries(UNCLEAR))(
     "%s arrives three times at most, when the gateway keeps nothing",
     async (_what, scripted) => {
-      service = await startService();
+      service = await startService(scripted === SILENT ? IMPATIENT : {});
       service.gateway.keepsMessages = false;
       service.gateway.routes.send.script = () => scripted;
       await service.post({ alerts: [alertOf({ status: "resolved", fingerprint: "abc" })] });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
-import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
+import { FIND_MESSAGES_TIMEOUT_MS, messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import { messageLookUp } from "../../../lib/webhook/delivery/look-up.ts";
@@ -77,12 +77,15 @@ const ANSWER_WAIT_MS = 5_000;
  */
 export async function startService({
   isHasty = false,
+  timeoutMs = 30_000,
   comments = false,
   clock,
   watchPeers = () => NO_WATCH,
   ...options
 }: Partial<ServeOptions> & {
   isHasty?: boolean;
+  /** For one send or issue; a time-out that comes too soon on a busy machine would make a copy of what has arrived. */
+  timeoutMs?: number;
   comments?: boolean;
   /** Stands in for every clock and every wait of the service. */
   clock?: TestClock;
@@ -104,6 +107,7 @@ export async function startService({
     nowMs,
     monotonicMs,
     isHasty,
+    timeoutMs,
     comments,
     clock,
     watch: watchPeers(gateway),
@@ -157,6 +161,7 @@ type Parts = {
   nowMs: () => number;
   monotonicMs: () => number;
   isHasty: boolean;
+  timeoutMs: number;
   comments: boolean;
   clock: TestClock | undefined;
   watch: WatchPeers;
@@ -164,15 +169,16 @@ type Parts = {
 };
 
 async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, ...parts }: Parts) {
+  const { timeoutMs } = parts;
   const state = await openSqliteState({ directory, nowMs, comments, log: silentLog });
   const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
-  const client = evolutionClient({ ...peer, timeoutMs: 30_000 / HASTE });
+  const client = evolutionClient({ ...peer, timeoutMs });
   const findInstance = resolveInstance({ gateway: client, configured: null });
   const issues = linearTracker({
     url: new URL(`${tracker.url}/graphql`),
     token: new Secret(TOKEN),
     teamId: TEAM,
-    timeoutMs: 30_000 / HASTE,
+    timeoutMs,
   });
   const ending = new AbortController();
   const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
@@ -185,7 +191,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
       comment: commentAttempt(issues),
     },
     lookUp: messageLookUp({
-      find: messageFinder({ ...peer, timeoutMs: 5_000 / HASTE }),
+      find: messageFinder({ ...peer, timeoutMs: FIND_MESSAGES_TIMEOUT_MS }),
       findInstance,
       phone: PHONE,
       heldReferences: (kind, references) => state.heldReferences(kind, references),
