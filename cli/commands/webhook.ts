@@ -80,6 +80,8 @@ export const webhookServe = defineCommand({
   example: "opsctl webhook serve --messages-per-minute 20",
 
   async run(args, context) {
+    // The journal may hang with the disk that an alert is about.
+    context.neverWaitForLog();
     const { Reloader } = await import("../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());

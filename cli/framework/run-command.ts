@@ -10,9 +10,8 @@ import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { jsonLine } from "./json-line.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { isTerminal, writeErr, writeOut } from "./output.ts";
-
-const STDERR = 2;
+import { writeOut } from "./output.ts";
+import { type StandardError, standardError } from "./standard-error.ts";
 
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
@@ -42,7 +41,11 @@ export async function runCommand(
     return await failedOutcome(failure, { name, command, rawArgs, context });
   };
   const print = printOnce(isJson, log);
-  onCrash(async (error) => print(await fail(error)));
+  onCrash(async (error) => {
+    const status = print(await fail(error));
+    await stderr.drained();
+    return status;
+  });
 
   try {
     if (handedOver !== null) throw handedOver;
@@ -52,6 +55,8 @@ export async function runCommand(
     return print(result as Outcome);
   } catch (error) {
     return print(await fail(await aboutFile(error, settings.read)));
+  } finally {
+    await stderr.drained();
   }
 }
 
@@ -112,13 +117,15 @@ function onCrash(report: (error: unknown) => Promise<number>): void {
 
 function contextOf(
   { read, again }: Settings,
-  { log, stderr }: Pick<CommandContext, "log" | "stderr">,
+  { log, stderr }: { log: Log; stderr: StandardError },
 ): CommandContext {
   return {
     env: read.env,
     readSettings: again,
     log,
     stderr,
+    neverWaitForLog: () =>
+      stderr.neverWait((lines) => log.warn("Nobody read the log: lines are lost", { lines })),
     interrupted,
     onHangup(listener) {
       if (!stderr.isTerminal) process.on("SIGHUP", listener);
@@ -132,17 +139,7 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-async function standardError(): Promise<CommandContext["stderr"]> {
-  return {
-    write: writeErr,
-    isTerminal: process.env.TERM !== "dumb" && (await isTerminal(STDERR)),
-    get columns() {
-      return process.stderr.columns;
-    },
-  };
-}
-
-function commandLog(stderr: CommandContext["stderr"], { env }: CommandSettings): Log {
+function commandLog(stderr: StandardError, { env }: CommandSettings): Log {
   const { isTerminal } = stderr;
   const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
