@@ -20,6 +20,12 @@ export function writeEmails(accepted: AcceptedEmail[], tenants: SeededTenant[]):
   return written;
 }
 
+/** Writes one more page into `.demo/`, beside the e-mails, and returns its name. */
+export function writeHtml(name: string, html: string): string {
+  writeFileSync(join(ROOT, ".demo", `${name}.html`), html);
+  return `.demo/${name}.html`;
+}
+
 function slug(name: string): string {
   const plain = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   return plain

@@ -7,6 +7,11 @@ const paint = (code: number, text: string) => (isPlain ? text : `\u001B[${code}m
 const columns = () => process.stdout.columns ?? 100;
 let steps = 0;
 
+/** Begins the next act. */
+export function act(title: string): void {
+  process.stdout.write(`\n${paint(1, `== ${title} ==`)}\n`);
+}
+
 /** Begins the next step. */
 export function step(title: string): void {
   steps += 1;

@@ -14,6 +14,9 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
 const GRACE_MS = 3_000;
 
+/** A write beyond a limit fails, as it does on a full disk, and does not end the service. */
+const WITHOUT_SIGXFSZ = `trap "" XFSZ; exec "$@"`;
+
 /** How a command ended; `stdout` only when it was captured. */
 export type Ended = { exitCode: number | null; stdout: string };
 
@@ -28,8 +31,8 @@ export type Stage = {
   secret(name: string, value: string): void;
   /** Runs the real binary on the caller's terminal, or captures what it prints. */
   opsctl(args: string[], env: Record<string, string>, options?: { capture?: boolean }): Promise<Ended>;
-  /** Runs it as a service, without a terminal, until the demo ends; resolves once its log has the word. */
-  serve(args: string[], env: Record<string, string>, word: string): Promise<void>;
+  /** Runs it as a service, without a terminal, until the demo ends; returns its process once its log has the word. */
+  serve(args: string[], env: Record<string, string>, word: string): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -77,13 +80,14 @@ export function openStage(): Stage {
       }
     },
     async serve(args, env, word) {
-      const child = spawn(join(ROOT, "dist/opsctl"), args, {
+      const child = spawn("sh", ["-c", WITHOUT_SIGXFSZ, "sh", join(ROOT, "dist/opsctl"), ...args], {
         env: { ...NO_FILES, ...env },
         stdio: ["ignore", "ignore", "pipe"],
       });
       running.add(child);
       child.once("close", () => running.delete(child));
       await saysWord(child, word);
+      return child.pid!;
     },
     close() {
       closing ??= closeAll();
