@@ -71,7 +71,7 @@ install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; 
 uninstall: ## Take it back, but for secrets, state, logs and edited environment files
 	@sh systemd/install.sh uninstall
 
-demo: build ## Watch a Monday fail and mend in a minute: PostgreSQL, a dozen tenants, stand-in peers
+demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in peers
 	$(BUN) tests/demo/demo.ts
 
 test: setup ## Run every test

@@ -4,12 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Alarm, startAlarm } from "./alarm.ts";
 import { type Disk, openDisk } from "./disk.ts";
-import { showCommand } from "./screen.ts";
+import { say, showCommand, step } from "./screen.ts";
 import type { Stage } from "./stage.ts";
 
 const EMAIL_KEY = "re_demo_alarm_key";
 
-/** As the installed unit runs it, but that a shorter queue is told in digests and issues do not take hours. */
+/** The installed unit tells a longer queue together, and paces issues over hours. */
 const ARGS = ["--digest-after", "5", "--issues-per-hour", "360000"];
 
 /** The second act. */
@@ -20,6 +20,10 @@ export async function startHost(stage: Stage): Promise<Host> {
   const disk = openDisk(stage);
   const email = await startEmailProvider({ apiKey: EMAIL_KEY });
   stage.onClose(() => email.stop());
+  step("Another webhook, on a small disk and with a second way out");
+  say(
+    "Its second channel is an e-mail provider, a stand-in like gateway and tracker. The installed unit says --digest-after 120 and makes 300 issues an hour; these numbers keep the demo short.",
+  );
   showCommand(["webhook", "serve", ...ARGS]);
   const env = {
     ALERT_EMAIL_TO: "plantao@exemplo.example",
