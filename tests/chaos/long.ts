@@ -62,9 +62,26 @@ describe("a database that moves while processes work and are killed", () => {
 
 describe("the webhook, killed at random", () => {
   test.each(seeds)("seed %d", async (seed) => {
-    const { doubled } = await killWebhookAtRandom({ seed, posts: 300, kills: 25 });
+    const damage = await killWebhookAtRandom({ seed, posts: 300, kills: 25 });
     console.log(
-      `CHAOS_SEED=${seed}: no alert lost, no issue doubled, ${doubled} messages sent once too often`,
+      `CHAOS_SEED=${seed}: no alert lost, no issue doubled, ${damage?.doubled} messages sent once too often`,
+    );
+  });
+
+  test.each(seeds)("while most alerts are told together, seed %d", async (seed) => {
+    const damage = await killWebhookAtRandom({ seed, posts: 300, kills: 25, digests: true });
+    console.log(
+      `CHAOS_SEED=${seed}: ${damage?.digests} digests, ${damage?.doubled} alerts told once too often`,
+    );
+  });
+
+  test.each(seeds)("with its disk full, seed %d", async (seed) => {
+    const damage = await killWebhookAtRandom({ seed, posts: 300, kills: 25, fullDisk: true });
+    const isTried = damage !== null;
+    console.log(
+      isTried
+        ? `CHAOS_SEED=${seed}: ${damage.fromMemory} from memory`
+        : "NOT TRIED: no small disk can be mounted",
     );
   });
 });

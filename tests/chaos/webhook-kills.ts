@@ -9,70 +9,158 @@ import {
   type WebhookArena,
 } from "../e2e/support/webhook-process.ts";
 import type { Scripted } from "../standins/standin.ts";
+import { type SmallDisk, smallDisk } from "../webhook/support/small-disk.ts";
 import { type Random, randomFrom } from "./random.ts";
 import { until } from "./until.ts";
 
-/** How a test disturbs the service. */
-export type Disturbance = { seed: number; posts: number; kills: number };
+/**
+ * How a test disturbs the service.
+ *
+ * Shape: `digests`: so slow a pace that most messages are told together; `fullDisk`: the state lies on a disk of its
+ *        own that is full all the time, until everything heals.
+ */
+export type Disturbance = {
+  seed: number;
+  posts: number;
+  kills: number;
+  digests?: boolean;
+  fullDisk?: boolean;
+};
+
+/** What came of it; `digests` counts messages that told several alerts. */
+export type Damage = { doubled: number; digests: number; fromMemory: number };
 
 const ALERTS_PER_POST = 3;
 const SENDERS = 4;
+/** After so many sends without a clear answer a row is in doubt. */
+const MOST_SENDS = 3;
+const QUICK = ["--messages-per-minute", "60000"];
+const TOGETHER = ["--messages-per-minute", "600", "--digest-after", "1"];
+/** Room for a new state and its reserve, and for nothing else once it is filled. */
+const DISK_MIB = 80;
+const LEAST_RESERVE_BYTES = 8 * 2 ** 20;
 
 /**
  * Posts alerts from several senders while the service is killed at random; then lets everything heal.
  *
- * Shape:     returns how many messages went out more often than their alert was posted.
+ * Shape:     `doubled` is how many messages went out more often than their alert was posted; null where `fullDisk` was
+ *            asked for and no disk can be mounted.
  * Behaviour: fails unless every alert that was answered with 200 has reached the gateway at least once, or is kept as one
- *            that may have, and every fingerprint of them has one issue.
+ *            that may have, no row was sent more than three times, and every fingerprint of those kept has one issue.
  */
-export async function killWebhookAtRandom({ seed, posts, kills }: Disturbance): Promise<{ doubled: number }> {
-  const random = randomFrom(seed);
+export async function killWebhookAtRandom(disturbance: Disturbance): Promise<Damage | null> {
+  const { seed, posts, fullDisk = false } = disturbance;
+  const disk = fullDisk ? smallDisk(DISK_MIB) : null;
+  if (fullDisk && disk === null) return null;
   await using arena = await openWebhookArena();
-  let service = await start(arena);
-  const url = () => service.url;
-  flap(arena, random);
-  const accepted: string[] = [];
-  const posted = new Map<string, number>();
+  if (disk !== null) arena.env.OPSCTL_STATE_DIR = disk.directory;
+  try {
+    const random = randomFrom(seed);
+    const service = { current: await start(arena, disturbance) };
+    if (disk !== null) await fillOnceReserved(disk, service.current);
+    flap(arena, random);
+    const posting = sendAll(() => service.current.url, posts);
+    await killWhile(arena, { disturbance, random, service, posting });
+    const posted = await posting.ended;
+    disk?.empty();
+    heal(arena);
+    await expectAllTold(arena, posted, !fullDisk);
+    service.current.kill("SIGTERM");
+    expect((await service.current.ended).exitCode).toBe(0);
+    return damageOf(arena, posted);
+  } finally {
+    disk?.remove();
+  }
+}
+
+/** A service that has just begun on an empty disk makes its reserve first. */
+async function fillOnceReserved(disk: SmallDisk, { adminUrl }: Serving): Promise<void> {
+  const reserved = async () =>
+    Number(
+      /^opsctl_webhook_reserve_bytes (.+)$/m.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1],
+    );
+  await until("the state has a reserve", async () => (await reserved()) >= LEAST_RESERVE_BYTES);
+  disk.fill();
+}
+
+/** What the senders know: names that were answered with 200, kept or sent from memory, and how often each was posted. */
+type Posted = { kept: string[]; fromMemory: string[]; times: Map<string, number> };
+
+type Posting = { isOver: boolean; ended: Promise<Posted> };
+
+function sendAll(url: () => string, posts: number): Posting {
+  const posted: Posted = { kept: [], fromMemory: [], times: new Map() };
   let left = posts;
   const sender = async () => {
     while (left > 0) {
       left -= 1;
-      accepted.push(...(await postUntilAccepted(url, posts - left, posted)));
+      await postUntilAccepted(url, posts - left, posted);
     }
   };
-  let isOver = false;
-  const senders = Promise.all(Array.from({ length: SENDERS }, sender)).then(() => {
-    isOver = true;
+  const posting: Posting = { isOver: false, ended: Promise.resolve(posted) };
+  posting.ended = Promise.all(Array.from({ length: SENDERS }, sender)).then(() => {
+    posting.isOver = true;
+    return posted;
   });
-  for (let i = 0; i < kills && !isOver; i += 1) {
-    // The instant itself is what is random here: nothing is waited for.
-    await delay(20 + random.below(250));
-    service.kill("SIGKILL");
-    await service.ended;
-    service = await start(arena);
-  }
-  await senders;
-  heal(arena);
-
-  const sent = () => arena.gateway.accepted.map(({ text }) => /alerta-\d+-\d+/.exec(text)![0]);
-  const isComplete = async () => {
-    if (arena.tracker.issues.length < accepted.length) return false;
-    const seen = new Set([...sent(), ...(await inDoubt(arena))]);
-    return accepted.every((name) => seen.has(name));
-  };
-  await until("every accepted alert is out", isComplete, 100_000);
-  const issues = arena.tracker.issues.map(({ title }) => title);
-  expect(new Set(issues).size).toBe(issues.length);
-  expect(new Set(arena.tracker.issues.map(({ id }) => id)).size).toBe(issues.length);
-  service.kill("SIGTERM");
-  expect((await service.ended).exitCode).toBe(0);
-  // A post without an answer may have been kept: its repetition is another alert.
-  const copies = [...posted].map(([name, times]) => sent().filter((one) => one === name).length - times);
-  return { doubled: copies.reduce((sum, more) => sum + Math.max(0, more), 0) };
+  return posting;
 }
 
-function start(arena: WebhookArena): Promise<Serving> {
-  return arena.start({ args: ["--messages-per-minute", "60000", "--issues-per-hour", "3600000"] });
+type Killing = { disturbance: Disturbance; random: Random; service: { current: Serving }; posting: Posting };
+
+async function killWhile(arena: WebhookArena, { disturbance, random, service, posting }: Killing) {
+  for (let i = 0; i < disturbance.kills && !posting.isOver; i += 1) {
+    // The instant itself is what is random here: nothing is waited for.
+    await delay(20 + random.below(250));
+    service.current.kill("SIGKILL");
+    await service.current.ended;
+    service.current = await start(arena, disturbance);
+  }
+}
+
+/** `isKept` is false where alerts are also sent from memory: a post that a kill left unanswered may have its issue. */
+async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolean): Promise<void> {
+  const accepted = [...posted.kept, ...posted.fromMemory];
+  const titles = () => arena.tracker.issues.map(({ title }) => title);
+  const hasIssue = (name: string) => titles().some((title) => title.endsWith(` ${name}`));
+  await until(
+    "every accepted alert is out",
+    async () => {
+      const seen = new Set([...told(arena).keys(), ...(await inDoubt(arena))]);
+      return accepted.every((name) => seen.has(name)) && posted.kept.every(hasIssue);
+    },
+    100_000,
+  );
+  if (isKept) expect(new Set(titles()).size).toBe(titles().length);
+  expect(new Set(arena.tracker.issues.map(({ id }) => id)).size).toBe(titles().length);
+  // A post without an answer may have been kept: its repetition is another row.
+  for (const [name, times] of posted.times)
+    expect([name, (told(arena).get(name) ?? 0) <= MOST_SENDS * times]).toEqual([name, true]);
+}
+
+/** How many messages told each alert. */
+function told({ gateway }: WebhookArena): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const { text } of gateway.accepted)
+    for (const name of namesIn(text)) times.set(name, (times.get(name) ?? 0) + 1);
+  return times;
+}
+
+function namesIn(text: string): Set<string> {
+  return new Set([...text.matchAll(/alerta-\d+-\d+/g)].map(([name]) => name));
+}
+
+function damageOf(arena: WebhookArena, { times, fromMemory }: Posted): Damage {
+  const sent = told(arena);
+  const copies = [...times].map(([name, posted]) => Math.max(0, (sent.get(name) ?? 0) - posted));
+  return {
+    doubled: copies.reduce((sum, more) => sum + more, 0),
+    digests: arena.gateway.accepted.filter(({ text }) => namesIn(text).size > 1).length,
+    fromMemory: fromMemory.length,
+  };
+}
+
+function start(arena: WebhookArena, { digests = false }: Disturbance): Promise<Serving> {
+  return arena.start({ args: [...(digests ? TOGETHER : QUICK), "--issues-per-hour", "3600000"] });
 }
 
 /** The alerts that the gateway may have been sent: each time the connection broke off, or the service was killed. */
@@ -82,23 +170,22 @@ async function inDoubt(arena: WebhookArena): Promise<string[]> {
   return dead.flatMap(({ status, alertname }) => (status === "in_doubt" ? [alertname] : []));
 }
 
-/** Names of the alerts of a post, once it was answered with 200; a sender repeats what was not. */
-async function postUntilAccepted(
-  url: () => string,
-  number: number,
-  posted: Map<string, number>,
-): Promise<string[]> {
+/** Posts until it is answered with 200; a sender repeats what was not. */
+async function postUntilAccepted(url: () => string, number: number, posted: Posted): Promise<void> {
   const names = Array.from({ length: ALERTS_PER_POST }, (_, i) => `alerta-${number}-${i}`);
   const alerts = names.map((name) => ({
     status: "firing",
     labels: { alertname: name, ruleGroup: "vps-infra", severity: "warning" },
-    annotations: { summary: name },
+    annotations: { summary: name, description: "x".repeat(1_000) },
     fingerprint: name,
   }));
   for (;;) {
-    for (const name of names) posted.set(name, (posted.get(name) ?? 0) + 1);
+    for (const name of names) posted.times.set(name, (posted.times.get(name) ?? 0) + 1);
     const answer = await postAlerts(url(), { alerts }).catch(() => null);
-    if (answer?.status === 200) return names;
+    if (answer?.status === 200) {
+      const isKept = (answer.json as { durable?: boolean }).durable !== false;
+      return void (isKept ? posted.kept : posted.fromMemory).push(...names);
+    }
     await delay(5);
   }
 }
