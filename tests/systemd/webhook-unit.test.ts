@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
+import { watchVariables } from "../../lib/webhook/watch/settings.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { unitEnvironment } from "../support/unit-environment.ts";
 import { findAnalyze } from "./support/systemd-analyze.ts";
@@ -187,7 +188,8 @@ describe("webhook.env.example", () => {
       "OPSCTL_SECRETS_COMMAND",
       "OPSCTL_ALLOW_PLAIN_HTTP",
     ];
-    expect(names.map((line) => line.slice(0, -1)).sort()).toEqual([...known, ...shared].sort());
+    const watched = Object.keys(watchVariables({}));
+    expect(names.map((line) => line.slice(0, -1)).sort()).toEqual([...known, ...watched, ...shared].sort());
     const missing = await loadWebhookConfig({ OPSCTL_SECRETS_DIR: directory }).catch(
       (error: Error) => error.message,
     );
