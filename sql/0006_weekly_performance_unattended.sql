@@ -92,7 +92,7 @@ create or replace trigger weekly_performance_reports_delete_guard
   before delete on public.weekly_performance_reports
   for each row execute function public.weekly_performance_reports_delete_guard();
 
--- What stays of an erased owner: that a provider's message was somebody's, so that it is never taken for the message of
+-- What stays of an erased owner: that a provider's message had an owner, so that it is never taken for the message of
 -- another delivery to the same telephone. The provider's id itself may hold the number; its digest
 -- does not tell it, for most of an id is random.
 create table if not exists public.weekly_performance_erased_messages (
@@ -299,7 +299,7 @@ begin
   return v_row;
 end $$;
 
--- Answers null, or the code under which a delivery that was sent is kept although its entry is missing. The entry locks
+-- Returns null, or the code under which a delivery that was sent is kept although its entry is missing. The entry locks
 -- tenant and user, so it comes before the delivery's own lock, and is taken back when the delivery has changed since it
 -- was read.
 create or replace function public.weekly_performance_add_timeline_entry(

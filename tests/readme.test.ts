@@ -61,8 +61,8 @@ const OTHER_NAMES: Record<string, string> = {
   "lib/webhook/http/page/": "reasons for the state of the alarm, which the page words",
   "lib/webhook/metrics/metrics.ts": "series",
   "lib/webhook/state/sqlite/": "columns",
-  "lib/webhook/texts/about-text.ts": "labels",
-  "lib/webhook/texts/alert-email.ts": "states of a row, which its texts word",
+  "lib/webhook/texts/message/about-text.ts": "labels",
+  "lib/webhook/texts/email/alert-email.ts": "states of a row, which its texts word",
   "lib/weekly/report/activation-actions.ts": "actions of a report, which its texts word",
   "lib/weekly/report/email-insights.ts": "insights of a report, which its texts word",
 };

@@ -15,7 +15,7 @@ export type CommandContext = {
   log: Log;
   /** Where a progress bar may be drawn. */
   stderr: TextStream & { isTerminal: boolean };
-  /** From now on the work goes on when nobody reads the log; what does not fit into memory of it is lost. */
+  /** From now on a log that is not read does not stop the work; what does not fit into memory of it is lost. */
   neverWaitForLog(): void;
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;

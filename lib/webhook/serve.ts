@@ -1,7 +1,7 @@
 import { type Listener, listen } from "../platform/server/server.ts";
 import { parseAlerts } from "./alert/parse.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
-import { Intake } from "./delivery/intake.ts";
+import { Intake } from "./delivery/intake/intake.ts";
 import type { Pace } from "./delivery/make-dispatcher.ts";
 import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
 import { createAdminApp } from "./http/admin.ts";

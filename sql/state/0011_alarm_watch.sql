@@ -262,7 +262,7 @@ begin
   return opsctl_state.prune_old(p_keep_delivered_ms, 9000000000000, p_share);
 end $$;
 
--- Nobody but the owner uses what is new either.
+-- What is new is used by the owner alone, too.
 
 do $$
 declare

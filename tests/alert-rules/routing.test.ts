@@ -139,7 +139,7 @@ describe("ruleReach()", () => {
 
   test("is the rule's own receiver, whatever the policies say", () => {
     expect(reach({ receiver: "hook" }, [usual, webhook])).toEqual({ status: "reached", receivers: ["hook"] });
-    expect(reach({ receiver: "gone" }, [usual, webhook])).toEqual({ status: "nobody" });
+    expect(reach({ receiver: "gone" }, [usual, webhook])).toEqual({ status: "no_one" });
   });
 
   test("is the policies' choice, by labels, title and folder", () => {
@@ -156,7 +156,7 @@ describe("ruleReach()", () => {
   });
 
   test("is nobody where the contact point has no integration", () => {
-    expect(reach({}, [], { receiver: "empty" })).toEqual({ status: "nobody" });
+    expect(reach({}, [], { receiver: "empty" })).toEqual({ status: "no_one" });
   });
 
   test("counts the default e-mail only when its address was changed and the rule names it", () => {

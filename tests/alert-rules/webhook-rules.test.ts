@@ -34,7 +34,7 @@ function findings(series: Series, expectations: Expectation[]): string {
 }
 
 /** At a minute exactly these rules fire. */
-function only(minute: number, ...uids: string[]): Expectation {
+function ringing(minute: number, ...uids: string[]): Expectation {
   return { at: `${minute}m`, fires: Object.fromEntries(UIDS.map((uid) => [uid, uids.includes(uid)])) };
 }
 
@@ -57,15 +57,15 @@ describe.if(tool !== null)(STOPPED, () => {
 
   test("fires where it never was, and then alone", () => {
     const series = { up: always(1) };
-    expect(findings(series, [{ ...only(0, STOPPED), values: { [STOPPED]: 0, [STUCK]: null } }])).toBe("");
+    expect(findings(series, [{ ...ringing(0, STOPPED), values: { [STOPPED]: 0, [STUCK]: null } }])).toBe("");
   });
 
   test("fires when nobody leads for five minutes, and bears the change of the leader", () => {
     const other = webhookSeries("leading", "", STANDBY);
     const none = { ...healthyWebhook(), [LEADING]: spans([10, 1], [30, 0]), [other]: always(0) };
-    expect(findings(none, [only(13), only(15, STOPPED)])).toBe("");
+    expect(findings(none, [ringing(13), ringing(15, STOPPED)])).toBe("");
     const change = { ...none, [other]: spans([13, 0], [27, 1]) };
-    expect(findings(change, [only(12), only(13), only(14), only(30)])).toBe("");
+    expect(findings(change, [ringing(12), ringing(13), ringing(14), ringing(30)])).toBe("");
   });
 });
 
@@ -80,26 +80,26 @@ describe.if(tool !== null)(STUCK, () => {
   test("fires when the oldest waits for more than 600 seconds and ten minutes saw nothing sent", () => {
     expect(
       findings(halted, [
-        { ...only(18), values: { [STUCK]: 0 } },
-        { ...only(20), values: { [STUCK]: 600 } },
-        { ...only(21, STUCK), values: { [STUCK]: 660 } },
+        { ...ringing(18), values: { [STUCK]: 0 } },
+        { ...ringing(20), values: { [STUCK]: 600 } },
+        { ...ringing(21, STUCK), values: { [STUCK]: 660 } },
       ]),
     ).toBe("");
   });
 
   test("is silent while anything of the kind is sent, however old the oldest", () => {
     const slow = { ...halted, [SENT]: `0+0x9 1+0x8 2+0x8 3+0x15` };
-    expect(findings(slow, [only(21), only(26), { ...only(30), values: { [STUCK]: 0 } }])).toBe("");
+    expect(findings(slow, [ringing(21), ringing(26), { ...ringing(30), values: { [STUCK]: 0 } }])).toBe("");
   });
 
   test("ends with the first that is sent", () => {
     const mended = { ...halted, [SENT]: `0+1x10 ${spans([14, 10], [16, 11])}` };
-    expect(findings(mended, [only(24, STUCK), only(25)])).toBe("");
+    expect(findings(mended, [ringing(24, STUCK), ringing(25)])).toBe("");
   });
 
   test("is not soothed by the other kind", () => {
     const issues = webhookSeries("sent_total", 'kind="issue"');
-    expect(findings({ ...halted, [issues]: `0+5x${MINUTES}` }, [only(21, STUCK)])).toBe("");
+    expect(findings({ ...halted, [issues]: `0+5x${MINUTES}` }, [ringing(21, STUCK)])).toBe("");
   });
 
   test("says nothing of comments on issues", () => {
@@ -110,12 +110,12 @@ describe.if(tool !== null)(STUCK, () => {
       [webhookSeries("oldest_undelivered_age_seconds", comment)]: always(4_000),
       [webhookSeries("dead", comment)]: always(3),
     };
-    expect(findings(series, [only(30)])).toBe("");
+    expect(findings(series, [ringing(30)])).toBe("");
   });
 
   test("counts a restart of the service as no sending", () => {
     const restarted = { ...halted, [SENT]: `0+1x10 ${spans([5, 10], [25, 0])}` };
-    expect(findings(restarted, [only(20), only(21, STUCK), only(30, STUCK)])).toBe("");
+    expect(findings(restarted, [ringing(20), ringing(21, STUCK), ringing(30, STUCK)])).toBe("");
   });
 
   test("asks the host that leads: one that stands by sends nothing, and sees the same rows", () => {
@@ -126,8 +126,8 @@ describe.if(tool !== null)(STUCK, () => {
       [webhookSeries("sent_total", 'kind="whatsapp"', STANDBY)]: always(0),
       [webhookSeries("oldest_undelivered_age_seconds", 'kind="whatsapp"', STANDBY)]: always(900),
     };
-    expect(findings({ ...healthyWebhook(), ...waiting }, [only(30)])).toBe("");
-    expect(findings({ ...halted, ...waiting }, [only(20), only(21, STUCK)])).toBe("");
+    expect(findings({ ...healthyWebhook(), ...waiting }, [ringing(30)])).toBe("");
+    expect(findings({ ...halted, ...waiting }, [ringing(20), ringing(21, STUCK)])).toBe("");
   });
 });
 
@@ -140,10 +140,10 @@ describe.if(tool !== null)(GIVEN_UP, () => {
       };
       expect(
         findings(series, [
-          only(4),
-          { ...only(5, GIVEN_UP), values: { [GIVEN_UP]: 1 } },
-          only(9, GIVEN_UP),
-          only(10),
+          ringing(4),
+          { ...ringing(5, GIVEN_UP), values: { [GIVEN_UP]: 1 } },
+          ringing(9, GIVEN_UP),
+          ringing(10),
         ]),
       ).toBe("");
     }
@@ -165,20 +165,20 @@ describe.if(tool !== null)(GATEWAY, () => {
 
   test("fires when it was closed for five minutes, not for a short loss", () => {
     const series = { ...healthyWebhook(), [OPEN]: spans([5, 1], [5, 0], [5, 1], [6, 0], [19, 1]) };
-    const minutes = [5, 9, 10, 15, 19].map((minute) => only(minute));
-    expect(findings(series, [...minutes, only(20, GATEWAY), only(21)])).toBe("");
+    const minutes = [5, 9, 10, 15, 19].map((minute) => ringing(minute));
+    expect(findings(series, [...minutes, ringing(20, GATEWAY), ringing(21)])).toBe("");
   });
 
   test("is silent where the state is not known, and where a host that stands by does not ask", () => {
     const unknown = { ...healthyWebhook() };
     delete unknown[OPEN];
-    expect(findings(unknown, [{ ...only(30), values: { [GATEWAY]: null } }])).toBe("");
+    expect(findings(unknown, [{ ...ringing(30), values: { [GATEWAY]: null } }])).toBe("");
     const standby = {
       [webhookSeries("leading", "", STANDBY)]: always(0),
       [webhookSeries("gateway_open", "", STANDBY)]: always(0),
     };
-    expect(findings({ ...healthyWebhook(), ...standby }, [{ ...only(30), values: { [GATEWAY]: 1 } }])).toBe(
-      "",
-    );
+    expect(
+      findings({ ...healthyWebhook(), ...standby }, [{ ...ringing(30), values: { [GATEWAY]: 1 } }]),
+    ).toBe("");
   });
 });

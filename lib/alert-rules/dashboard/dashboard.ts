@@ -7,7 +7,7 @@ const SCHEMA_VERSION = 39;
 const COLUMNS = 24;
 const PANEL = { width: 8, height: 7 };
 
-/** The variables that stand for the data sources: whoever imports the dashboard chooses them. */
+/** The variables that stand for the data sources: they are chosen when the dashboard is imported. */
 const SOURCES = {
   metrics: { type: "prometheus", uid: `\${metrics}` },
   logs: { type: "loki", uid: `\${logs}` },

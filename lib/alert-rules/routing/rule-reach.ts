@@ -6,12 +6,12 @@ import { policyReceivers } from "./policy-receivers.ts";
 /**
  * Whom a rule reaches.
  *
- * Shape: `reached` has the names of contact points that tell somebody; `default_email`: none but the platform's default
- *        address, which is nobody's; `nobody`: no contact point with an integration; `unknown`: it cannot be judged.
+ * Shape: `reached` has the names of contact points that have an integration; `default_email`: only the platform's
+ *        sample address; `no_one`: no contact point with an integration; `unknown`: it cannot be judged.
  */
 export type RuleReach =
   | { status: "reached"; receivers: string[] }
-  | { status: "default_email" | "nobody" | "unknown" };
+  | { status: "default_email" | "no_one" | "unknown" };
 
 /** What decides whom a rule reaches. */
 export type Routing = { points: readonly ContactPoint[]; policies: Policy; folderPath: string };
@@ -24,8 +24,8 @@ const DEFAULT_ADDRESS = /<?example@email\.com>?/i;
 /**
  * Finds whom a rule of the platform reaches: its own receiver, else those of the notification policies.
  *
- * Behaviour: the default contact point counts when a rule names it itself and its address was changed; by the policies
- *            alone it is what nobody chose.
+ * Behaviour: the default contact point counts when a rule names it itself and its address was changed; reached by
+ *            the policies alone it was never chosen.
  * Source:    grafana/grafana pkg/services/ngalert/models/notifications.go, conf/defaults.ini, read 2026-11-22.
  */
 export function ruleReach(rule: ListedRule, { points, policies, folderPath }: Routing): RuleReach {
@@ -35,7 +35,7 @@ export function ruleReach(rule: ListedRule, { points, policies, folderPath }: Ro
   const filled = names.filter((name) => points.some((point) => point.name === name && point.type !== ""));
   const told = filled.filter((name) => !isDefault(name, points, rule.receiver !== null));
   if (told.length > 0) return { status: "reached", receivers: told };
-  return { status: filled.length > 0 ? "default_email" : "nobody" };
+  return { status: filled.length > 0 ? "default_email" : "no_one" };
 }
 
 function isDefault(name: string, points: readonly ContactPoint[], isChosen: boolean): boolean {

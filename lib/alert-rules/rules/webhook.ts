@@ -13,7 +13,7 @@ const BASE = {
 const NOW = newestValue({ decimals: 0 });
 
 const LEADING = webhookMetric("leading");
-/** A comment on an issue tells nobody anything that a message has not told. */
+/** A comment on an issue says only what a message has said already. */
 const ALERTS = `kind!="${WEBHOOK_KIND.comment}"`;
 const OLDEST = `${webhookMetric("oldest_undelivered_age_seconds")}{${ALERTS}}`;
 const SENT = webhookMetric("sent_total");

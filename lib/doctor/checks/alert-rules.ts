@@ -12,8 +12,8 @@ const command = "alert-rules";
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
 
 /**
- * What the alert rules need on the platform: a token that may read them, their folder, their data sources, and somebody
- * who is told.
+ * What the alert rules need on the platform: a token that may read them, their folder, their data sources, and a
+ * receiver.
  */
 export const RULES_CHECKS: readonly Check[] = [
   {

@@ -40,9 +40,9 @@ function missingVerdicts(present: readonly ListedRule[]): Verdict[] {
 
 function unheardVerdicts(judged: readonly Judged[]): Verdict[] {
   const of = (status: RuleReach["status"]) => rulesOf(judged, status);
-  const [nobody, byDefault] = [of("nobody"), of("default_email")];
+  const [unheard, byDefault] = [of("no_one"), of("default_email")];
   return [
-    ...(nobody.length === 0 ? [] : [fail(`nobody is told by ${named(nobody)}`, MEND)]),
+    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, MEND)]),
     ...(byDefault.length === 0
       ? []
       : [fail(`only the platform's default e-mail is told by ${named(byDefault)}`, MEND)]),

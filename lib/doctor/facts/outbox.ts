@@ -5,7 +5,7 @@ import { OpsError } from "../../platform/errors.ts";
 import { requireOwnDatabase } from "../../platform/files/sqlite.ts";
 import type { OutboxStats } from "../../webhook/state/contract.ts";
 import { hasLog } from "../../webhook/state/sqlite/file/log-keeper.ts";
-import { outboxStats } from "../../webhook/state/sqlite/outbox/stats.ts";
+import { outboxStats } from "../../webhook/state/sqlite/outbox/reads/stats.ts";
 
 /** What a state file holds, or why it was not read. */
 export type FileReading =

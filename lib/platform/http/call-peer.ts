@@ -49,7 +49,7 @@ export type CallRecord = {
  * One call to a peer.
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
- *        which answers the peer's contract calls a refusal (not called for 408 and 409); `unixSocket` is the path of
+ *        the answers that the peer's contract calls a refusal (not called for 408 and 409); `unixSocket` is the path of
  *        the socket to call through.
  * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */

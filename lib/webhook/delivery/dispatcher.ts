@@ -1,7 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
-import type { ChannelStops } from "./attempt.ts";
-import type { Sender } from "./sender.ts";
+import type { ChannelStops } from "./attempts/attempt.ts";
+import type { Sender } from "./sending/sender.ts";
 import type { Aside } from "./unkept/aside.ts";
 
 /** How long an issue waits for the first attempt of its own message, while messages can start. */
@@ -9,7 +9,7 @@ const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
 
-/** What delivers each kind; null for one that nobody asked for. */
+/** What delivers each kind; null for one that is not set up. */
 type Senders = { message: Sender; issue: Sender; comment: Sender | null };
 type DispatcherState = Pick<State, "lead" | "prune" | "holds">;
 

@@ -2,14 +2,14 @@ import type { Log } from "../../platform/log/log.ts";
 import { TokenBucket } from "../../platform/rate/token-bucket.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { OutboxKind, Settlement, State } from "../state/contract.ts";
-import type { Attempt, LookUp } from "./attempt.ts";
-import { DetourTeller } from "./detour-teller.ts";
-import { digestGatherer } from "./digest-gatherer.ts";
+import type { Attempt, LookUp } from "./attempts/attempt.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { messageText } from "./message-texts.ts";
-import { Sender, type SenderDependencies } from "./sender.ts";
+import { DetourTeller } from "./messages/detour-teller.ts";
+import { digestGatherer } from "./messages/digest-gatherer.ts";
+import { messageText } from "./messages/message-texts.ts";
+import { Sender, type SenderDependencies } from "./sending/sender.ts";
 
-/** How each kind is delivered; `comment` is null where nobody asked for comments. */
+/** How each kind is delivered; `comment` is null where comments are not set up. */
 export type Attempts = { message: Attempt; issue: Attempt; comment: Attempt | null };
 
 /** How fast things go out; `digestAfterSeconds` 0: each message by itself, however many wait. */

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
 import { unlessLate } from "../../platform/time-limit.ts";
-import type { ChannelStops } from "../delivery/attempt.ts";
+import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
 import type { WatchView } from "../watch/watch.ts";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
 import type { Origin } from "../../platform/server/serve-request.ts";
 import type { parseAlerts } from "../alert/parse.ts";
-import type { Intake } from "../delivery/intake.ts";
+import type { Intake } from "../delivery/intake/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { BodyShares } from "./body-shares.ts";

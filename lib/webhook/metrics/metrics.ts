@@ -1,6 +1,6 @@
 import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webhook-metric-names.ts";
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
-import type { ChannelStops } from "../delivery/attempt.ts";
+import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { Log } from "../../platform/log/log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
-import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/alert-email.ts";
+import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
 
 /** An e-mail of the second channel; the same `id` always has the same content. */
 export type AlertEmail = { id: string; subject: string; html: string; text: string };
 
-/** Sends an e-mail to whoever is to be told; never throws. */
+/** Sends an e-mail to the second channel's addresses; never throws. */
 export type SendAlertEmail = (email: AlertEmail, signal: AbortSignal) => Promise<SendOutcome>;
 
 /** What the second channel works with. */

@@ -16,7 +16,7 @@ export type AskGatewayState = (signal: AbortSignal) => Promise<GatewayState>;
 /**
  * The messages, as far as they can be held from outside.
  *
- * Shape: `stoppedBy` returns the code for which they wait, whoever found it out, or null.
+ * Shape: `stoppedBy` returns the code for which they wait, or null; the watch or a delivery found it out.
  */
 export type MessageLane = {
   hold(reason: { code: string; cause: string }): Promise<void>;

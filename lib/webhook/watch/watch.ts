@@ -1,6 +1,6 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Ping } from "../../providers/ping.ts";
-import type { Attempt } from "../delivery/attempt.ts";
+import type { Attempt } from "../delivery/attempts/attempt.ts";
 import { SecondChannel, type SendAlertEmail } from "../second-channel/second-channel.ts";
 import type { State } from "../state/contract.ts";
 import { DeadMan } from "./dead-man.ts";

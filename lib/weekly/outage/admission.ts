@@ -73,7 +73,7 @@ type State = {
   /** When the latest of the calls that were good began. */
   goodBeganAt: number;
   isWaitingOver: boolean;
-  /** How much longer the run waits between passes that decide about nobody. */
+  /** How much longer the run waits between passes that decide about no owner. */
   leftBetweenPassesMs: number;
 };
 
@@ -104,7 +104,7 @@ export function createAdmission(options: AdmissionOptions) {
     /** Takes note of a finished call. */
     record: (turn: Turn, call: FinishedCall): void => record(state, turn, call),
     /**
-     * To be called before each pass over the owners that were put back. Waits between passes that decide about nobody
+     * To be called before each pass over the owners that were put back. Waits between passes that decide about no owner
      * share the patience, however often a call is good meanwhile: else an application that lets through too few calls
      * for one owner would keep the run until midnight.
      */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import type { Intake } from "../../../lib/webhook/delivery/intake.ts";
+import type { Intake } from "../../../lib/webhook/delivery/intake/intake.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { MAX_BODY_BYTES, readBody } from "../../../lib/webhook/http/read-body.ts";

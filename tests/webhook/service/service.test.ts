@@ -1,6 +1,6 @@
 /** What the service does with alerts, from the post to the peers' ledgers. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { issueIdOf } from "../../../lib/webhook/delivery/issue-id.ts";
+import { issueIdOf } from "../../../lib/webhook/delivery/attempts/issue-id.ts";
 import { alertOf, PHONE, type Service, startService, TEAM, until } from "../support/service-fixture.ts";
 
 let service: Service;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import type { Attempt, LookUp } from "../../../lib/webhook/delivery/attempt.ts";
+import type { Attempt, LookUp } from "../../../lib/webhook/delivery/attempts/attempt.ts";
 import type { Dispatcher } from "../../../lib/webhook/delivery/dispatcher.ts";
 import { makeDispatcher, type Pace } from "../../../lib/webhook/delivery/make-dispatcher.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";

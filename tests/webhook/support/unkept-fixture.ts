@@ -1,8 +1,8 @@
 /** Sending from memory with a clock that a test moves, a gateway and a tracker whose answers it sets. */
 import { TokenBucket } from "../../../lib/platform/rate/token-bucket.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import type { AttemptResult } from "../../../lib/webhook/delivery/attempt.ts";
-import { Sender } from "../../../lib/webhook/delivery/sender.ts";
+import type { AttemptResult } from "../../../lib/webhook/delivery/attempts/attempt.ts";
+import { Sender } from "../../../lib/webhook/delivery/sending/sender.ts";
 import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, IssueClaim, OutboxKind } from "../../../lib/webhook/state/contract.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import { renderMessage } from "../../../lib/webhook/texts/message-text.ts";
+import { renderMessage } from "../../../lib/webhook/texts/message/message-text.ts";
 import { type RunAlert, renderFiring, renderResolved } from "../../../lib/weekly/announce/render-alert.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { AT_ONCE } from "../../webhook/support/golden-parts.ts";

@@ -1,5 +1,5 @@
 import type { DueRow } from "../../state/contract.ts";
-import type { AttemptResult } from "../attempt.ts";
+import type { AttemptResult } from "../attempts/attempt.ts";
 
 /**
  * How something goes out that is no row of the outbox, at the pace and through the channel of the rows.

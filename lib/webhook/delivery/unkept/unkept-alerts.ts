@@ -4,7 +4,7 @@ import { alertnameOf } from "../../alert/name.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { State } from "../../state/contract.ts";
-import type { LookUp } from "../attempt.ts";
+import type { LookUp } from "../attempts/attempt.ts";
 import type { Aside } from "./aside.ts";
 import { IssueClaims } from "./issue-claims.ts";
 import type { Telling } from "./telling.ts";

@@ -2,7 +2,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { IssueClaim } from "../../state/contract.ts";
-import { issueIdOf } from "../issue-id.ts";
+import { issueIdOf } from "../attempts/issue-id.ts";
 import type { Aside } from "./aside.ts";
 import type { IssueClaims } from "./issue-claims.ts";
 import { type IssueAnswer, newTelling } from "./telling.ts";

@@ -7,7 +7,7 @@ type Place = { telling: Telling; priority: number; leave: () => void };
  * Those whose turn has not come, the most urgent first, in order of arrival within one severity.
  *
  * Behaviour: holds at most `most`; when it is full, the last of the least urgent has to leave for one that is more urgent.
- *            Whoever leaves without a turn is told by `leave`.
+ *            `leave` tells an entry that it goes without a turn.
  */
 export class WaitingLine {
   readonly #most: number;
@@ -38,7 +38,7 @@ export class WaitingLine {
     return this.#places.shift()?.telling;
   }
 
-  /** Lets those go for whom nobody waits any more. */
+  /** Removes the entries whose request has ended. */
   leaveUnwanted(): void {
     const unwanted = this.#places.filter(({ telling }) => telling.posts === 0);
     if (unwanted.length === 0) return;

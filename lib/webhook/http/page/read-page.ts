@@ -1,4 +1,4 @@
-import type { ChannelStops } from "../../delivery/attempt.ts";
+import type { ChannelStops } from "../../delivery/attempts/attempt.ts";
 import type { LatestOutcome } from "../../metrics/latest-outcomes.ts";
 import type { DeadRow, Hold, OutboxKind, OutboxStats, RecentAlert, State } from "../../state/contract.ts";
 

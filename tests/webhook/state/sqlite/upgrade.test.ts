@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { outboxStats } from "../../../../lib/webhook/state/sqlite/outbox/stats.ts";
+import { outboxStats } from "../../../../lib/webhook/state/sqlite/outbox/reads/stats.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";

@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../dedup/sqlite.ts";
 import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "../../contract.ts";
 import type { Reserve } from "../reserve/reserve.ts";
-import { episodesOn } from "./episodes.ts";
-import { giveBackOn } from "./give-back.ts";
-import { hourlyCount } from "./hours.ts";
+import { episodesOn } from "./accept/episodes.ts";
+import { hourlyCount } from "./accept/hours.ts";
+import { giveBackOn } from "./deliver/give-back.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ROWS_AT_ONCE = 500;

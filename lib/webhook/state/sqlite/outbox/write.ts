@@ -1,7 +1,7 @@
 import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import type { AcceptOutcome } from "../../contract.ts";
-import { type AcceptDependencies, acceptor } from "./accept.ts";
+import { type AcceptDependencies, acceptor } from "./accept/accept.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What happens to rows of the outbox in the transaction that also accepts; returns what its caller is told. */

@@ -8,7 +8,7 @@ const PIECE = new Uint8Array(2 ** 20);
  * Makes the log of an open database at least so long, so that writing to it needs no more of the disk.
  *
  * Behaviour: what is past the end of a log is no part of it: SQLite stops reading at the first frame that does not
- *            belong. Nobody writes to the log meanwhile.
+ *            belong. No other process writes to the log meanwhile.
  * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function lengthenLog(db: DatabaseSync, path: string, bytes: number): void {

@@ -31,7 +31,7 @@ const MOST_ATTEMPTS = 8;
  * The space that a state keeps in its file for a full disk.
  *
  * Behaviour: rows of the file that are removed one after the other when a write finds the disk full: the pages that they
- *            had are the file's own, nobody else can take them. While the disk has less left than half the reserve, the
+ *            had are the file's own, no other file can take them. While the disk has less left than half the reserve, the
  *            file does not grow, so that each checkpoint finds its place and the log begins anew. `refill` takes the
  *            space back when there is room, in steps between which other work runs.
  * Errors:    those of SQLite.

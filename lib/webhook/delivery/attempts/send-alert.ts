@@ -1,0 +1,101 @@
+import type { EvolutionClient } from "../../../providers/evolution/client.ts";
+import type { FindInstance } from "../../../providers/evolution/instance.ts";
+import type { IssueTracker } from "../../../providers/issue-outcome.ts";
+import type { SendOutcome } from "../../../providers/send-outcome.ts";
+import { issuePriority, issueTitle, renderIssueBody } from "../../texts/issue/issue.ts";
+import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
+import { issueIdOf } from "./issue-id.ts";
+
+const TIMED_OUT = "gateway_timeout";
+/** The gateway writes down what it has sent after the send. */
+const KEPT_MS = 5_000;
+/** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
+const LATE_MS = 35_000;
+
+/**
+ * Sends the WhatsApp message of an alert, once.
+ *
+ * Behaviour: a send without a clear answer is one that the gateway may have taken; an answer that never came from the
+ *            gateway is an outage. A refusal that would meet every message stops the channel: of our key, licence or
+ *            sending account, and of an instance that the gateway itself says is not open. No message is refused for
+ *            good: the phone or the instance can be mended while it waits.
+ */
+export function messageAttempt(dependencies: {
+  gateway: Pick<EvolutionClient, "sendText">;
+  findInstance: FindInstance;
+  phone: string;
+}): Attempt {
+  const { gateway, findInstance, phone } = dependencies;
+  return async ({ text }, signal) => {
+    const instance = await findInstance(signal);
+    if (instance.status !== "found")
+      return retry(instance.code, { peerDown: true, stopsChannel: instance.stopsChannel });
+    const outcome = await gateway.sendText(
+      { instanceName: instance.name, number: phone, text: text ?? "" },
+      signal,
+    );
+    const result = resultOf(outcome);
+    // The instance may have been renamed or made anew since it was found.
+    if (result.status === "retry" && result.code === "sem_instancia_gateway") instance.forget?.();
+    return result;
+  };
+}
+
+/** Creates the issue of an alert; a repeated creation has the same id, by which the tracker knows it. */
+export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attempt {
+  return async ({ alert, claimedAtMs }, signal) => {
+    const issue = {
+      id: issueIdOf(alert.fingerprint, claimedAtMs ?? 0),
+      title: issueTitle(alert),
+      description: renderIssueBody(alert),
+      priority: issuePriority(alert.severity),
+    };
+    const outcome = await tracker.createIssue(issue, signal);
+    switch (outcome.status) {
+      case "created":
+        return { status: "delivered", reference: outcome.identifier ?? outcome.id, url: outcome.url };
+      case "refused":
+        return { status: "refused", code: outcome.code };
+      case "throttled":
+        return retry(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+      case "unknown":
+        return retry(outcome.code, { peerDown: true });
+    }
+  };
+}
+
+function resultOf(outcome: SendOutcome): AttemptResult {
+  switch (outcome.status) {
+    case "sent":
+      return { status: "delivered", reference: outcome.providerMessageId, url: null };
+    case "throttled":
+      return retry(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+    case "failed":
+      return retry(outcome.code, {
+        stopsChannel: outcome.stopsChannel,
+        peerDown: outcome.code === "gateway_unreachable",
+      });
+    case "unknown":
+      return unknownResult(outcome);
+  }
+}
+
+function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unknown" }): Retry {
+  const unclear = isOutage ? null : { knownAfterMs: code === TIMED_OUT ? LATE_MS : KEPT_MS };
+  if (channel === undefined) return retry(code, { peerDown: true, unclear });
+  const { code: channelCode, cause } = channel;
+  return retry(channelCode, { peerDown: true, stopsChannel: true, cause, unclear });
+}
+
+function retry(
+  code: string,
+  {
+    stopsChannel = false,
+    peerDown = false,
+    retryAfterMs = null,
+    unclear = null,
+    cause,
+  }: Partial<Omit<Retry, "code">>,
+): Retry {
+  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs, unclear };
+}

@@ -1,0 +1,179 @@
+import type { Log } from "../../../platform/log/log.ts";
+import type { WebhookMetrics } from "../../metrics/metrics.ts";
+import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
+import type { Attempt, AttemptResult, LookUp } from "../attempts/attempt.ts";
+import { IN_DOUBT_CODE, isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
+import type { ToldRows } from "../messages/message-texts.ts";
+import type { Channel } from "./channel.ts";
+import { reportSettlement } from "./report.ts";
+import { decideSettlement } from "./settlement.ts";
+import { TryingTime } from "./trying-time.ts";
+
+/** What delivering a row needs. */
+export type DeliveryDependencies = {
+  kind: OutboxKind;
+  state: Pick<State, "begin" | "settle">;
+  attempt: Attempt;
+  /** Null where the peer knows a repetition by its id: then nothing is ever in doubt. */
+  lookUp: LookUp | null;
+  /** The text that the first attempt sends, and every other one. */
+  textOf: (rows: ToldRows) => string | Promise<string>;
+  metrics: WebhookMetrics;
+  log: Log;
+  monotonicMs: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called with the row of each send, and how it was settled: null when it was not made or not recorded. */
+  onEnded?: ((row: number, settlement: Settlement | null) => void | Promise<void>) | undefined;
+};
+
+const RECORD_AGAIN_MS = 1_000;
+const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
+
+/**
+ * Makes the attempts of one kind: looks up what is in doubt, records that an attempt begins, tries, records its end.
+ *
+ * Shape:     `deliver` resolves to how the rows were settled; to null when no attempt was made, or when the service stopped
+ *            before its end was recorded.
+ * Behaviour: a row that was sent three times without a clear answer is not sent again. A result is recorded again and again
+ *            until the state takes it: sent again, it would be one message too many.
+ */
+export class Delivery {
+  readonly #dependencies: DeliveryDependencies;
+  readonly #channel: Channel;
+  readonly #signal: AbortSignal;
+  readonly #isOpen: () => boolean;
+  readonly #tryingTime = new TryingTime();
+
+  /** `signal` ends what is on its way; while `isOpen` is false nothing is repeated. */
+  constructor(
+    dependencies: DeliveryDependencies,
+    { channel, signal, isOpen }: { channel: Channel; signal: AbortSignal; isOpen: () => boolean },
+  ) {
+    this.#dependencies = dependencies;
+    this.#channel = channel;
+    this.#signal = signal;
+    this.#isOpen = isOpen;
+  }
+
+  async deliver(rows: ToldRows): Promise<Settlement | null> {
+    const settlement = await this.#deliver(rows);
+    await this.#dependencies.onEnded?.(rows[0].id, settlement);
+    return settlement;
+  }
+
+  async #deliver(rows: ToldRows): Promise<Settlement | null> {
+    const { monotonicMs } = this.#dependencies;
+    const startedMs = monotonicMs();
+    const known = await this.#withoutSending(rows[0]);
+    if (known !== null) return await this.#end(rows, known, { startedMs });
+    const text = await this.#textOf(rows);
+    if (text === null)
+      return await this.#end(
+        rows,
+        { status: "dead", code: UNREADABLE.code },
+        { startedMs, result: UNREADABLE },
+      );
+    if (!(await this.#begin(rows, text))) return null;
+    const result = await this.#try({ ...rows[0], text });
+    return await this.#end(rows, this.#settlementOf(rows[0], result, startedMs), { startedMs, result });
+  }
+
+  /** How a row ends without another send; null when it has to be sent. */
+  async #withoutSending(row: DueRow): Promise<Settlement | null> {
+    const { lookUp, log, kind } = this.#dependencies;
+    if (lookUp === null || !isInDoubt(row)) return null;
+    const found = await lookUp(row, this.#signal);
+    if (found !== null) log.info("The peer had taken an alert after all", { kind, row: row.id });
+    if (found !== null || !isTooUnclear(row)) return found;
+    return { status: "in_doubt", code: IN_DOUBT_CODE };
+  }
+
+  /** The text that every attempt sends; null when none can be made. */
+  async #textOf(rows: ToldRows): Promise<string | null> {
+    const { textOf, log, kind } = this.#dependencies;
+    try {
+      return rows[0].text ?? (await textOf(rows));
+    } catch (error) {
+      log.error("An alert in the state cannot be used", { kind, row: rows[0].id, cause: nameOf(error) });
+      return null;
+    }
+  }
+
+  /** Records that the attempt begins; false when it must not, or when that could not be recorded. */
+  async #begin([row, ...others]: ToldRows, text: string): Promise<boolean> {
+    const { state, log, kind, sleep } = this.#dependencies;
+    const members = others.map(({ id }) => id);
+    try {
+      if (await state.begin(row.id, row.text === null ? { text, members } : null)) return true;
+      log.debug("An attempt is not made: its row does not wait any more", { kind, row: row.id });
+    } catch (error) {
+      log.error("An attempt cannot be recorded, so it is not made", {
+        kind,
+        row: row.id,
+        cause: nameOf(error),
+      });
+    }
+    // Free again at once, the same row would be looked for without an end.
+    await sleep(RECORD_AGAIN_MS, this.#signal).catch(() => {});
+    return false;
+  }
+
+  /** One attempt; a row with which none can be made is refused, so that it does not end the service. */
+  async #try(row: DueRow): Promise<AttemptResult> {
+    const { attempt, log, kind } = this.#dependencies;
+    try {
+      const result = await attempt(row, this.#signal);
+      this.#channel.observe(result);
+      return result;
+    } catch (error) {
+      log.error("An alert in the state cannot be used", { kind, row: row.id, cause: nameOf(error) });
+      return UNREADABLE;
+    }
+  }
+
+  #settlementOf(row: DueRow, result: AttemptResult, startedMs: number): Settlement {
+    const { lookUp, monotonicMs, random } = this.#dependencies;
+    const { openSinceMs } = this.#channel;
+    const counts = result.status !== "retry" || !result.stopsChannel;
+    const tried = this.#tryingTime.count(row, { startedMs, endedMs: monotonicMs(), openSinceMs, counts });
+    return decideSettlement(row, result, { tried, isRepeatable: lookUp === null, random });
+  }
+
+  async #end(
+    rows: ToldRows,
+    settlement: Settlement,
+    { startedMs, result = null }: { startedMs: number; result?: AttemptResult | null },
+  ): Promise<Settlement | null> {
+    const [{ id }] = rows;
+    if (settlement.status === "retry") this.#tryingTime.expect(id, settlement.delayMs);
+    else this.#tryingTime.forget(id);
+    if (!(await this.#record(id, settlement))) return null;
+    const { monotonicMs, metrics, log, kind } = this.#dependencies;
+    const cause = result?.status === "retry" ? result.cause : undefined;
+    // What was only looked up failed in no attempt.
+    if (result !== null && settlement.status !== "delivered") metrics.failed(kind, settlement.code);
+    reportSettlement({ kind, metrics, log }, rows, { settlement, cause, tookMs: monotonicMs() - startedMs });
+    return settlement;
+  }
+
+  /** Records a result, again and again until it is on disk; false when the service stopped before that. */
+  async #record(row: number, settlement: Settlement): Promise<boolean> {
+    const { state, log, kind, sleep } = this.#dependencies;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await state.settle(row, settlement);
+        return true;
+      } catch (error) {
+        const facts = { kind, row, result: settlement.status, cause: nameOf(error) };
+        if (tries === 1) log.error("The result of a delivery cannot be recorded yet", facts);
+        if (!this.#isOpen() || this.#signal.aborted) return false;
+        await sleep(RECORD_AGAIN_MS, this.#signal).catch(() => {});
+      }
+    }
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

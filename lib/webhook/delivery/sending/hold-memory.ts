@@ -1,0 +1,46 @@
+import type { Log } from "../../../platform/log/log.ts";
+import type { OutboxKind, State } from "../../state/contract.ts";
+
+/**
+ * Keeps in the state why a channel holds, for the next process.
+ *
+ * Behaviour: `note` may be called often; what could not be recorded is recorded by a later call.
+ */
+export class HoldMemory {
+  readonly #kind: OutboxKind;
+  readonly #state: Pick<State, "hold">;
+  readonly #log: Log;
+  /** Undefined while it is not known what the state has. */
+  #recorded: string | null | undefined = undefined;
+  #recording: Promise<void> | null = null;
+
+  constructor(dependencies: { kind: OutboxKind; state: Pick<State, "hold">; log: Log }) {
+    this.#kind = dependencies.kind;
+    this.#state = dependencies.state;
+    this.#log = dependencies.log;
+  }
+
+  /** Says what the state has. */
+  recall(code: string | null): void {
+    this.#recorded = code;
+  }
+
+  /** Records the code for which the channel is stopped, or null, unless the state has it. */
+  note(code: string | null): Promise<void> {
+    if (this.#recording === null && code === this.#recorded) return Promise.resolve();
+    this.#recording ??= this.#record(code).finally(() => {
+      this.#recording = null;
+    });
+    return this.#recording;
+  }
+
+  async #record(code: string | null): Promise<void> {
+    try {
+      await this.#state.hold(this.#kind, code);
+      this.#recorded = code;
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : typeof error;
+      this.#log.warn("Why alerts wait cannot be recorded yet", { kind: this.#kind, cause });
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { type DueRow, GIVE_UP_MS, type Settlement } from "../../state/contract.ts";
+import type { AttemptResult, Retry } from "../attempts/attempt.ts";
+import { backoffMs } from "./backoff.ts";
+
+/**
+ * For how long a row was tried, and whether that may end it.
+ *
+ * Shape: `triedMs` is the whole time; `mayEnd` when this process has tried it often and long enough.
+ */
+export type Tried = { triedMs: number; mayEnd: boolean };
+
+/**
+ * What is recorded after an attempt.
+ *
+ * Shape:     `isRepeatable`: the peer knows a repetition by its id, so that no row of this kind is ever in doubt.
+ * Behaviour: a row that was tried for 24 hours is dead, or in doubt when the peer may have taken it. A refusal that meets
+ *            every row ends none, and counts as one unclear send at most, however often the row finds out about it.
+ */
+export function decideSettlement(
+  row: Pick<DueRow, "attempts" | "unclear">,
+  result: AttemptResult,
+  { tried, isRepeatable, random }: { tried: Tried; isRepeatable: boolean; random: () => number },
+): Settlement {
+  if (result.status === "delivered") return result;
+  if (result.status === "refused") return { status: "dead", code: result.code };
+  const { code, stopsChannel } = result;
+  const isUnclear = !isRepeatable && result.unclear !== null && (!stopsChannel || row.unclear === 0);
+  const { triedMs, mayEnd } = tried;
+  if (!stopsChannel && mayEnd && triedMs >= GIVE_UP_MS) {
+    const mayHaveArrived = !isRepeatable && (isUnclear || row.unclear > 0);
+    return { status: mayHaveArrived ? "in_doubt" : "dead", code };
+  }
+  return { status: "retry", delayMs: delayOf(row, result, random), code, triedMs, isUnclear };
+}
+
+function delayOf({ attempts }: Pick<DueRow, "attempts">, result: Retry, random: () => number): number {
+  const knownAfterMs = result.unclear?.knownAfterMs ?? 0;
+  if (result.stopsChannel) return knownAfterMs;
+  return Math.max(backoffMs(attempts + 1, random), result.retryAfterMs ?? 0, knownAfterMs);
+}

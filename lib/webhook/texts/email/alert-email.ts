@@ -1,0 +1,181 @@
+import { formatCount } from "../../../text/pt-br.ts";
+import { singleLine } from "../../../text/single-line.ts";
+import { truncate } from "../../../text/truncate.ts";
+import { Temporal } from "../../../time/temporal.ts";
+import type { Alert } from "../../alert/alert.ts";
+import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
+import { formatClockTime } from "../../alert/time.ts";
+import type { UnheardAlert } from "../../state/contract.ts";
+import { breakLinks } from "../break-links.ts";
+import { durationText } from "../duration.ts";
+import { webLink } from "../links.ts";
+import { aboutText } from "../message/about-text.ts";
+import { timing } from "../message/timing.ts";
+import { valueText } from "../message/value-text.ts";
+import { textLines } from "../text-lines.ts";
+import { markerOf, severityWord, stateWords, troubleWording, verdictWords } from "../wording.ts";
+import { alertEmailHtml } from "./alert-email-html.ts";
+import type { AlertEmailView, AlertView } from "./alert-email-view.ts";
+
+const MAX_SUBJECT_UNITS = 150;
+const MAX_NAME_UNITS = 80;
+const MAX_TEXT_UNITS = 800;
+const MAX_LABEL_UNITS = 600;
+
+/** So many alerts are told with all there is, the others in a line each: mail clients cut long e-mails off. */
+const IN_FULL = 10;
+
+/** How many alerts an e-mail tells; it counts those beyond. */
+export const ALERT_EMAIL_LIMIT = 100;
+
+/** An alert that WhatsApp did not take. */
+export type EmailedAlert = Omit<UnheardAlert, "row">;
+
+type Context = { nowMs: number; reason: string | null };
+
+/**
+ * The e-mail about alerts that WhatsApp could not take: a subject, an HTML part and a plain part of the same content.
+ *
+ * Shape:     `reason` is the code of what stands against WhatsApp, or null when it is not known.
+ * Behaviour: the sender's texts are escaped and cannot make a link. Says of each alert since when WhatsApp does not take
+ *            it, or that it may have arrived. The first ten alerts have their texts and links, the others a line each.
+ * Source:    design of the alarm, Second channel.
+ */
+export function renderAlertEmail(
+  alerts: readonly EmailedAlert[],
+  context: Context,
+): { subject: string; html: string; text: string } {
+  const view = emailView(alerts, context);
+  return { subject: view.subject, html: alertEmailHtml(view).toString(), text: plainPart(view) };
+}
+
+function emailView(alerts: readonly EmailedAlert[], context: Context): AlertEmailView {
+  const hidden = alerts.length - ALERT_EMAIL_LIMIT;
+  return {
+    subject: subjectOf(alerts),
+    why: whyText(alerts, context),
+    alerts: alerts.slice(0, IN_FULL).map((each) => alertView(each, context)),
+    lines: alerts.slice(IN_FULL, ALERT_EMAIL_LIMIT).map((each) => alertLine(each, context)),
+    notShown: hidden > 0 ? `+${formatCount(hidden, "alerta não mostrado", "alertas não mostrados")}` : null,
+  };
+}
+
+function subjectOf(alerts: readonly EmailedAlert[]): string {
+  const [first] = alerts;
+  if (first === undefined) return "Alertas";
+  const rest = alerts.length > 1 ? ` e mais ${formatCount(alerts.length - 1, "alerta", "alertas")}` : "";
+  const name = `${markerOf(first.alert)} ${titleOf(first.alert)}`;
+  return truncate(name, MAX_SUBJECT_UNITS - rest.length) + rest;
+}
+
+function whyText(alerts: readonly EmailedAlert[], { nowMs, reason }: Context): string {
+  const queued = alerts.filter(({ status }) => status === "queued");
+  const code = reason === null ? "" : ` (${plain(reason)})`;
+  if (queued.length === 0)
+    return `Por e-mail porque não se sabe se o WhatsApp entregou${code}: pode ter chegado lá também.`;
+  const since = Math.min(...queued.map(({ acceptedAtMs }) => acceptedAtMs));
+  return (
+    `Por e-mail porque o WhatsApp não recebe desde ${clock(since, nowMs)}${code}. ` +
+    "Quando ele voltar, a mensagem também chega por lá."
+  );
+}
+
+function alertView({ alert, status, acceptedAtMs, issueUrl }: EmailedAlert, { nowMs }: Context): AlertView {
+  const value = valueText(alert);
+  return {
+    marker: markerOf(alert),
+    title: titleOf(alert),
+    state: stateOf(alert, nowMs),
+    delivery: deliveryText({ status, acceptedAtMs }, nowMs),
+    texts: textsOf(alert),
+    labels: labelsOf(alert),
+    value: value === null ? null : plain(value),
+    links: linksOf(alert, issueUrl),
+  };
+}
+
+function alertLine({ alert, status }: EmailedAlert, { nowMs }: Context): string {
+  const doubt = status === "in_doubt" ? " · pode ter chegado" : "";
+  return `${markerOf(alert)} ${titleOf(alert)} · ${stateOf(alert, nowMs)}${doubt}`;
+}
+
+function titleOf(alert: Alert): string {
+  const name = truncate(plain(alert.name ?? "") || NAMELESS, MAX_NAME_UNITS) || "…";
+  const verdict = verdictWords(alert);
+  const about = truncate(plain(aboutText(alert)), MAX_NAME_UNITS);
+  return [verdict === "" ? name : `${name} ${verdict}`, about].filter((part) => part !== "").join(" · ");
+}
+
+function stateOf(alert: Alert, nowMs: number): string {
+  const severity = alert.severity === null ? null : truncate(plain(alert.severity), MAX_NAME_UNITS);
+  const parts = [
+    alert.firing ? null : plain(stateWords(alert)),
+    severityWord(alert.severity) ?? severity,
+    alert.squad,
+    timing(alert, { isRepeat: false, nowMs }),
+  ];
+  return parts.filter((part) => part !== null && part !== "").join(" · ");
+}
+
+function deliveryText(
+  { status, acceptedAtMs }: Pick<EmailedAlert, "status" | "acceptedAtMs">,
+  nowMs: number,
+) {
+  const accepted = clock(acceptedAtMs, nowMs);
+  if (status === "in_doubt")
+    return `Recebido ${accepted}. Pode ter chegado pelo WhatsApp: não houve confirmação`;
+  return `Recebido ${accepted}, espera pelo WhatsApp há ${durationText(Math.max(0, nowMs - acceptedAtMs))}`;
+}
+
+function textsOf(alert: Alert): string[] {
+  const isTrouble = datasourceTrouble(alert.labels) !== null;
+  const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS)).map(plain);
+  const summary = isTrouble ? null : truncate(plain(alert.summary ?? ""), MAX_TEXT_UNITS);
+  return [troubleWording(alert), summary, ...description].filter(
+    (text) => text !== null && text !== "",
+  ) as string[];
+}
+
+function labelsOf({ labels }: Alert): string | null {
+  const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = pairs.map(([name, value]) => plain(`${name}=${value}`)).join(" · ");
+  return text === "" ? null : truncate(text, MAX_LABEL_UNITS);
+}
+
+function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, issueUrl: string | null): AlertView["links"] {
+  const links = [
+    ["Painel", webLink(dashboardUrl)],
+    ["Regra", webLink(ruleUrl)],
+    ["Silenciar", webLink(silenceUrl)],
+    ["Issue", webLink(issueUrl)],
+  ] as const;
+  return links.flatMap(([word, href]) => (href === null ? [] : [{ word, href }]));
+}
+
+function plainPart({ why, alerts, lines, notShown }: AlertEmailView): string {
+  const blocks = [why, ...alerts.map(plainAlert), lines.join("\n"), notShown];
+  return `${blocks.filter((block) => block !== null && block !== "").join("\n\n")}\n`;
+}
+
+function plainAlert({ marker, title, state, delivery, texts, labels, value, links }: AlertView): string {
+  return [
+    `${marker} ${title}`,
+    state,
+    `${delivery}.`,
+    // Indented, so that a sender's line is never taken for one of ours.
+    ...texts.map((text) => `  ${text}`),
+    labels === null ? null : `  ${labels}`,
+    value === null ? null : `Valor: ${value}`,
+    ...links.map(({ word, href }) => `${word}: ${href}`),
+  ]
+    .filter((line) => line !== null)
+    .join("\n");
+}
+
+function clock(ms: number, nowMs: number): string {
+  return formatClockTime(Temporal.Instant.fromEpochMilliseconds(ms), nowMs);
+}
+
+function plain(text: string): string {
+  return breakLinks(singleLine(text));
+}

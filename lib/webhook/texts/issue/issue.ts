@@ -1,0 +1,100 @@
+import { singleLine } from "../../../text/single-line.ts";
+import { truncate } from "../../../text/truncate.ts";
+import type { Alert } from "../../alert/alert.ts";
+import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
+import { breakLinks } from "../break-links.ts";
+import { markdownLink } from "../links.ts";
+import { aboutText } from "../message/about-text.ts";
+import { valueText } from "../message/value-text.ts";
+import { textLines } from "../text-lines.ts";
+import {
+  leftOutWording,
+  markerOf,
+  stateWords,
+  timesWording,
+  troubleWording,
+  verdictWords,
+} from "../wording.ts";
+import { labelTable } from "./label-table.ts";
+import { markdownPlain, markdownQuote } from "./markdown-plain.ts";
+
+const MAX_UNITS = 60_000;
+
+/** How long the sender's texts may be, as markdown; the description gets the rest, at least 20,000. */
+const MAX = { title: 255, summary: 4000, short: 1000, value: 2000, labels: 20_000 } as const;
+
+const PRIORITIES: ReadonlyMap<string, IssuePriority> = new Map([
+  ["critical", 1],
+  ["high", 2],
+  ["warning", 3],
+]);
+
+/** The tracker's scale: 1 urgent, 2 high, 3 medium, 4 low, 0 none. */
+export type IssuePriority = 0 | 1 | 2 | 3 | 4;
+
+/**
+ * The title of an alert's issue: `[ALERTA][infra] Traefik RAM Alta`.
+ *
+ * Shape:  one line of at most 255 UTF-16 units, the name unescaped.
+ * Source: monitoring document, Endpoints, Behaviour 5.
+ */
+export function issueTitle({ squad, labels }: Pick<Alert, "squad" | "labels">): string {
+  return truncate(`[ALERTA][${squad}] ${alertnameOf(labels) ?? NAMELESS}`, MAX.title);
+}
+
+/** The priority of an alert's issue; 0 for a severity that is unknown or missing. */
+export function issuePriority(severity: string | null): IssuePriority {
+  return PRIORITIES.get(severity?.trim().toLowerCase() ?? "") ?? 0;
+}
+
+/**
+ * The description of an alert's issue, in markdown.
+ *
+ * Shape:     a list of the known facts, the description as a quotation, the labels as a table sorted by name; at most
+ *            60,000 UTF-16 units.
+ * Behaviour: the sender's texts are shown unchanged but for what would be a link, and cannot become markup, links or HTML.
+ *            The links to rule, silence and dashboard are http or https.
+ * Source:    design of the webhook, Issue body.
+ */
+export function renderIssueBody(alert: Alert): string {
+  const facts = factList(alert);
+  const table = labelTable(alert.labels, MAX.labels);
+  const labels = table === null ? "" : `\n**Labels**\n\n${table}\n`;
+  const lines = textLines(alert.description ?? "").map(breakLinks);
+  if (lines.length === 0) return `${facts}\n${labels}`;
+  const words = datasourceTrouble(alert.labels) === null ? "Descrição" : "Erro da plataforma";
+  const heading = `\n**${words}**\n\n`;
+  const unitsLeft = MAX_UNITS - `${facts}\n${heading}\n${labels}`.length;
+  return `${facts}\n${heading}${markdownQuote(lines, unitsLeft)}\n${labels}`;
+}
+
+function factList(alert: Alert): string {
+  const words = verdictWords(alert) || stateWords(alert);
+  const isTrouble = datasourceTrouble(alert.labels) !== null;
+  const { start, end } = timesWording(alert, "America/Sao_Paulo");
+  const facts: [string, string | null][] = [
+    ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
+    ["Problema", troubleWording(alert)],
+    ["Regra avaliada", isTrouble ? plain(alert.name, MAX.short) : null],
+    ["Sobre", plain(aboutText(alert), MAX.short)],
+    ["Squad", alert.squad],
+    ["Severidade", plain(alert.severity, MAX.short)],
+    ["Resumo", isTrouble ? null : plain(alert.summary, MAX.summary)],
+    ["Início", start],
+    ["Fim", end],
+    ["Valor", plain(valueText(alert), MAX.value)],
+    ["Regra", markdownLink(alert.ruleUrl)],
+    ["Silenciar", markdownLink(alert.silenceUrl)],
+    ["Painel", markdownLink(alert.dashboardUrl)],
+    ["Fingerprint", plain(alert.fingerprint, MAX.short)],
+    ["Notificação", leftOutWording(alert)],
+  ];
+  return facts
+    .filter(([, text]) => text !== null && text !== "")
+    .map(([title, text]) => `- **${title}:** ${text}`)
+    .join("\n");
+}
+
+function plain(text: string | null, maxUnits: number): string | null {
+  return text === null ? null : markdownPlain(breakLinks(singleLine(text)), maxUnits);
+}

@@ -1,0 +1,154 @@
+/** Sends whose end is not known: a service that is killed, and what is looked up before a repetition. */
+import { afterEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Attempt, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import { decideSettlement } from "../../../../lib/webhook/delivery/sending/settlement.ts";
+import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
+
+const UNCLEAR: Retry = {
+  status: "retry",
+  code: "gateway_http_500",
+  stopsChannel: false,
+  peerDown: true,
+  retryAfterMs: null,
+  unclear: { knownAfterMs: 5_000 },
+};
+const TAKEN = { status: "delivered", reference: "id", url: null } as const;
+
+describe("a gateway that keeps nothing", () => {
+  let run: DispatcherFixture;
+  afterEach(async () => await run.close());
+  const message = async () => (await run.state.stats()).message;
+
+  test("gets at most three sends of a row, whatever mix of kills and unclear answers there is", async () => {
+    let sends = 0;
+    let isDying = false;
+    const attempt: Attempt = async (_row, signal) => {
+      sends += 1;
+      if (!isDying) return UNCLEAR;
+      // The process ends before the answer, and nothing is recorded.
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      return await new Promise(() => {});
+    };
+    run = await startDispatcher({ message: attempt });
+    await run.accept(resolvedAlert());
+    await run.advance(SECOND_MS);
+    expect(sends).toBe(1);
+    isDying = true;
+    await run.advance(10 * SECOND_MS);
+    expect(sends).toBe(2);
+    await run.kill();
+    isDying = false;
+    await run.advance(MINUTE_MS);
+    expect(sends).toBe(3);
+    await run.advance(DAY_MS / 24);
+    expect(sends).toBe(3);
+    expect(await message()).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
+
+    // A person decides; then it is sent again, with the same bytes.
+    expect(await run.state.retryDead(null)).toBe(1);
+    await run.advance(MINUTE_MS);
+    expect(sends).toBe(6);
+  });
+
+  test("is an outage to nobody: an outage is repeated for as long as it takes", async () => {
+    let sends = 0;
+    run = await startDispatcher({
+      async message() {
+        sends += 1;
+        return { ...UNCLEAR, code: "gateway_http_502", unclear: null };
+      },
+    });
+    await run.accept(resolvedAlert());
+    await run.advance(30 * MINUTE_MS);
+    expect(sends).toBeGreaterThan(10);
+    expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
+  });
+
+  test("and refuses us after an unclear answer counts as one unclear send, however long it lasts", async () => {
+    let answer: Retry | typeof TAKEN = { ...UNCLEAR, stopsChannel: true, code: "sem_instancia_gateway" };
+    run = await startDispatcher({ message: async () => answer });
+    await run.accept(resolvedAlert());
+    await run.advance(60 * MINUTE_MS);
+    expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
+    answer = TAKEN;
+    await run.advance(2 * MINUTE_MS);
+    expect(run.phone).toHaveLength(1);
+  });
+});
+
+describe("a look-up", () => {
+  let run: DispatcherFixture;
+  afterEach(async () => await run.close());
+
+  test("comes before each repetition and ends it when the message is found; a stopped channel stays stopped", async () => {
+    const asked: number[] = [];
+    let sends = 0;
+    run = await startDispatcher({
+      async message() {
+        sends += 1;
+        return UNCLEAR;
+      },
+      async lookUp({ unclear }) {
+        asked.push(unclear);
+        return unclear === 2 ? { ...TAKEN, reference: "found" } : null;
+      },
+    });
+    const [accepted] = await run.accept(resolvedAlert());
+    await run.advance(5 * MINUTE_MS);
+    expect([sends, asked]).toEqual([2, [1, 2]]);
+    const { message } = await run.state.latest(accepted!.alert.fingerprint);
+    expect(message).toMatchObject({ status: "delivered", reference: "found" });
+  });
+
+  test("is made for no issue: the tracker knows a repetition by its id", async () => {
+    let creations = 0;
+    run = await startDispatcher({
+      async issue() {
+        creations += 1;
+        return creations < 9 ? { ...UNCLEAR, code: "tracker_timeout", unclear: null } : TAKEN;
+      },
+      lookUp: () => Promise.reject(new Error("Asked for an issue")),
+    });
+    await run.accept(sampleAlert());
+    await run.advance(30 * MINUTE_MS);
+    expect([creations, run.issues.length]).toEqual([9, 1]);
+  });
+});
+
+describe("decideSettlement()", () => {
+  const tried = fc.record({ triedMs: fc.integer({ min: 0, max: 3 * DAY_MS }), mayEnd: fc.boolean() });
+  const result = fc.record({
+    status: fc.constant("retry" as const),
+    code: fc.constant("code"),
+    stopsChannel: fc.boolean(),
+    peerDown: fc.boolean(),
+    retryAfterMs: fc.option(fc.integer({ min: 0, max: MINUTE_MS })),
+    unclear: fc.option(fc.record({ knownAfterMs: fc.integer({ min: 0, max: MINUTE_MS }) })),
+  });
+
+  test("ends a row only after 24 hours of trying, and never as dead when the peer may have taken it", () => {
+    fc.assert(
+      fc.property(
+        ...[tried, result, fc.nat({ max: 9 }), fc.nat({ max: 5 }), fc.boolean()],
+        (time, answer, attempts, unclear, isRepeatable) => {
+          const row = { attempts, unclear };
+          const context = { tried: time, isRepeatable, random: () => 0.5 };
+          const settlement = decideSettlement(row, answer, context);
+          const isOver = time.triedMs >= DAY_MS && time.mayEnd && !answer.stopsChannel;
+          const mayBeThere = !isRepeatable && (unclear > 0 || answer.unclear !== null);
+          expect(settlement.status).toBe(isOver ? (mayBeThere ? "in_doubt" : "dead") : "retry");
+          if (settlement.status !== "retry") return;
+          expect(settlement.delayMs).toBeGreaterThanOrEqual(answer.unclear?.knownAfterMs ?? 0);
+          if (!answer.stopsChannel)
+            expect(settlement.delayMs).toBeGreaterThanOrEqual(answer.retryAfterMs ?? 1_000);
+          expect(settlement.isUnclear && (isRepeatable || answer.unclear === null)).toBe(false);
+          if (!isRepeatable && answer.unclear !== null && !answer.stopsChannel)
+            expect(settlement.isUnclear).toBe(true);
+        },
+      ),
+    );
+  });
+});

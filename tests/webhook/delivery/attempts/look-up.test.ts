@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { messageFinder } from "../../../../lib/providers/evolution/find-messages.ts";
+import { messageLookUp } from "../../../../lib/webhook/delivery/attempts/look-up.ts";
+import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
+import { type Gateway, type KeptRow, startGateway } from "../../../standins/gateway.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
+import { MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
+
+const KEY = "canary-gateway-key";
+const PHONE = "5511987654321";
+const TEXT = "🔴 *Disco Raiz Baixo* · main";
+
+let gateway: Gateway;
+let nowMs: number;
+let held: Set<string>;
+beforeAll(async () => {
+  gateway = await startGateway({ adminKey: KEY });
+});
+beforeEach(() => {
+  nowMs = START_MS + MINUTE_MS;
+  held = new Set();
+  gateway.kept.length = 0;
+  gateway.routes.messages.script = null;
+});
+afterAll(async () => await gateway.stop());
+
+function lookUp() {
+  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
+  return messageLookUp({
+    find,
+    findInstance: async () => ({ status: "found", name: "ops" }),
+    phone: PHONE,
+    heldReferences: async (kind, ids) => new Set(kind === "message" ? ids.filter((id) => held.has(id)) : []),
+    nowMs: () => nowMs,
+  });
+}
+
+const row = (changes: Partial<DueRow> = {}): DueRow => ({
+  id: 1,
+  kind: "message",
+  alert: sampleAlert(),
+  attempts: 1,
+  waitedMs: 0,
+  triedMs: 0,
+  isRepeat: false,
+  claimedAtMs: null,
+  issueUrl: null,
+  text: TEXT,
+  isUnsettled: false,
+  unclear: 1,
+  firstBegunAtMs: START_MS,
+  members: [],
+  ...changes,
+});
+
+function keep(changes: Partial<KeptRow> = {}): void {
+  const sentAt = Math.floor(START_MS / 1_000) + 1;
+  const remoteJid = `${PHONE}@s.whatsapp.net`;
+  gateway.kept.push({ instance: "ops", remoteJid, id: "3EB0A", text: TEXT, sentAt, ...changes });
+}
+
+const ask = (look = lookUp(), which = row()) => look(which, new AbortController().signal);
+const FOUND = { status: "delivered", reference: "3EB0A", url: null } as const;
+
+describe("messageLookUp()", () => {
+  test.each<[string, Partial<KeptRow>]>([
+    ["the very message", {}],
+    ["one to the number without its extra digit", { remoteJid: "551187654321@s.whatsapp.net" }],
+    ["one that the gateway's clock puts a little earlier", { sentAt: Math.floor(START_MS / 1_000) - 30 }],
+    ["one that WhatsApp took", { statuses: ["ERROR", "SERVER_ACK"] }],
+  ])("finds %s", async (_what, kept) => {
+    keep({ id: "another", text: "Another" });
+    keep(kept);
+    expect(await ask()).toEqual(FOUND);
+  });
+
+  test.each<[string, Partial<KeptRow>]>([
+    ["another text", { text: `${TEXT} ` }],
+    ["another number", { remoteJid: "5511999999999@s.whatsapp.net" }],
+    ["a message of long before", { sentAt: Math.floor(START_MS / 1_000) - 120 }],
+    ["a message that was received", { fromMe: false }],
+    ["a message that WhatsApp gave back", { statuses: ["PENDING", "ERROR"] }],
+  ])("does not take %s", async (_what, kept) => {
+    keep(kept);
+    expect(await ask()).toBeNull();
+  });
+
+  test("takes no message that another row has, nor one that another row is just being given", async () => {
+    keep();
+    held.add("3EB0A");
+    expect(await ask()).toBeNull();
+    held.clear();
+    const look = lookUp();
+    expect(await ask(look)).toEqual(FOUND);
+    expect(await ask(look, row({ id: 2 }))).toBeNull();
+    // The same row again, when its end could not be recorded.
+    expect(await ask(look)).toEqual(FOUND);
+    keep({ id: "3EB0B" });
+    expect(await ask(look, row({ id: 2 }))).toEqual({ ...FOUND, reference: "3EB0B" });
+  });
+
+  test.each<[string, number]>([
+    ["of the first attempt", START_MS + 20_000],
+    ["of the latest attempt", START_MS + 58 * MINUTE_MS],
+  ])("finds the message %s among more than the gateway gives at once", async (_what, sentAtMs) => {
+    nowMs = START_MS + 60 * MINUTE_MS;
+    keep({ sentAt: Math.floor(sentAtMs / 1_000) });
+    // A flood, at the usual pace of one message each two seconds.
+    for (let at = 0; at < 1_800; at += 1)
+      keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 2 * at });
+    expect(await ask()).toEqual(FOUND);
+  });
+
+  test.each(["hang", "drop", "not_json", { status: 502, text: "" }] as const)(
+    "says nothing when the gateway cannot be asked (%p), and asks no further",
+    async (fault) => {
+      keep();
+      const asked = gateway.routes.messages.calls.length;
+      gateway.routes.messages.script = () => fault;
+      expect(await ask()).toBeNull();
+      expect(gateway.routes.messages.calls.length - asked).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { evolutionClient } from "../../../../lib/providers/evolution/client.ts";
+import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import { messageAttempt } from "../../../../lib/webhook/delivery/attempts/send-alert.ts";
+import { type Gateway, startGateway } from "../../../standins/gateway.ts";
+import { alertWith } from "../../support/alert.ts";
+
+const KEY = "canary-gateway-key";
+const ROW = {
+  id: 1,
+  kind: "message" as const,
+  alert: alertWith(),
+  attempts: 0,
+  waitedMs: 0,
+  triedMs: 0,
+  isRepeat: false,
+  claimedAtMs: null,
+  issueUrl: null,
+  text: "text",
+  isUnsettled: false,
+  unclear: 0,
+  firstBegunAtMs: null,
+  members: [],
+};
+
+let gateway: Gateway;
+let attempt: Attempt;
+let forgotten: number;
+beforeAll(async () => {
+  gateway = await startGateway({ adminKey: KEY });
+  const client = evolutionClient({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) });
+  const forget = () => {
+    forgotten += 1;
+  };
+  const findInstance = async () => ({ status: "found" as const, name: "ops", forget });
+  attempt = messageAttempt({ gateway: client, findInstance, phone: "5511912345678" });
+});
+beforeEach(() => {
+  forgotten = 0;
+  gateway.instances.clear();
+  gateway.instances.set("ops", "open");
+});
+afterAll(async () => await gateway.stop());
+
+const send = () => attempt(ROW, new AbortController().signal);
+const unclear = { knownAfterMs: 5_000 };
+const retry = (code: string, more: object = {}) => ({
+  status: "retry",
+  code,
+  peerDown: false,
+  stopsChannel: false,
+  retryAfterMs: null,
+  unclear: null,
+  ...more,
+});
+
+describe("messageAttempt()", () => {
+  test.each<[number, object]>([
+    ...[190, 10, 200, 250, 299, 368, 131031, 0, 131005, 131042, 133010].map((code): [number, object] => [
+      code,
+      { stopsChannel: true },
+    ]),
+    ...[130429, 131056].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 6_000 }]),
+    ...[4, 80007, 131048].map((code): [number, object] => [code, { peerDown: true, retryAfterMs: 30_000 }]),
+    ...[131026, 131030, 100, 131047].map((code): [number, object] => [code, {}]),
+    ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true, unclear }]),
+  ])("Meta's %i", async (code, more) => {
+    gateway.routes.send.next({ status: 201, json: { message: "no", type: "OAuthException", code } });
+    expect(await send()).toEqual(retry(`meta_${code}`, more) as never);
+    expect(forgotten).toBe(0);
+  });
+
+  test.each([
+    ["close", "instance_close"],
+    ["connecting", "instance_connecting"],
+    [null, "instance_not_loaded"],
+  ])(
+    "an instance whose state is %p stops the channel, and its name is looked for again",
+    async (state, cause) => {
+      gateway.instances.set("ops", state);
+      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true, unclear });
+      expect(await send()).toEqual(expected as never);
+      expect(forgotten).toBe(1);
+    },
+  );
+
+  test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
+    const failure = { status: 500, json: { response: { message: "Connection Closed" } } };
+    gateway.routes.send.next(failure, failure);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
+    gateway.routes.state.next("not_json");
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
+    expect(forgotten).toBe(0);
+  });
+});

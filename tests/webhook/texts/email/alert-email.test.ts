@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  ALERT_EMAIL_LIMIT,
+  type EmailedAlert,
+  renderAlertEmail,
+} from "../../../../lib/webhook/texts/email/alert-email.ts";
+import { linksIn } from "../../../text/support/linkifiers.ts";
+import { alertWith, anyAlert } from "../../support/alert.ts";
+
+const nowMs = Date.parse("2026-03-02T08:20:40Z");
+const MINUTE = 60_000;
+type Parts = Parameters<typeof alertWith>[0] & Partial<Omit<EmailedAlert, "alert">>;
+const unheard = ({ status, ...parts }: Omit<Parts, "status"> & { status?: EmailedAlert["status"] } = {}) => ({
+  alert: alertWith({ severity: "critical", labels: { instance: "main" }, ...parts }),
+  status: status ?? ("queued" as const),
+  acceptedAtMs: parts.acceptedAtMs ?? nowMs - 4 * MINUTE,
+  issueUrl: parts.issueUrl ?? null,
+});
+const email = (alerts: EmailedAlert[], reason: string | null = null) =>
+  renderAlertEmail(alerts, { nowMs, reason });
+
+/** Everything that a reader sees of an HTML part. */
+function visible(html: string): string {
+  const body = html.replace(/^[\s\S]*<body/, "<body").replace(/<[^>]*>/g, "\n");
+  return body
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
+describe("renderAlertEmail()", () => {
+  test("tells in plain text what a message would, and why it comes by e-mail", () => {
+    const { subject, text } = email(
+      [
+        unheard({
+          value: "11.2",
+          unit: "percent",
+          description: "Veja `df`.\nE *mais*.",
+          issueUrl: "https://linear.app/x/issue/OPS-1",
+        }),
+      ],
+      "sem_instancia_gateway",
+    );
+    expect(subject).toBe("🔴 Traefik RAM Alta · main");
+    expect(
+      text,
+    ).toBe(`Por e-mail porque o WhatsApp não recebe desde 05:16 (sem_instancia_gateway). Quando ele voltar, a mensagem também chega por lá.
+
+🔴 Traefik RAM Alta · main
+Crítico · infra · desde 05:15 (há 5 min)
+Recebido 05:16, espera pelo WhatsApp há 4 min.
+  Proxy acima de 500 MiB
+  Veja \`df\`.
+  E *mais*.
+  instance=main
+Valor: 11,2 %
+Painel: https://example.grafana.net/d/vps?from=1&to=2
+Regra: https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1
+Silenciar: https://example.grafana.net/alerting/silence/new?alertmanager=grafana&orgId=1
+Issue: https://linear.app/x/issue/OPS-1
+`);
+  });
+
+  test("says of one in doubt that it may have arrived", () => {
+    const doubtful = unheard({ status: "in_doubt" });
+    const alone = email([doubtful], "gateway_timeout").text;
+    expect(alone).toStartWith("Por e-mail porque não se sabe se o WhatsApp entregou (gateway_timeout):");
+    expect(alone).toContain("\nRecebido 05:16. Pode ter chegado pelo WhatsApp: não houve confirmação.\n");
+    const queued = [3, 2].map((minutes) => unheard({ acceptedAtMs: nowMs - minutes * MINUTE }));
+    const both = email([doubtful, ...queued]).text;
+    expect(both).toStartWith("Por e-mail porque o WhatsApp não recebe desde 05:17.");
+  });
+
+  test("has all of several, with the first in the subject and the rest counted", () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, i) => unheard({ name: `Regra ${i}`, fingerprint: `${i}` }));
+    expect(email(many(2)).subject).toBe("🔴 Regra 0 · main e mais 1 alerta");
+    const { subject, text, html } = email(many(110));
+    expect(subject).toBe("🔴 Regra 0 · main e mais 109 alertas");
+    for (const part of [text, html]) {
+      expect(part.split("Proxy acima")).toHaveLength(1 + 10);
+      expect(part).toContain("🔴 Regra 10 · main · Crítico · infra · desde 05:15 (há 5 min)");
+      expect(part).toContain("Regra 99 · main");
+      expect(part).not.toContain("Regra 100");
+      expect(part).toContain("+10 alertas não mostrados");
+    }
+  });
+
+  test("tells of each whether it may have arrived, also in a line", () => {
+    const list = Array.from({ length: 12 }, (_, i) => unheard({ status: i === 11 ? "in_doubt" : "queued" }));
+    expect(email(list).text).toMatch(/há 5 min\)\n.*há 5 min\) · pode ter chegado\n$/);
+  });
+
+  test("does not take a rule that could not be evaluated for the incident", () => {
+    const labels = { alertname: "DatasourceError", rulename: "Disco", instance: "main" };
+    const { subject, text } = email([unheard({ name: "Disco", labels, description: "deadline" })]);
+    expect(subject).toBe("⚠️ Disco não pôde ser avaliado · main");
+    expect(text).toContain("\n  A avaliação da regra falhou (DatasourceError)\n  deadline\n");
+    expect(text).not.toContain("Proxy acima");
+  });
+
+  test("keeps a subject short, on one line, with its count", () => {
+    const long = unheard({ name: `a\r\nBcc: x@evil.example ${"n".repeat(500)}` });
+    const { subject } = email([long, long]);
+    expect(subject.length).toBeLessThanOrEqual(150);
+    expect(email([unheard({ name: "😀".repeat(99), labels: { a: "b".repeat(99) } })]).subject).toHaveLength(
+      150,
+    );
+    expect(subject).toStartWith("🔴 a Bcc: x[@]evil[.]example nnn");
+    expect(subject).toEndWith("n… · main e mais 1 alerta");
+  });
+
+  test("stays below the size at which mail clients cut, with as many long alerts as it tells", () => {
+    const text = "texto longo & <b>mais</b> ".repeat(400);
+    const long = unheard({ name: text, summary: text, description: text, labels: { instance: text } });
+    expect(
+      Buffer.from(email(Array.from({ length: ALERT_EMAIL_LIMIT }, () => long)).html).length,
+    ).toBeLessThan(102_400);
+  });
+
+  test("shows hostile texts as they are, and links none of them", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyAlert, { minLength: 1, maxLength: 12 }),
+        fc.constantFrom("queued" as const, "in_doubt" as const),
+        (alerts, status) => {
+          const list = alerts.map((alert) => ({ alert, status, acceptedAtMs: nowMs, issueUrl: null }));
+          const { subject, html, text } = email(list);
+          expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
+          for (const part of [subject, html, text]) expect(part.isWellFormed()).toBe(true);
+          expect(linksIn(subject)).toEqual([]);
+          expect(linksIn(visible(html))).toEqual([]);
+          expect(linksIn(text.replace(/^(?:Painel|Regra|Silenciar|Issue): .*$/gm, ""))).toEqual([]);
+          const tags = [...html.matchAll(/<([a-z0-9]+)/gi)].map(([, tag]) => tag!);
+          const ours = "html head meta title style body div p h2 strong a".split(" ");
+          expect(tags.filter((tag) => !ours.includes(tag))).toEqual([]);
+          expect(html).not.toMatch(/href="(?!https?:\/\/)/);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type DigestEntry, renderDigest } from "../../../../lib/webhook/texts/message/digest.ts";
+import { linksIn } from "../../../text/support/linkifiers.ts";
+import { alertWith, anyAlert } from "../../support/alert.ts";
+
+const nowMs = Date.parse("2026-03-02T08:20:40Z");
+const MINUTE = 60_000;
+
+type Parts = Parameters<typeof alertWith>[0] & { isRepeat?: boolean; waitedMs?: number };
+const entry = ({ isRepeat = false, waitedMs = 0, ...parts }: Parts = {}): DigestEntry => ({
+  alert: alertWith(parts),
+  isRepeat,
+  waitedMs,
+});
+const on = (instance: string, parts: Parts = {}) =>
+  entry({ fingerprint: instance, labels: { alertname: "Traefik RAM Alta", instance }, ...parts });
+const digest = (...entries: DigestEntry[]) => renderDigest(entries, { nowMs }).text;
+/** The lines of the alerts, behind the empty one. */
+const tail = (text: string) => text.split("\n\n")[1]!.split("\n");
+const RESOLVED = { status: "resolved", firing: false, endsAt: "2026-03-02T08:19:00Z" };
+
+describe("renderDigest()", () => {
+  test("counts by rule, then has a line for each alert", () => {
+    const disk = { name: "Disco Raiz Baixo", severity: "high" };
+    expect(
+      digest(
+        on("web1", { waitedMs: 12 * MINUTE }),
+        on("db1", { ...disk, ...RESOLVED }),
+        on("web2", { isRepeat: true }),
+      ),
+    ).toBe(
+      [
+        "📋 *3 alertas nesta mensagem* · 2 ativos · 1 resolvido",
+        "Mais antigo enviado com 12 min de atraso",
+        "2 × Traefik RAM Alta",
+        "1 × Disco Raiz Baixo",
+        "",
+        "🟡 Traefik RAM Alta · web1 · 05:15",
+        "✅ Disco Raiz Baixo · db1 · 05:15–05:19",
+        "🟡 Traefik RAM Alta · web2 · desde 05:15",
+      ].join("\n"),
+    );
+  });
+
+  test("tells an alert and its end in one line, and says how often one came and went", () => {
+    expect(tail(digest(on("web1"), on("web2"), on("web1", RESOLVED)))).toEqual([
+      "✅ Traefik RAM Alta · web1 · 05:15–05:19",
+      "🟡 Traefik RAM Alta · web2 · 05:15",
+    ]);
+    expect(tail(digest(on("web1"), on("web1", RESOLVED), on("web1")))).toEqual([
+      "🟡 Traefik RAM Alta · web1 · 05:15 (3 avisos)",
+    ]);
+  });
+
+  test("says what went another way while WhatsApp was away", () => {
+    const { text } = renderDigest([on("web1")], { nowMs, detour: { emailed: 2, givenUp: 0 } });
+    expect(text.split("\n")[1]).toBe("Enquanto o WhatsApp não recebia: 2 alertas avisados por e-mail");
+  });
+
+  test("marks a rule that could not be evaluated", () => {
+    const labels = { alertname: "DatasourceError", rulename: "Disco", instance: "main", ref_id: "A" };
+    expect(tail(digest(entry({ name: "Disco", labels })))).toEqual([
+      "⚠️ Disco não pôde ser avaliado · main · 05:15",
+    ]);
+  });
+
+  test("adds to lines that would look alike what tells them apart", () => {
+    const of = (fingerprint: string, labels: Record<string, string>) =>
+      entry({ fingerprint, labels: { instance: "main", ...labels } });
+    expect(tail(digest(of("1", { mountpoint: "/" }), of("2", { mountpoint: "/var" })))).toEqual([
+      "🟡 Traefik RAM Alta · main · / · 05:15",
+      "🟡 Traefik RAM Alta · main · /var · 05:15",
+    ]);
+    const folders = tail(digest(of("1", { grafana_folder: "a" }), of("2", { grafana_folder: "b" })));
+    for (const line of folders) expect(line).toMatch(/ · main · #[b-v]{8} · 05:15$/);
+    expect(new Set(folders).size).toBe(2);
+  });
+
+  test("tells two alerts that share a fingerprint, but not their labels, both", () => {
+    expect(tail(digest(on("web1"), on("web2", { fingerprint: "web1" })))).toHaveLength(2);
+  });
+
+  test("counts the rules beyond the eighth together", () => {
+    const rules = Array.from({ length: 12 }, (_, i) => on(`h${i}`, { name: `Regra ${i}` }));
+    const lines = digest(...rules, on("h12", { name: "Regra 11" })).split("\n");
+    expect(lines[1]).toBe("2 × Regra 11");
+    expect(lines[9]).toBe("4 de 4 outras regras");
+    expect(lines[10]).toBe("");
+  });
+
+  test("has room for forty alerts whatever they are", () => {
+    const long = (i: number) =>
+      on(`${i}`.repeat(2000), {
+        name: `${i} ${"nome ".repeat(500)}`,
+        startsAt: "2025-12-31T12:00:00Z",
+        waitedMs: 1e12,
+        ...(i % 2 === 0 ? { status: "resolved", firing: false, endsAt: "2026-01-01T12:00:00Z" } : {}),
+      });
+    const entries = Array.from({ length: 40 }, (_, i) => [long(i), long(i), long(i)]).flat();
+    const { text } = renderDigest(entries, { nowMs, detour: { emailed: 1e12, givenUp: 1e12 } });
+    expect(text.length).toBeLessThanOrEqual(4000);
+    expect(tail(text)).toHaveLength(40);
+    expect(new Set(tail(text)).size).toBe(40);
+    for (const [i, line] of tail(text).entries())
+      expect(line).toStartWith(`${i % 2 ? "🟡" : "✅"} ${i} nome`);
+  });
+
+  test("says how many did not fit of more", () => {
+    const entries = Array.from({ length: 200 }, (_, i) =>
+      on(`servidor-${i}.interno`, { name: `Regra ${i}` }),
+    );
+    const text = digest(...entries);
+    const shown = tail(text);
+    expect(text.length).toBeLessThanOrEqual(4000);
+    expect(shown.at(-1)).toBe(`+${200 - (shown.length - 1)} alertas não mostrados`);
+  });
+
+  test("is a line for each alert, without links, formatting and lines of the sender's, of anything", () => {
+    const entries = fc.array(
+      fc.record({ alert: anyAlert, isRepeat: fc.boolean(), waitedMs: fc.constantFrom(0, 1e9) }),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(entries, (list) => {
+        const { text } = renderDigest(list, { nowMs });
+        expect(text.length).toBeLessThanOrEqual(4000);
+        expect(text.isWellFormed()).toBe(true);
+        expect(linksIn(text)).toEqual([]);
+        const [head, lines, ...more] = text.split("\n\n");
+        expect(more).toEqual([]);
+        const different = new Set(
+          list.map(({ alert }) => JSON.stringify([alert.fingerprint, Object.entries(alert.labels).sort()])),
+        );
+        expect(new Set(lines!.split("\n")).size).toBe(different.size);
+        for (const line of lines!.split("\n")) expect(line).toMatch(/^(?:🔴|🟠|🟡|🔵|✅|⚪|⚠️) \S/u);
+        for (const line of head!.split("\n").slice(1))
+          expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado )/);
+        expect(text.replace(/^📋 \*[^*\n]+\*/u, "")).not.toMatch(/`|(?<![\p{L}\p{N}])[*_~](?=\S)/u);
+      }),
+      { numRuns: 80 },
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { durationText } from "../../../../lib/webhook/texts/duration.ts";
+import { lastedMs, lateness, timeSpan, timing } from "../../../../lib/webhook/texts/message/timing.ts";
+import { alertWith } from "../../support/alert.ts";
+
+const MINUTE = 60_000;
+const at = (text: string) => Date.parse(text);
+const resolved = { status: "resolved", firing: false };
+
+describe("durationText()", () => {
+  test.each([
+    [0, "menos de 1 min"],
+    [MINUTE - 1, "menos de 1 min"],
+    [MINUTE, "1 min"],
+    [60 * MINUTE - 1, "59 min"],
+    [60 * MINUTE, "1 h"],
+    [245 * MINUTE, "4 h 5 min"],
+    [24 * 60 * MINUTE - 1, "23 h 59 min"],
+    [24 * 60 * MINUTE, "1 d"],
+    [51 * 60 * MINUTE, "2 d 3 h"],
+    [51 * 60 * MINUTE + 59 * MINUTE, "2 d 3 h"],
+  ])("of %p ms is %p", (ms, text) => {
+    expect(durationText(ms)).toBe(text);
+  });
+});
+
+describe("timing() of an alert that fires", () => {
+  const of = (startsAt: string | null, now: string, isRepeat = false) =>
+    timing(alertWith({ startsAt }), { isRepeat, nowMs: at(now) });
+
+  test.each([
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:15:59Z", "desde 18:10 (há 5 min)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:10:00Z", "desde 18:10 (há menos de 1 min)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:09:59Z", "desde 18:10"],
+    // Midnight is that of São Paulo.
+    ["2026-03-02T02:59:59Z", "2026-03-02T03:00:00Z", "desde 01/03 23:59 (há menos de 1 min)"],
+    ["2026-03-02T03:00:00Z", "2026-03-03T02:59:59Z", "desde 00:00 (há 23 h 59 min)"],
+    ["2025-12-31T12:00:00Z", "2026-01-02T15:00:00Z", "desde 31/12/2025 09:00 (há 2 d 3 h)"],
+    // The hour that the last summer time took away: 00:00 did not exist on that day.
+    ["2018-11-04T02:59:00Z", "2018-11-04T03:01:00Z", "desde 03/11 23:59 (há 2 min)"],
+    ["0001-01-01T00:00:00Z", "2026-03-02T03:00:00Z", null],
+    ["ontem", "2026-03-02T03:00:00Z", null],
+    [null, "2026-03-02T03:00:00Z", null],
+  ])("since %p, at %p: %p", (startsAt, now, text) => {
+    expect<string | null>(of(startsAt, now)).toBe(text);
+  });
+
+  test("that is told again says that it goes on", () => {
+    expect(of("2026-03-02T21:10:00Z", "2026-03-03T01:12:00Z", true)).toBe(
+      "continua desde 18:10 (há 4 h 2 min)",
+    );
+  });
+});
+
+describe("timing() of a resolved alert", () => {
+  const of = (startsAt: string | null, endsAt: string | null) =>
+    timing(alertWith({ ...resolved, startsAt, endsAt }), {
+      isRepeat: false,
+      nowMs: at("2026-03-02T22:00:00Z"),
+    });
+
+  test.each([
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:52:59Z", "durou 42 min (18:10 a 18:52)"],
+    ["2026-03-01T21:10:00Z", "2026-03-02T21:10:00Z", "durou 1 d (01/03 18:10 a 18:10)"],
+    ["2026-03-01T21:10:00Z", "2026-03-01T21:52:00Z", "durou 42 min (01/03 18:10 a 18:52)"],
+    ["2026-02-28T21:10:00Z", "2026-03-01T21:10:00Z", "durou 1 d (28/02 18:10 a 01/03 18:10)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:10:00Z", "durou menos de 1 min (18:10 a 18:10)"],
+    ["2026-03-02T21:10:01Z", "2026-03-02T21:10:00Z", "terminou 18:10"],
+    ["2026-03-01T21:10:01Z", "2026-03-01T21:10:00Z", "terminou 01/03 18:10"],
+    ["2026-03-02T21:10:00Z", "0001-01-01T00:00:00Z", "começou 18:10"],
+    [null, "2026-03-02T21:10:00Z", "terminou 18:10"],
+    [null, null, null],
+  ])("from %p to %p: %p", (startsAt, endsAt, text) => {
+    expect<string | null>(of(startsAt, endsAt)).toBe(text);
+  });
+});
+
+test("lastedMs() is known of a resolved alert with both times only", () => {
+  const times = { startsAt: "2026-03-02T21:10:00Z", endsAt: "2026-03-02T21:11:00Z" };
+  expect(lastedMs(alertWith({ ...resolved, ...times }))).toBe(MINUTE);
+  expect(lastedMs(alertWith(times))).toBeNull();
+  expect(lastedMs(alertWith({ ...resolved, ...times, endsAt: "2026-03-02T21:09:59Z" }))).toBeNull();
+});
+
+test("timeSpan() shows an end only of what has ended", () => {
+  const times = { startsAt: "2026-03-02T21:10:00Z", endsAt: "2026-03-02T21:52:00Z" };
+  const nowMs = at("2026-03-02T22:00:00Z");
+  expect(timeSpan(alertWith(times), nowMs)).toBe("18:10");
+  expect(timeSpan(alertWith({ ...resolved, ...times }), nowMs)).toBe("18:10–18:52");
+  expect(timeSpan(alertWith({ startsAt: null }), nowMs)).toBeNull();
+});
+
+test("lateness() begins at two minutes", () => {
+  expect(lateness(2 * MINUTE - 1)).toBeNull();
+  expect(lateness(2 * MINUTE)).toBe("enviado com 2 min de atraso");
+});

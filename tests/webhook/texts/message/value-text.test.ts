@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Unit } from "../../../../lib/webhook/alert/alert.ts";
+import { valueText } from "../../../../lib/webhook/texts/message/value-text.ts";
+import { linksIn } from "../../../text/support/linkifiers.ts";
+
+describe("valueText()", () => {
+  test.each<[string, Unit | null, string]>([
+    ["11.2", "percent", "11,2 %"],
+    ["9", "percent", "9 %"],
+    ["612368384", "bytes", "584 MiB"],
+    ["0", "bytes", "0 bytes"],
+    ["1023", "bytes", "1.023 bytes"],
+    ["1024", "bytes", "1 KiB"],
+    ["-1536", "bytes", "\u22121,5 KiB"],
+    ["1.8e19", "bytes", "15.987,21 PiB"],
+    ["42", null, "42"],
+    ["0.0012", null, "0,0012"],
+    ["-0.0012", "percent", "\u22120,0012 %"],
+    ["1.5e-9", null, "1,5 × 10^-9"],
+    ["612368384", null, "612.368.384"],
+    ["1700000000", null, "1,7 bilhão"],
+    ["-6123683840", null, "\u22126,12 bilhões"],
+    ["2e12", null, "2 trilhões"],
+    ["1e300", null, "1,00 × 10^300"],
+    ["B=612368384, C=1", "bytes", "584 MiB"],
+    ["B=17", null, "17"],
+    ["[ var='A' labels={} value=3 ], [ var='C' labels={} value=1 ]", null, "3"],
+    ["muito alto", "bytes", "muito alto"],
+    ["B=1, C", null, "B=1, C"],
+  ])("of %p in %p is %p", (value, unit, text) => {
+    expect(valueText({ value, unit })).toBe(text);
+  });
+
+  test("is null without a value, and takes a row that knows of no units", () => {
+    expect(valueText({ value: null, unit: "bytes" })).toBeNull();
+    expect(valueText({ value: "B=17" })).toBe("17");
+  });
+
+  test("of any number is never zero for what is not, and never a link", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.constantFrom("bytes" as const, "percent" as const, null),
+        (value, unit) => {
+          const text = valueText({ value: String(value), unit })!;
+          expect(/^\u2212?0(?: |$)/.test(text)).toBe(value === 0);
+          expect(linksIn(text)).toEqual([]);
+        },
+      ),
+    );
+  });
+});
