@@ -70,7 +70,7 @@ const OTHER_NAMES: Record<string, string> = {
 /** Words that only look like codes, by what they are. */
 const NO_CODES = new Set(
   Object.entries({
-    "outcomes within the program": `ask_another default_email in_doubt in_use may_heal no_analysis no_directory
+    "outcomes within the program": `ask_another default_email in_doubt in_use may_heal no_analysis no_directory no_one
       not_compared not_needed not_open
       not_ready not_sent not_taken outbox_full put_back second_pass taken_over`,
     "how a call ended, which becomes a code of its peer":
