@@ -36,7 +36,7 @@ files() {
 	END
 }
 
-# Environment files and who reads them. Root's own is root's, because root's shell runs what is in it.
+# Environment files and who reads them. Root's own is root's: who writes it chooses where root's secret is sent.
 environments() {
 	cat <<-END
 		webhook opsctl
@@ -86,8 +86,9 @@ render() {
 	fi
 	# The binary looks below /etc by itself, so the environment files name the other places.
 	# PREFIX comes last: it may itself hold one of the names that are replaced before.
-	# opsctl finds the file that it reads itself by the unit's variable.
+	# opsctl finds the files that it reads itself by the variable of the unit and of the cron file.
 	sed -e "/^\[Service\]$/a Environment=OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
+		-e "/^MAILTO=/a OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
 		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
 		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
 		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$(secrets_of "$1")|" \
@@ -133,7 +134,7 @@ only_root_writes() { # path, which may be a link
 	[ -z "$(find -L "$1" -maxdepth 0 \( ! -user root -o -perm /022 \))" ]
 }
 
-# Root's shell reads a file in this directory: whoever may write to it could put another one in its place. And before root
+# Root reads a file in this directory: an account that may write to it could put another one in its place. And before root
 # puts a file there itself, or looks at one: it could become a link meanwhile, or a pipe.
 secure_settings_directory() {
 	[ "$IS_HOST" = yes ] && [ -d "$1" ] || return 0
@@ -143,7 +144,7 @@ secure_settings_directory() {
 	echo "$1 belongs to root now"
 }
 
-# opsctl reads these files itself, as its user; systemd and root's shell, which read them before, could read others too. A
+# opsctl reads these files itself, as its user; systemd and cron's shell, which read them before, could read others too. A
 # file of root's is not given away: the user may have renamed it while it owned the directory.
 secure_own_settings() { # file
 	[ -e "$1" ] || [ -L "$1" ] || return 0
@@ -158,9 +159,9 @@ secure_own_settings() { # file
 
 warn_of_foreign_file() {
 	if [ -L "$1" ]; then
-		complain "root's shell runs no link, and $1 is one: put a file of root's in its place"
+		complain "root reads no link, and $1 is one: put a file of root's in its place"
 	elif [ -e "$1" ] && ! only_root_writes "$1"; then
-		complain "root's shell does not run $1, which others may write: read it, then chown root:root $1; chmod 0600 $1"
+		complain "root does not read $1, which others may write: look at it, then chown root:root $1; chmod 0600 $1"
 	fi
 }
 
@@ -264,8 +265,7 @@ install_all() {
 		secure_root_secrets "$settings/root-secrets"
 		secure_secrets "$settings/secrets"
 		warn_of_foreign_file "$settings/collect-metrics.env"
-		secure_own_settings "$settings/webhook.env"
-		secure_own_settings "$settings/alert-rules.env"
+		for command in webhook alert-rules weekly socket-monitor; do secure_own_settings "$settings/$command.env"; done
 	fi
 	environments | while read -r command owner; do
 		[ -e "$settings/$command.env" ] || [ -L "$settings/$command.env" ] ||
@@ -288,7 +288,8 @@ next_steps() {
 		Installed; nothing was started but what cron starts. What remains:
 		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600; the
 		     collector's HOSTING_TOKEN into /etc/opsctl/root-secrets, owner root, mode 0600.
-		  2. opsctl migrate, as the owner of the database, before the first Monday; for an update before make install.
+		  2. opsctl migrate, before the first Monday; for an update before make install. Where DATABASE_URL is not the
+		     owner's login: MIGRATE_DATABASE_URL, in /etc/opsctl/root-secrets too.
 		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
 		  4. Close port 9300 to strangers: $SHARE/firewall
 		  5. systemctl daemon-reload

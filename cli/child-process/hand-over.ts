@@ -7,6 +7,7 @@ import {
 } from "../../lib/platform/account/service-account.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/output.ts";
+import { HANDED_INPUT } from "./handed-input.ts";
 import { handedStreams } from "./handed-streams.ts";
 import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
@@ -25,19 +26,27 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  *            a terminal only for writing, and a session of its own: other processes of that account can neither read
  *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice, but SIGHUP,
  *            kills a child that does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
- *            not waited for when another process of the account holds back its end (ptrace).
+ *            not waited for when another process of the account holds back its end (ptrace). `input` is what root read
+ *            for the command: it becomes the child's standard input, which no list of processes shows.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
-export async function handOver(words: readonly string[]): Promise<number | null> {
+export async function handOver(
+  words: readonly string[],
+  input: string | null = null,
+): Promise<number | null> {
   const account = await findServiceAccount();
   if (account === null) return null;
   refuseSockets(account);
   const command = selfCommand();
   refuseClosedSources(account, command);
   // The record of a reconciliation names the person who started the command, not the account.
-  const env = { ...process.env, OPSCTL_STARTED_BY: "root" };
+  const env = {
+    ...process.env,
+    OPSCTL_STARTED_BY: "root",
+    [HANDED_INPUT]: input === null ? undefined : "1",
+  };
   const start = startAs(account, [...command, ...words], { env, endSignal: "TERM" });
-  const { status, signal } = await runThrough(account, start);
+  const { status, signal } = await runThrough(account, start, input);
   if (signal !== null) return await endBy(signal);
   if (status === null || SETPRIV_FAILED.includes(status))
     throw cannotBecome(account, `setpriv ended with ${status}`, "See what it says above");
@@ -46,9 +55,19 @@ export async function handOver(words: readonly string[]): Promise<number | null>
 
 type End = { status: number | null; signal: NodeJS.Signals | null };
 
-async function runThrough(account: ServiceAccount, { program, args, env }: Start): Promise<End> {
+async function runThrough(
+  account: ServiceAccount,
+  { program, args, env }: Start,
+  input: string | null,
+): Promise<End> {
+  const [ownInput, ...outputs] = await handedStreams();
   // Not in root's working directory: the account could read there what only a closed parent directory protects.
-  const child = spawn(program, args, { stdio: await handedStreams(), env, cwd: "/", detached: true });
+  const child = spawn(program, args, {
+    stdio: [input === null ? ownInput : "pipe", ...outputs],
+    ...{ env, cwd: "/", detached: true },
+  });
+  // A child that ends before it has read says so by its status.
+  child.stdin?.on("error", () => {}).end(input);
   const killed = Promise.withResolvers<End>();
   const stop = forwardSignals(child, () => killed.resolve({ status: null, signal: "SIGKILL" }));
   try {

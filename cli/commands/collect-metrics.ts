@@ -6,7 +6,7 @@
  * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider; the ping, unless `--stdout` is given.
- * Env:    TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
+ * Env:    from collect-metrics.env and from this process, which wins: TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
  *         HOSTING_TEAM_ID, HOSTING_PROJECTS, OPSCTL_PING_URL.
  * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
  *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
@@ -36,15 +36,16 @@ export const collectMetrics = defineCommand({
 
   async run(args, context) {
     if (args.stdout) return await collectToStdout(await openWork(context));
-    return await pinged(context, async () => await collectLocked(await openWork(context)));
+    return await pinged(context, async () => await collectLocked(await openWork(context, "set up")));
   },
 });
 
-async function openWork(context: CommandContext): Promise<Work> {
-  const [{ loadCollectConfig }] = await Promise.all([
+async function openWork(context: CommandContext, needs?: "set up"): Promise<Work> {
+  const [{ loadCollectConfig, refuseWithoutSettings }] = await Promise.all([
     import("../../lib/metrics/config.ts"),
     ...modulesOfAPass(),
   ]);
+  if (needs !== undefined) refuseWithoutSettings(context.env, context.settingsFile);
   return { config: await loadCollectConfig(context.env), context };
 }
 

@@ -5,49 +5,89 @@
  * Writes: opsctl's tables, functions and the record of migrations, each file in a transaction of its own;
  *         nothing with `--status`.
  * Calls:  nothing but the database.
- * Env:    DATABASE_URL, as the owner of the schema.
+ * Env:    MIGRATE_DATABASE_URL, the login of the schema's owner, which root reads in /etc/opsctl/root-secrets before it
+ *         becomes the service account; without it DATABASE_URL.
  * Exits:  0 up to date, 1 a migration failed, 2 usage, 3 not ready or a foreign history; `--status` exits 0 when
  *         everything is applied, else 3.
  *
  * JSON:   `command`, `status`, `exitCode`, `applied` (names, by this run), `migrations` (each `version`, `name`,
- *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `error`.
+ *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `login` (`variable`, `source`: where
+ *         it was found), `error`.
  */
-import { defineCommand } from "../framework/command.ts";
+import process from "node:process";
+import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
+import type { Log } from "../../lib/platform/log/log.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { MigrationStatus } from "../../lib/schema/recorded.ts";
+import { handedInput } from "../child-process/handed-input.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
+import { asOpsError } from "../framework/failure.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const migrate = defineCommand({
   meta: { name: "migrate", description: "Apply opsctl's database migrations" },
   account: "service",
-  notes: "Connect as the owner of the schema. Every file is applied once, in its own transaction.",
+  notes:
+    "Connects as the owner of the schema: MIGRATE_DATABASE_URL, which root keeps in /etc/opsctl/root-secrets, else DATABASE_URL.\n" +
+    "Every file is applied once, in its own transaction.",
+  readAsRoot: rootsLogin,
   args: {
     status: { type: "boolean", description: "List the migrations and their state; change nothing" },
     json: { type: "boolean", description: "Print the result as one line of JSON" },
   },
   example: "opsctl migrate --status",
 
-  async run(args, { env, log }) {
-    const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
-    const url = await loadDatabaseUrl(env);
-    const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-    const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+  async run(args, context) {
+    const { log } = context;
+    const login = await findLogin(context);
+    const { variable, source } = login;
+    log.info("Connecting to the database", { variable, from: source });
     try {
-      const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
+      const { applied, migrations } = await migrated(login, { isStatusOnly: args.status === true, log });
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
-      const dependencies = {
-        sql: database.sql,
-        onApplied: (migration: string) => log.debug("Applied a migration", { migration }),
-      };
-      const { applied, migrations } = args.status
-        ? { applied: [], migrations: await migrationStatus(dependencies) }
-        : await applyMigrations(dependencies);
       const isUpToDate = migrations.every(({ state }) => state === "applied");
       const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
       const text = args.status ? renderMigrations(migrations) : renderApplied(applied);
-      return outcomeOf({ command: "migrate", exitCode, fields: { applied, migrations }, text });
-    } finally {
-      await database.close();
+      const fields = { applied, migrations, login: { variable, source } };
+      return outcomeOf({ command: "migrate", exitCode, fields, text });
+    } catch (error) {
+      const { aboutUrl } = await import("../../lib/platform/config/about-url.ts");
+      throw aboutUrl(asOpsError(error, "run opsctl migrate"), variable);
     }
   },
 });
+
+/** The owner's login, which root may keep for itself and hands to the account's process alone. */
+async function rootsLogin(env: Environment): Promise<string | null> {
+  const { rootsOwnerLogin, writtenLogin } = await import("../../lib/platform/config/owner-login.ts");
+  const login = await rootsOwnerLogin(env);
+  return login === null ? null : writtenLogin(login);
+}
+
+async function findLogin({ env, settingsFile }: CommandContext): Promise<DatabaseLogin> {
+  const { findOwnerLogin, parseLogin } = await import("../../lib/platform/config/owner-login.ts");
+  const handed = handedInput();
+  if (handed !== null) return parseLogin(handed);
+  return await findOwnerLogin(env, { given: process.env, settingsFile: settingsFile?.path ?? null });
+}
+
+async function migrated(
+  { url }: DatabaseLogin,
+  { isStatusOnly, log }: { isStatusOnly: boolean; log: Log },
+): Promise<{ applied: string[]; migrations: readonly MigrationStatus[] }> {
+  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
+  const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+  try {
+    const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
+    const dependencies = {
+      sql: database.sql,
+      onApplied: (migration: string) => log.debug("Applied a migration", { migration }),
+    };
+    if (!isStatusOnly) return await applyMigrations(dependencies);
+    return { applied: [], migrations: await migrationStatus(dependencies) };
+  } finally {
+    await database.close();
+  }
+}

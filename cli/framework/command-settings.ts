@@ -3,13 +3,14 @@ import { commandFile } from "../../lib/platform/config/command-file.ts";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
+import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 
 /** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
 
 /** Reads the settings of a command: this process's environment, and under it the command's file where it has one. */
 export async function settingsOf(name: string): Promise<Settings> {
-  const none: CommandSettings = { env: process.env, path: null, hidden: [] };
+  const none: CommandSettings = { env: process.env, path: null, isThere: false, hidden: [] };
   if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
   const { readCommandSettings } = await import("../../lib/platform/config/settings-file.ts");
   const given = { ...process.env };
@@ -26,6 +27,19 @@ export async function aboutFile(error: unknown, { path }: CommandSettings): Prom
   if (path === null) return error;
   const { withFileNamed } = await import("../../lib/platform/config/settings-file.ts");
   return withFileNamed(error, path);
+}
+
+/** Says which variables are not used because a secret's own file or command has another value. */
+export function tellOfOverruled({ path }: CommandSettings, log: Log): void {
+  onOverruledVariable(({ name, source }) => {
+    const isGiven = (process.env[name] ?? "").trim() !== "";
+    const from = isGiven || path === null ? "environment" : path;
+    log.warn("A variable is not used: its secret comes from elsewhere", {
+      variable: name,
+      from,
+      used: source,
+    });
+  });
 }
 
 /** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */

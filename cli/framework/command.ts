@@ -10,6 +10,8 @@ import type { Outcome } from "./outcome.ts";
 export type CommandContext = {
   /** The environment, and under it the command's own file. */
   env: Environment;
+  /** Where that file is; null for a command without one. */
+  settingsFile: { path: string; isThere: boolean } | null;
   /** Reads that file once more. */
   readSettings(): CommandSettings;
   log: Log;
@@ -34,6 +36,11 @@ export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
   /** The command belongs to the service account: started by root it becomes that account, unless `--as-is` is given. */
   account?: "service";
+  /**
+   * What root reads for the command before it becomes the account, where the account must not reach it: a text that the
+   * command finds with `handedInput`, or null.
+   */
+  readAsRoot?: (env: Environment) => Promise<string | null>;
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
   /** A check of several options and arguments together, given their values by name. */

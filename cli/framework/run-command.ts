@@ -5,7 +5,7 @@ import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
-import { aboutFile, type Settings, settingsOf, tellOfSettings } from "./command-settings.ts";
+import { aboutFile, type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { jsonLine } from "./json-line.ts";
@@ -50,6 +50,7 @@ export async function runCommand(
   try {
     if (handedOver !== null) throw handedOver;
     if (settings.problem !== null) throw settings.problem;
+    tellOfOverruled(settings.read, log);
     tellOfSettings(settings.read, log);
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
@@ -64,8 +65,13 @@ export async function runCommand(
 async function asServiceAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
   if (command.account === undefined || !isRoot()) return null;
   if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
-  const { handOver } = await import("../child-process/hand-over.ts");
-  return await handOver(process.argv.slice(2)).catch((error) => asOpsError(error, "become the account"));
+  try {
+    const input = (await command.readAsRoot?.(process.env)) ?? null;
+    const { handOver } = await import("../child-process/hand-over.ts");
+    return await handOver(process.argv.slice(2), input);
+  } catch (error) {
+    return asOpsError(error, "become the account");
+  }
 }
 
 /** The outcome of a command that threw: in the command's own form where it has one. */
@@ -121,6 +127,7 @@ function contextOf(
 ): CommandContext {
   return {
     env: read.env,
+    settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere },
     readSettings: again,
     log,
     stderr,

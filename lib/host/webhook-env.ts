@@ -1,10 +1,19 @@
 import { parseEnvFile } from "../platform/config/env-file.ts";
+import { settingsPath } from "../platform/config/settings-file.ts";
 import { readClosedText } from "../platform/files/closed-file.ts";
-
-/** Where the webhook's environment file is when `OPSCTL_WEBHOOK_ENV_FILE` is not set. */
-export const DEFAULT_WEBHOOK_ENV_FILE = "/etc/opsctl/webhook.env";
+import type { Environment } from "../platform/secrets/adapter.ts";
 
 const MAX_BYTES = 1_048_576;
+
+/**
+ * Where the webhook's environment file is: what `OPSCTL_WEBHOOK_ENV_FILE` says, else beside the other environment files;
+ * null when none is read.
+ *
+ * Errors: CONFIG_INVALID when `OPSCTL_ENV_DIR` is not an absolute path.
+ */
+export function webhookEnvPath(given: string | undefined, env: Environment): string | null {
+  return given ?? settingsPath("webhook.env", env);
+}
 
 /**
  * The variables of the webhook's environment file, for another command of the same account; none when there is no such
@@ -14,7 +23,8 @@ const MAX_BYTES = 1_048_576;
  *            not run.
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
-export function readWebhookEnv(path: string, { reader }: { reader: string }): Map<string, string> {
+export function readWebhookEnv(path: string | null, { reader }: { reader: string }): Map<string, string> {
+  if (path === null) return new Map();
   const text = readClosedText(path, {
     subject: "the webhook's settings",
     reader,

@@ -10,6 +10,7 @@ import {
   type Rule,
 } from "../platform/config/config.ts";
 import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
+import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";
 
@@ -47,6 +48,32 @@ const dockerHost: Rule<DockerAddress> = {
   expected: "unix:// with an absolute path, or tcp://host:port without encryption",
   example: `unix://${DEFAULT_SOCKET}`,
 };
+
+/** The variables with which an operator sets up the collector; one of them is enough to know that it was. */
+const SET_UP_BY: readonly string[] = [
+  ...["TEXTFILE_DIR", "OPSCTL_LOG_DIR", "PROXY_CONTAINER", "DOCKER_HOST", "OPSCTL_PING_URL"],
+  ...["HOSTING_TOKEN", "HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"],
+  ...["OPSCTL_SECRETS_DIR", "OPSCTL_SECRETS_COMMAND", "CREDENTIALS_DIRECTORY"],
+];
+
+/**
+ * Refuses a pass without any setting: started by hand, it would replace the metrics of the host's own settings by those
+ * of none.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export function refuseWithoutSettings(
+  env: Environment,
+  file: { path: string; isThere: boolean } | null,
+): void {
+  if (file?.isThere || SET_UP_BY.some((name) => (env[name] ?? "").trim() !== "")) return;
+  const missing = file === null ? "no settings file is read" : `${file.path} is not there`;
+  throw new OpsError({
+    code: "CONFIG_INVALID",
+    message: `Cannot start: the collector is not set up on this host: ${missing}, and none of its variables is set`,
+    hint: "Nothing was written. opsctl collect-metrics --stdout shows the metrics without settings; docs/metrics.md says how to set it up",
+  });
+}
 
 /**
  * Reads the settings of `opsctl collect-metrics`.

@@ -1,5 +1,5 @@
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
-import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../host/webhook-env.ts";
+import { readWebhookEnv, webhookEnvPath } from "../host/webhook-env.ts";
 import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,
@@ -27,7 +27,7 @@ export type SocketMonitorConfig = {
 };
 
 const OWN = {
-  OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE),
+  OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath),
   ...STATE_DIRECTORY_SETTINGS,
   OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
   TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
@@ -50,13 +50,14 @@ const SHARED = [
  */
 export async function loadSocketMonitorConfig(env: Environment): Promise<SocketMonitorConfig> {
   const own = await loadConfig(OWN, env);
-  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE, { reader: "the socket monitor" });
+  const path = webhookEnvPath(own.OPSCTL_WEBHOOK_ENV_FILE, env);
+  const file = readWebhookEnv(path, { reader: "the socket monitor" });
   const shared = SHARED.flatMap((name) => {
     const value = file.get(name) ?? "";
     return value.trim() === "" ? [] : [[name, value] as const];
   });
   const messaging = await loadMessaging(Object.fromEntries(shared), env).catch((error: unknown) => {
-    throw withFileNamed(error, own.OPSCTL_WEBHOOK_ENV_FILE);
+    throw withFileNamed(error, path);
   });
   return {
     messaging,
@@ -90,8 +91,8 @@ async function loadMessaging(
   };
 }
 
-function withFileNamed(error: unknown, path: string): unknown {
-  if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID") return error;
+function withFileNamed(error: unknown, path: string | null): unknown {
+  if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
   const { code, message } = error;
   return new OpsError({ code, message, hint: `Set them in ${path}, the webhook's environment file` });
 }

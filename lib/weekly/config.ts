@@ -131,7 +131,7 @@ function refuseAliasOfEnvironment(env: Environment, warn: (message: string) => v
   if (value === undefined || value.trim() === "") return;
   registerSecret(value);
   warn(
-    `${EDITORIAL_ALIAS} is set in the environment and is not used: it is resolved by the secret adapter alone`,
+    `${EDITORIAL_ALIAS} is set in the environment or in weekly.env and is not used: it is resolved by the secret adapter alone`,
   );
 }
 

@@ -141,7 +141,7 @@ describe("the working directory and the surroundings", () => {
         });
         expect(exitCode).toBe(3);
         expect(json).toMatchObject({ error: { code: "DATABASE_UNREACHABLE" } });
-        logged.add(stderr.replace(/"time":"[^"]*"/, ""));
+        logged.add(stderr.replaceAll(/"time":"[^"]*"/g, ""));
       }
       expect(logged.size).toBe(1);
       const withoutUrl = await opsctl(["migrate", "--json"], { env: BARE, cwd: folder });

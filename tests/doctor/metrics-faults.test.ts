@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { testFaults } from "./support/fault.ts";
@@ -29,24 +29,32 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       mend: /^chmod go-w \/.*\/textfile$/,
       spoil: ({ path }) => chmodSync(path("textfile"), 0o777),
     },
-    "the environment file that the cron line loads is missing": {
+    "the environment file of a command that cron starts is missing": {
+      ...{ command: "collect-metrics", check: "environment file", status: "fail" },
+      reason: /collect-metrics\.env does not exist: cron starts collect-metrics without any other setting$/,
+      spoil: ({ path }) => rmSync(path("etc/collect-metrics.env")),
+    },
+    "the environment file that the cron line of an older installation loads is missing": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
       reason: /collect-metrics\.env does not exist: collect-metrics is started with it and ends at once$/,
       spoil: ({ path, put }) => {
         rmSync(path("etc/collect-metrics.env"));
-        put("cron", readFileSync(path("cron"), "utf8").replaceAll("/etc/opsctl/", `${path("etc")}/`), 0o644);
+        put("cron", `* * * * * root { . ${path("etc")}/collect-metrics.env; }\n`, 0o644);
       },
     },
-    "somebody else owns the environment file that root's shell runs": {
+    "another account owns the environment file that root reads": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
-      reason: /collect-metrics\.env belongs to uid \d+, and root runs it$/,
+      reason: /collect-metrics\.env belongs to uid \d+, and root reads it$/,
       mend: /^chown -h root:root \/.*\/collect-metrics\.env$/,
       spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
     },
     "an environment file that nothing loads is missing": {
       ...{ command: "collect-metrics", check: "environment file", status: "warn" },
       reason: /collect-metrics\.env does not exist: what this process has in its environment was looked at$/,
-      spoil: ({ path }) => rmSync(path("etc/collect-metrics.env")),
+      spoil: ({ path }) => {
+        rmSync(path("etc/collect-metrics.env"));
+        rmSync(path("cron"));
+      },
     },
     "the agent cannot read the metrics": {
       ...{ command: "collect-metrics", check: "metrics file", status: "fail" },

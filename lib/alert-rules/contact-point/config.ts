@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../../host/webhook-env.ts";
+import { readWebhookEnv, webhookEnvPath } from "../../host/webhook-env.ts";
 import {
   absolutePath,
   httpBaseUrl,
@@ -60,10 +60,11 @@ export async function loadContactPointConfig(
 
 async function withWebhookSecret(env: Environment): Promise<Environment> {
   if ((env.WEBHOOK_SECRET ?? "").trim() !== "") return env;
-  const { OPSCTL_WEBHOOK_ENV_FILE: path } = await loadConfig(
-    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE) },
+  const { OPSCTL_WEBHOOK_ENV_FILE: given } = await loadConfig(
+    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath) },
     env,
   );
+  const path = webhookEnvPath(given, env);
   const secret = readWebhookEnv(path, { reader: "the alert rules" }).get("WEBHOOK_SECRET") ?? "";
   return secret.trim() === "" ? env : { ...env, WEBHOOK_SECRET: secret };
 }

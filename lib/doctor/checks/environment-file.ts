@@ -3,7 +3,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
-import { commandFile } from "../../platform/config/command-file.ts";
 import type { EnvFileFault } from "../../platform/config/env-file.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -14,6 +13,8 @@ import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.t
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 
 const OPEN_TO_OTHERS = 0o077;
+/** What it needs stands in the webhook's file. */
+const HAS_ANOTHER_FILE: readonly CommandName[] = ["socket-monitor"];
 
 /** Whether the environment file of a command exists, is closed to others, and can be read by its account. */
 export function environmentFileCheck(command: CommandName): Check {
@@ -24,17 +25,16 @@ export function environmentFileCheck(command: CommandName): Check {
       const { file } = await context.environment(command);
       const { path, stats, problem } = file;
       if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
-      if (stats === null) return [absent(command, path, await isLoaded(path, context.dependencies.paths))];
+      if (stats === null) return [await absentVerdict(command, path, context.dependencies.paths)];
       const name = readerOf(command);
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
       const account = name === null ? null : await context.account(name);
-      // Root's cron runs this file in a shell: its owner can do what root can.
       if (name === "root" && account !== null && stats.uid !== account.uid)
-        return [fail(`${path} belongs to uid ${stats.uid}, and root runs it`, `chown -h root:root ${path}`)];
+        return [fail(`${path} belongs to uid ${stats.uid}, and root reads it`, `chown -h root:root ${path}`)];
       const access =
         account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
-      const [fault] = commandFile(command) === null ? [] : file.faults;
+      const [fault] = file.faults;
       if (access.status === "allowed" && fault !== undefined) return [faultVerdict(path, fault)];
       if (access.status === "allowed") return [pass(`${path} has mode ${octal(stats.mode)}`)];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
@@ -43,8 +43,8 @@ export function environmentFileCheck(command: CommandName): Check {
 }
 
 /** The account that reads the file: that of the command, or for one that a person starts, what it becomes. */
-function readerOf(command: CommandName): string | null {
-  return COMMAND_FACTS[command].account ?? (commandFile(command) === null ? null : SERVICE_ACCOUNT);
+function readerOf(command: CommandName): string {
+  return COMMAND_FACTS[command].account ?? SERVICE_ACCOUNT;
 }
 
 /** The verdict on a file with which its command does not start. */
@@ -70,20 +70,27 @@ async function unreadVerdict(
   return fail(`${path}: ${problem}`, mend);
 }
 
-function absent(command: CommandName, path: string, isNeeded: boolean): Verdict {
+async function absentVerdict(command: CommandName, path: string, paths: HostPaths): Promise<Verdict> {
   const { account } = COMMAND_FACTS[command];
   if (account === null) return pass(`${path} is not there; this process's own environment counts`);
   const mend = `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`;
-  if (isNeeded) return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
+  const lines = await startingLines(paths);
+  if (lines.some((line) => loads(line, path)))
+    return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
+  const { cronLine } = COMMAND_FACTS[command];
+  if (!HAS_ANOTHER_FILE.includes(command) && lines.some((line) => cronLine?.test(line)))
+    return fail(`${path} does not exist: cron starts ${command} without any other setting`, mend);
   return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
 }
 
-/** Whether the cron file or a unit loads this file: both stop when it is missing. */
-async function isLoaded(path: string, { cronFile, unitDirs }: HostPaths): Promise<boolean> {
+/** The lines of the cron file and of the service's unit. */
+async function startingLines({ cronFile, unitDirs }: HostPaths): Promise<string[]> {
   const files = [cronFile, ...unitDirs.map((folder) => join(folder, "opsctl-webhook.service"))];
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
-  const lines = texts.flatMap((text) => text.split("\n"));
-  return lines.some(
-    (line) => line === `EnvironmentFile=${path}` || (/^[\d*]/.test(line) && line.includes(`. ${path};`)),
-  );
+  return texts.flatMap((text) => text.split("\n"));
+}
+
+/** Whether a line of an installation loads this file itself, and so stops when it is missing. */
+function loads(line: string, path: string): boolean {
+  return line === `EnvironmentFile=${path}` || (/^[\d*]/.test(line) && line.includes(`. ${path};`));
 }

@@ -1,3 +1,4 @@
+import type { FoundSecret } from "../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -31,6 +32,25 @@ async function verdictOf(
   if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
   // The check of the configuration says whether it is required.
   if (found === null) return [];
+  if (found.overrules)
+    return [...(await placeVerdicts(command, context, name, found)), overruledVerdict(name, found)];
+  return await placeVerdicts(command, context, name, found);
+}
+
+function overruledVerdict(name: string, { path }: FoundSecret): Verdict {
+  const source = path ?? "OPSCTL_SECRETS_COMMAND";
+  return warn(
+    `${name} is set to another value as a variable, which is not used: ${source} comes first`,
+    null,
+  );
+}
+
+async function placeVerdicts(
+  command: CommandName,
+  context: CheckContext,
+  name: string,
+  found: FoundSecret,
+): Promise<Verdict[]> {
   if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
   if (found.path === null) return [pass(`${name} comes from the environment`)];
   const { account: accountName } = COMMAND_FACTS[command];

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
+import { commandFile } from "../../platform/config/command-file.ts";
 import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
@@ -36,7 +37,10 @@ export async function readEnvironment(
   command: CommandName,
   dependencies: DoctorDependencies,
 ): Promise<CommandEnvironment> {
-  const file = readEnvironmentFile(command, join(dependencies.envDir, `${command}.env`));
+  const file = readEnvironmentFile(
+    command,
+    join(dependencies.envDir, commandFile(command) ?? `${command}.env`),
+  );
   const own = Object.entries(dependencies.env).filter(
     ([, value]) => value !== undefined && value.trim() !== "",
   );

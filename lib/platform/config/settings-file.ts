@@ -1,17 +1,18 @@
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { OpsError } from "../errors.ts";
 import { readClosedText } from "../files/closed-file.ts";
 import type { Environment } from "../secrets/adapter.ts";
-import { commandFile, DEFAULT_ENV_DIR } from "./command-file.ts";
+import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
 
 /**
  * The settings of a command.
  *
  * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
- *        `hidden` names what both have with different values: the environment's counts.
+ *        `isThere` says whether that file exists; `hidden` names what both have with different values: the
+ *        environment's counts.
  */
-export type CommandSettings = { env: Environment; path: string | null; hidden: string[] };
+export type CommandSettings = { env: Environment; path: string | null; isThere: boolean; hidden: string[] };
 
 const MAX_BYTES = 1_048_576;
 
@@ -24,14 +25,16 @@ const MAX_BYTES = 1_048_576;
  */
 export function readCommandSettings(words: string, env: Environment): CommandSettings {
   const path = pathOf(words, env);
-  if (path === null) return { env, path, hidden: [] };
-  const variables = readVariables(words, path);
+  if (path === null) return { env, path, isThere: false, hidden: [] };
+  const text = readText(words, path);
+  const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
     const inFile = variables.get(name);
     return isBlank(inFile) || inFile === value ? [] : [name];
   });
-  return { env: { ...Object.fromEntries(variables), ...Object.fromEntries(given) }, path, hidden };
+  const merged = { ...Object.fromEntries(variables), ...Object.fromEntries(given) };
+  return { env: merged, path, isThere: text !== undefined, hidden };
 }
 
 /** A failure whose advice names the settings file, where there is one, instead of the environment. */
@@ -41,9 +44,21 @@ export function withFileNamed(error: unknown, path: string | null): unknown {
   return new OpsError({ code, message, hint: hint?.replace("in the environment", `in ${path}`), cause });
 }
 
-function pathOf(words: string, { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment): string | null {
+function pathOf(words: string, env: Environment): string | null {
   const name = commandFile(words);
-  if (name === null || isBlank(directory)) return null;
+  return name === null ? null : settingsPath(name, env);
+}
+
+/**
+ * The path of an environment file in the directory that `OPSCTL_ENV_DIR` names; null when it is set and empty.
+ *
+ * Errors: CONFIG_INVALID when it is not an absolute path.
+ */
+export function settingsPath(
+  name: string,
+  { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment,
+): string | null {
+  if (isBlank(directory)) return null;
   if (isAbsolute(directory)) return join(directory, name);
   throw new OpsError({
     code: "CONFIG_INVALID",
@@ -52,9 +67,8 @@ function pathOf(words: string, { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: 
   });
 }
 
-function readVariables(words: string, path: string): Map<string, string> {
-  const text = readText(words, path);
-  const { variables, faults } = readEnvFile(text ?? "");
+function parsed(words: string, path: string, text: string): Map<string, string> {
+  const { variables, faults } = readEnvFile(text);
   if (faults.length > 0) throw invalid(words, path, faults);
   return variables;
 }
@@ -76,10 +90,10 @@ function readText(words: string, path: string): string | undefined {
 }
 
 function whoMayRead(path: string): string {
-  return (
-    `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}; ` +
-    "with OPSCTL_ENV_DIR set to nothing no file is read"
-  );
+  const way = isRootsFile(basename(path))
+    ? `Run it as root, to whom the file belongs: chown root:root ${path}; chmod 0600 ${path}`
+    : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;
+  return `${way}; with OPSCTL_ENV_DIR set to nothing no file is read`;
 }
 
 function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {

@@ -4,6 +4,7 @@ import { isRoot } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
 import { runSecretCommand } from "./command.ts";
 import { ROOT_SECRETS_DIR, readSecretFile } from "./file.ts";
+import { noteOverruled } from "./overruled.ts";
 import { Secret } from "./secret.ts";
 
 /** The environment variables of a process. */
@@ -20,11 +21,15 @@ export const DEFAULT_SECRETS_DIR = "/etc/opsctl/secrets";
 
 const COMMAND_LIMIT_MS = 10_000;
 
-/** Which layer had a secret; `path` is its file in one of the two that hold files. */
+/**
+ * Which layer had a secret; `path` is its file in one of the two that hold files; `overrules` says that the environment
+ * has another value, which is not used.
+ */
 export type FoundSecret = {
   secret: Secret;
   layer: "credentials" | "file" | "command" | "environment";
   path: string | null;
+  overrules: boolean;
 };
 
 /**
@@ -32,12 +37,17 @@ export type FoundSecret = {
  * `OPSCTL_SECRETS_COMMAND`, and last, unless `fromEnvironment` is false, the environment variable.
  *
  * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
- *            going on would hide the fault behind an older or weaker value. One trailing newline is dropped.
+ *            going on would hide the fault behind an older or weaker value. One trailing newline is dropped. A variable
+ *            of the environment that is not used because of its other value is noted (`onOverruledVariable`).
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED,
  *            SECRET_COMMAND_UNTRUSTED, SECRET_MALFORMED; they name the secret, never its value.
  */
 export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
-  return async (name, options) => (await findSecret(env, name, { ...options, ...limits }))?.secret;
+  return async (name, options) => {
+    const found = await findSecret(env, name, { ...options, ...limits });
+    if (found?.overrules) noteOverruled({ name, source: found.path ?? "OPSCTL_SECRETS_COMMAND" });
+    return found?.secret;
+  };
 }
 
 /**
@@ -73,10 +83,12 @@ export async function findSecret(
   for (const [layer, directory, read] of layers) {
     const value = withoutTrailingNewline(decode(name, (await read()) ?? ""));
     if (value.trim() === "") continue;
+    const given = withoutTrailingNewline(env[name] ?? "");
     return {
       secret: new Secret(checked(name, value)),
       layer,
       path: directory == null ? null : join(directory, name),
+      overrules: fromEnvironment && !isBlank(given) && given !== value,
     };
   }
   return undefined;

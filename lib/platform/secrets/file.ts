@@ -6,7 +6,7 @@ import { readClosedFile } from "../files/closed-file.ts";
 export const ROOT_SECRETS_DIR = "/etc/opsctl/root-secrets";
 
 /** The secrets that root alone uses. */
-export const ROOT_SECRETS: readonly string[] = ["HOSTING_TOKEN"];
+export const ROOT_SECRETS: readonly string[] = ["HOSTING_TOKEN", "MIGRATE_DATABASE_URL"];
 
 /** The longest secret. */
 export const MAX_SECRET_BYTES = 64 * 1024;

@@ -28,11 +28,6 @@ export type RunAlertFacts = {
   at: string;
 };
 
-/** A line that a person copies into root's shell; without a terminal of its own the account could type into root's. */
-function withSettings(command: string): string {
-  return `runuser --pty -u opsctl -- sh -c 'set -a; . /etc/opsctl/weekly.env; exec ${command}'`;
-}
-
 /** The text by which all alerts of one week are the same alert. */
 export function weekFingerprint(week: string): string {
   return createHash("md5").update(`opsctl-weekly\n${week}`, "utf8").digest("hex");
@@ -151,18 +146,13 @@ function repeatable({ retryableUntil, finishedAt }: WeeklySummary): string {
 
 function commands({ status, week, whatsapp, email }: WeeklySummary, name: string): string[] {
   if (status === "not_ready")
-    return [
-      "O que falta: sudo opsctl doctor weekly",
-      `Depois de corrigir, repetir: ${withSettings("opsctl weekly")}`,
-    ];
+    return ["O que falta: sudo opsctl doctor weekly", `Depois de corrigir, repetir: sudo opsctl weekly`];
   const doubts =
     week === null ? whatsapp.unknown + email.unknown : week.whatsapp.unknown + week.email.unknown;
   return [
-    `O que está aberto: opsctl reports status --week ${name}`,
-    `Quem ficou sem: opsctl reports list --week ${name} --state open`,
-    ...(doubts > 0
-      ? [`Em dúvida, nunca reenviado sozinho: ${withSettings("opsctl deliveries look-up --all")}`]
-      : []),
-    `Repetir: ${withSettings("opsctl weekly")}`,
+    `O que está aberto: sudo opsctl reports status --week ${name}`,
+    `Quem ficou sem: sudo opsctl reports list --week ${name} --state open`,
+    ...(doubts > 0 ? [`Em dúvida, nunca reenviado sozinho: sudo opsctl deliveries look-up --all`] : []),
+    `Repetir: sudo opsctl weekly`,
   ];
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_WEBHOOK_ENV_FILE, readWebhookEnv } from "../../host/webhook-env.ts";
+import { readWebhookEnv, webhookEnvPath } from "../../host/webhook-env.ts";
 import {
   absolutePath,
   httpBaseUrl,
@@ -35,12 +35,13 @@ export async function findWebhookSecret(env: Environment): Promise<Secret> {
   const own = await loadConfig(
     {
       WEBHOOK_SECRET: optionalSecret(),
-      OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath, DEFAULT_WEBHOOK_ENV_FILE),
+      OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath),
     },
     env,
   );
   if (own.WEBHOOK_SECRET !== undefined) return own.WEBHOOK_SECRET;
-  const file = readWebhookEnv(own.OPSCTL_WEBHOOK_ENV_FILE, { reader: "the weekly run" });
+  const path = webhookEnvPath(own.OPSCTL_WEBHOOK_ENV_FILE, env);
+  const file = readWebhookEnv(path, { reader: "the weekly run" });
   const values = { ...env, WEBHOOK_SECRET: file.get("WEBHOOK_SECRET") };
   return (await loadConfig({ WEBHOOK_SECRET: requiredSecret() }, values)).WEBHOOK_SECRET;
 }

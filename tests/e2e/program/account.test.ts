@@ -157,6 +157,24 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(facts).toThrow("ENOENT");
   });
 
+  tried("hands the owner's login over where no list of processes shows it", async () => {
+    const database = await startSilentPeer();
+    const url = `postgres://owner:canary-of-the-owner@127.0.0.1:${database.port}/app`;
+    const running = await start(runtime, ["migrate", "--status", "--json"], {
+      env: { MIGRATE_DATABASE_URL: url, DATABASE_URL: "postgres://run@127.0.0.1:1/app" },
+    });
+    await until("a connection", () => database.connections > 0);
+    const child = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8").split(" ")[0]!;
+    expect(lstatSync(`/proc/${child}`).uid).toBe(ACCOUNT.uid);
+    for (const name of ["environ", "cmdline"])
+      expect(readFileSync(`/proc/${child}/${name}`, "utf8")).not.toContain("canary-of-the-owner");
+    running.kill("SIGTERM");
+    const { stderr } = await running.ended;
+    expect(stderr).toContain('"variable":"MIGRATE_DATABASE_URL","from":"environment"');
+    expect(stderr).not.toContain("canary-of-the-owner");
+    await database.stop();
+  });
+
   tried("passes SIGTERM on, and ends as its child ends", async () => {
     const database = await startSilentPeer();
     const running = await start(runtime, ["weekly", "--json", "--dry-run"], {

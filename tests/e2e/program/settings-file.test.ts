@@ -80,3 +80,65 @@ describe("opsctl webhook dead list", () => {
     expect(stderr).not.toContain("canary");
   });
 });
+
+describe.each(RUNTIMES)("a command that cron starts, by hand on %s", (runtime) => {
+  const lines = (...text: string[]) =>
+    writeFileSync(join(folder, "weekly.env"), `${text.join("\n")}\n`, { mode: 0o600 });
+
+  test("sees what cron sees, and names the file when something is missing there", async () => {
+    lines("DATABASE_URL=postgres://u@127.0.0.1:1/db", "APP_BASE_URL=http://127.0.0.1:1");
+    const { stderr, exitCode } = await opsctl(["weekly", "--dry-run", "--skip-email", "--skip-whatsapp"], {
+      runtime,
+      env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
+    });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("TRIGGER_SECRET: is missing");
+    expect(stderr).toContain(`in ${join(folder, "weekly.env")}`);
+    expect(stderr).not.toContain("APP_BASE_URL");
+  });
+
+  test("names a variable that a secret's file overrules, wherever it is set", async () => {
+    const secrets = mkdtempSync(join(folder, "secrets-"));
+    writeFileSync(join(secrets, "DATABASE_URL"), "postgres://u:canary-1@127.0.0.1:1/db", { mode: 0o600 });
+    const status = async (env: Record<string, string>) => {
+      const { stderr } = await opsctl(["reports", "status"], {
+        runtime,
+        env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: secrets, ...env },
+      });
+      expect(stderr).not.toContain("canary");
+      return stderr;
+    };
+    lines("");
+    const used = `"used":"${join(secrets, "DATABASE_URL")}"`;
+    expect(await status({ DATABASE_URL: "postgres://u:canary-2@127.0.0.1:1/db" })).toContain(
+      `"variable":"DATABASE_URL","from":"environment",${used}`,
+    );
+    lines("DATABASE_URL=postgres://u:canary-2@127.0.0.1:1/db");
+    expect(await status({})).toContain(
+      `"variable":"DATABASE_URL","from":"${join(folder, "weekly.env")}",${used}`,
+    );
+    lines("DATABASE_URL=postgres://u:canary-1@127.0.0.1:1/db");
+    expect(await status({})).not.toContain("is not used");
+  });
+
+  test("reports the editorials' secret in the file, and does not use it", async () => {
+    lines("SOCIAL_EDITORIALS_CRON_SECRET=canary", "SOCIAL_EDITORIALS_ENABLED=1");
+    const { stderr } = await opsctl(["weekly", "--dry-run"], {
+      runtime,
+      env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
+    });
+    expect(stderr).toContain(
+      "SOCIAL_EDITORIALS_CRON_SECRET is set in the environment or in weekly.env and is not used",
+    );
+    expect(stderr).not.toContain("canary");
+  });
+
+  test("writes no metrics without a file and without a variable", async () => {
+    const { stderr, exitCode } = await opsctl(["collect-metrics"], {
+      runtime,
+      env: { OPSCTL_ENV_DIR: folder },
+    });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
+    expect(stderr).toContain(`${join(folder, "collect-metrics.env")} is not there`);
+  });
+});

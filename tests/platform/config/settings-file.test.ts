@@ -51,15 +51,24 @@ describe("readCommandSettings()", () => {
     ["webhook dead list", "webhook.env"],
     ["webhook test", "webhook.env"],
     ["alert-rules contact-point apply", "alert-rules.env"],
+    ["weekly", "weekly.env"],
+    ["reports status", "weekly.env"],
+    ["deliveries look-up", "weekly.env"],
+    ["migrate", "weekly.env"],
+    ["collect-metrics", "collect-metrics.env"],
+    ["socket-monitor", "socket-monitor.env"],
   ])("reads for %s the file %s", (words, name) => {
     put("A=file\n", { name });
     expect(read({}, words).env.A).toBe("file");
   });
 
   test("reads no file for a command that has none, and none where there is none", () => {
-    put("A=file\n", { name: "weekly.env" });
-    expect(read({}, "weekly")).toEqual({ env: { OPSCTL_ENV_DIR: folder }, path: null, hidden: [] });
-    expect(read().env).toEqual({ OPSCTL_ENV_DIR: folder });
+    put("A=file\n", { name: "doctor.env" });
+    const none = { env: { OPSCTL_ENV_DIR: folder }, isThere: false, hidden: [] };
+    expect(read({}, "doctor")).toEqual({ ...none, path: null });
+    expect(read()).toEqual({ ...none, path: join(folder, "webhook.env") });
+    put("");
+    expect(read()).toMatchObject({ isThere: true });
   });
 
   test.each(["", "  "])("reads no file with OPSCTL_ENV_DIR %j", (directory) => {

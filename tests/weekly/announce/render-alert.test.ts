@@ -51,9 +51,8 @@ describe("renderFiring()", () => {
         "Pode ser repetida até a meia-noite de 23/11 (São Paulo)",
     );
     expect(annotations.description).toContain("opsctl reports status --week 2026-11-16");
-    expect(annotations.description).toContain("; exec opsctl deliveries look-up --all'");
-    expect(annotations.description.match(/runuser --pty /g)).toHaveLength(2);
-    expect(annotations.description).toContain("exec opsctl weekly");
+    expect(annotations.description).toContain(": sudo opsctl deliveries look-up --all\n");
+    expect(annotations.description).toEndWith(": sudo opsctl weekly");
   });
 
   test("keeps its commands whole in the message that people get", () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { aboutStateUrl } from "../../../platform/config/about-state-url.ts";
+import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import { databaseError, openDatabase } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";

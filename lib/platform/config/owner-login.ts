@@ -1,0 +1,69 @@
+import { type Environment, type FoundSecret, findSecret } from "../secrets/adapter.ts";
+import { ROOT_SECRETS_DIR, readSecretFile } from "../secrets/file.ts";
+import { Secret } from "../secrets/secret.ts";
+import { loadConfig, postgresUrl, requiredSecret } from "./config.ts";
+
+/** The variable of the login that owns opsctl's tables, which only migrations need. */
+export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
+
+/** A database URL, the variable that has it, and in words where that was found ("environment", "secret file /path"). */
+export type DatabaseLogin = { url: Secret; variable: string; source: string };
+
+/** Where a variable can have come from: what this process was given, and the settings file under it. */
+export type VariablePlaces = { given: Environment; settingsFile: string | null };
+
+/**
+ * The login for migrations: that of the owner where there is one, else DATABASE_URL.
+ *
+ * Errors: CONFIG_INVALID; those of the secret adapter.
+ */
+export async function findOwnerLogin(env: Environment, places: VariablePlaces): Promise<DatabaseLogin> {
+  const owner = await findSecret(env, OWNER_VARIABLE);
+  const variable = owner === undefined ? "DATABASE_URL" : OWNER_VARIABLE;
+  const values = await loadConfig({ [variable]: requiredSecret(postgresUrl) }, env);
+  const found = owner ?? (await findSecret(env, variable));
+  return { url: values[variable] as Secret, variable, source: sourceOf(found, variable, places) };
+}
+
+/**
+ * The owner's login as root finds it before it gives up its privileges: in root's own secret file, else in the
+ * environment; null when it is in neither.
+ *
+ * Behaviour: asks no secrets command and opens no file of the service account.
+ * Errors:    CONFIG_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ */
+export async function rootsOwnerLogin(
+  env: Environment,
+  directory = ROOT_SECRETS_DIR,
+): Promise<DatabaseLogin | null> {
+  const bytes = readSecretFile(OWNER_VARIABLE, directory);
+  const inFile = bytes === undefined ? "" : new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  const text = inFile.trim() === "" ? (env[OWNER_VARIABLE] ?? "") : inFile;
+  if (text.trim() === "") return null;
+  const values = await loadConfig(
+    { [OWNER_VARIABLE]: requiredSecret(postgresUrl) },
+    { [OWNER_VARIABLE]: text },
+  );
+  const source = text === inFile ? `secret file ${directory}/${OWNER_VARIABLE}` : "environment";
+  return { url: values[OWNER_VARIABLE] as Secret, variable: OWNER_VARIABLE, source };
+}
+
+/** The login as one line of JSON for the standard input of the process that works with it. */
+export function writtenLogin({ url, variable, source }: DatabaseLogin): string {
+  return `${JSON.stringify({ url: url.open(), variable, source })}\n`;
+}
+
+/** What `writtenLogin` wrote. */
+export function parseLogin(text: string): DatabaseLogin {
+  const { url, variable, source } = JSON.parse(text) as { url: string; variable: string; source: string };
+  return { url: new Secret(url), variable, source };
+}
+
+function sourceOf(found: FoundSecret | undefined, variable: string, places: VariablePlaces): string {
+  if (found === undefined || found.layer === "environment") {
+    const isGiven = (places.given[variable] ?? "").trim() !== "";
+    return isGiven || places.settingsFile === null ? "environment" : `settings file ${places.settingsFile}`;
+  }
+  if (found.layer === "command") return "OPSCTL_SECRETS_COMMAND";
+  return `${found.layer === "file" ? "secret file" : "systemd credential"} ${found.path}`;
+}

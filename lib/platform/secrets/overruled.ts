@@ -1,0 +1,18 @@
+/** A variable with a secret that is not used, because a layer that comes first had another value; `source` names that. */
+export type OverruledVariable = { name: string; source: string };
+
+const noted = new Map<string, OverruledVariable>();
+let tell: (variable: OverruledVariable) => void = () => {};
+
+/** Tells `listener` of each variable that is overruled, once, those that are known already at once. */
+export function onOverruledVariable(listener: (variable: OverruledVariable) => void): void {
+  tell = listener;
+  for (const variable of noted.values()) listener(variable);
+}
+
+/** Takes note of a variable that is set and not used. */
+export function noteOverruled(variable: OverruledVariable): void {
+  if (noted.has(variable.name)) return;
+  noted.set(variable.name, variable);
+  tell(variable);
+}
