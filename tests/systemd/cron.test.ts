@@ -66,7 +66,7 @@ function parse(file: string): { settings: Record<string, string>; entries: Entry
   const settings: Record<string, string> = {};
   const entries: Entry[] = [];
   for (const line of lines) {
-    const [, name, value] = /^([A-Z]+)=(.*)$/.exec(line) ?? [];
+    const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
     if (name !== undefined) {
       settings[name] = value as string;
       continue;
@@ -91,7 +91,7 @@ function runLine(command: string, path = `${clone.folder}/stub:/usr/bin:/bin`): 
   const { settings } = parse(text);
   return run(settings.SHELL as string, ["-c", entryOf(command).command.replaceAll("/var/log/opsctl", logs)], {
     cwd: "/",
-    env: { SHELL: settings.SHELL, PATH: path, HOME: "/", LOGNAME: "x" },
+    env: { ...settings, PATH: path, HOME: "/", LOGNAME: "x" },
   });
 }
 
@@ -126,6 +126,7 @@ describe("the cron file", () => {
       SHELL: "/bin/sh",
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       MAILTO: '""',
+      OPSCTL_ENV_DIR: join(etc, "opsctl"),
     });
   });
 
@@ -164,7 +165,7 @@ describe.each(LINES)("the line of %s", (_command, words, _time, _user, log) => {
     const lines = logText().split("\n");
     expect(lines.slice(0, 3)).toEqual(["earlier line", "log-line", `called with: ${words}`]);
     const names = lines.filter((line) => /^[A-Z_a-z]+=/.test(line)).map((line) => line.split("=")[0]);
-    expect(names.sort()).toEqual(["HOME", "LOGNAME", "PATH", "PWD", "SHELL"]);
+    expect(names.sort()).toEqual(["HOME", "LOGNAME", "MAILTO", "OPSCTL_ENV_DIR", "PATH", "PWD", "SHELL"]);
   });
 });
 

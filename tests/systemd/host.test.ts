@@ -74,10 +74,10 @@ echo "## units"
 ANALYZE
 echo "## cron"
 for name in weekly socket-monitor; do
-  as_service sh -c "$(sed -n "s/^[^#].* opsctl \\({.*opsctl $name.*\\)/\\1/p" /etc/cron.d/opsctl)"
+  as_service sh -c "$(sed -n "s/^[^#].* opsctl \\(exec .*opsctl $name.*\\)/\\1/p" /etc/cron.d/opsctl)"
 done
 umask 022
-sh -c "$(sed -n 's/^[^#].* root \\({.*\\)/\\1/p' /etc/cron.d/opsctl)"
+sh -c "$(sed -n 's/^[^#].* root \\(env .*\\)/\\1/p' /etc/cron.d/opsctl)"
 stat -c '%U %n' /var/log/opsctl/*
 grep -h '^called' /var/log/opsctl/*
 echo "## uninstall"
@@ -286,7 +286,7 @@ describe("make install on a host, as root", () => {
     expect(part("open directory")).toEqual([
       "/etc/opsctl belongs to root now",
       expect.stringContaining(
-        "opsctl: root's shell does not run /etc/opsctl/collect-metrics.env, which others may write",
+        "opsctl: root does not read /etc/opsctl/collect-metrics.env, which others may write",
       ),
       "755 root",
       "/etc/opsctl belongs to root now",

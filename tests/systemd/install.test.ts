@@ -176,11 +176,10 @@ describe("make install", () => {
     expect(texts).not.toContain("/usr/local/bin/opsctl");
     expect(texts.match(/\S*(?<!\/opt)\/etc\/(opsctl|cron\.d|logrotate\.d|systemd)\S*/g)).toBeNull();
     expect(texts).toContain("ExecStart=/opt/ops/bin/opsctl webhook serve --digest-after 120\n");
-    expect(texts.split("Environment=OPSCTL_ENV_DIR=/opt/etc/opsctl\n")).toHaveLength(2);
+    expect(texts.split("\nEnvironment=OPSCTL_ENV_DIR=/opt/etc/opsctl\n")).toHaveLength(2);
     const cron = readFileSync(at("opt/etc/cron.d/opsctl"), "utf8");
-    expect(cron).toContain(". /opt/etc/opsctl/weekly.env; set +a; exec ");
-    expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json;");
-    expect(cron).toContain("find /opt/etc/opsctl/. /opt/etc/opsctl/collect-metrics.env ");
+    expect(cron).toContain("\nOPSCTL_ENV_DIR=/opt/etc/opsctl\n");
+    expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json >>");
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
     const monitor = parseEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8"));
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
