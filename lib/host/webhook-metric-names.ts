@@ -29,6 +29,7 @@ export const WEBHOOK_METRIC_NAMES = [
   "leading",
   "reserve_bytes",
   "state_moved_aside",
+  "state_unreadable",
   "build_info",
 ] as const;
 

@@ -18,7 +18,8 @@ export function openSqlite(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     // Before the first page is written: later only a vacuum changes it.
-    db.exec("pragma auto_vacuum = incremental; pragma temp_store = memory");
+    db.prepare("pragma auto_vacuum = incremental").all();
+    db.exec("pragma temp_store = memory");
     switchToWal(db);
     db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864");
     return db;
@@ -57,16 +58,27 @@ export function isRefusedRow(error: unknown): boolean {
   return isSqliteResult(error, REFUSED_ROW, REFUSED_ROW_TEXT);
 }
 
-/** Whether the disk, or what this connection may use of it, is full. */
+/** Whether the disk, or what this connection or account may use of it, is full; also when a file is written by name. */
 export function isDiskFull(error: unknown): boolean {
   if (isSqliteResult(error, FULL, FULL_TEXT)) return true;
-  return error instanceof Error && NO_SPACE_ERRORS.includes((error as { errcode?: number }).errcode ?? 0);
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  return NO_SPACE_ERRORS.includes(errcode ?? 0) || NO_SPACE_CODES.includes(code ?? "");
+}
+
+/** Whether the disk is full, or fails to read or to write. */
+export function isDiskTrouble(error: unknown): boolean {
+  if (isDiskFull(error) || isSqliteResult(error, FAILED, FAILED_TEXT)) return true;
+  return error instanceof Error && (error as { code?: unknown }).code === "EIO";
 }
 
 const FULL = [13];
 const FULL_TEXT = /database or disk is full/;
 /** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
 const NO_SPACE_ERRORS = [778, 4_874];
+const NO_SPACE_CODES = ["ENOSPC", "EDQUOT"];
+const FAILED = [10];
+const FAILED_TEXT = /disk I\/O error/;
 const DAMAGED = [11, 26];
 const DAMAGED_TEXT = /database disk image is malformed|file is not a database|malformed database schema/;
 const BUSY = [5];
@@ -87,7 +99,8 @@ function switchToWal(db: DatabaseSync): void {
   const deadlineMs = performance.now() + BUSY_MS;
   for (;;) {
     try {
-      db.exec("pragma journal_mode = wal");
+      // Prepared: only so Deno says whether a failure is a full disk.
+      db.prepare("pragma journal_mode = wal").all();
       return;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;

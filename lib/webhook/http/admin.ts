@@ -32,7 +32,7 @@ const STATE_LIMIT_MS = 5_000;
  * loopback gets 421.
  *
  * Behaviour: healthy while the state answers, whatever the peers do: a restart would not mend a peer, so stopped channels
- *            and queues are shown and change nothing. Ready when an alert could be accepted now. No answer has a secret,
+ *            and queues are shown and change nothing. Metrics are there whatever the state does. Ready when an alert could be accepted now. No answer has a secret,
  *            and the page alone has texts of alerts.
  */
 export function createAdminApp(parts: AdminParts): Hono {
@@ -48,7 +48,8 @@ export function createAdminApp(parts: AdminParts): Hono {
   app.get("/metrics", async () => {
     const { stops, isLeading } = dispatcher;
     const movedAside = state.movedAside !== null;
-    const stats = await inTime(state.stats());
+    // The counters say what goes out from memory meanwhile.
+    const stats = await inTime(state.stats()).catch(() => null);
     const text = metrics.render({ stats, stops, isLeading, movedAside, watch: parts.watch.view });
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   });

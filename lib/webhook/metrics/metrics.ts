@@ -15,9 +15,13 @@ const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600,
 /** What the service counts about itself. */
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
-/** What is shown of the moment in which the metrics are read; `stops` has why a channel is stopped. */
+/**
+ * What is shown of the moment in which the metrics are read.
+ *
+ * Shape: `stats` is null while the state cannot be read. `stops` has why a channel is stopped.
+ */
 export type WebhookNow = {
-  stats: OutboxStats;
+  stats: OutboxStats | null;
   stops: ChannelStops;
   isLeading: boolean;
   movedAside: boolean;
@@ -28,7 +32,8 @@ export type WebhookNow = {
  * The counters of one process; they begin at zero when it starts.
  *
  * Behaviour: every label has one of a few known values, and every series is there from the start. The age of the oldest
- *            waiting row is 0 when none waits, as is the custom for an empty queue.
+ *            waiting row is 0 when none waits, as is the custom for an empty queue. While the state cannot be read, what
+ *            is known from it is absent, and so is who leads: the rule on the webhook's absence fires then.
  * Units:     milliseconds are passed in, `sent` takes those from acceptance to delivery; shown are seconds, as
  *            Prometheus has them.
  */
@@ -149,12 +154,13 @@ function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
 }
 
 function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
-  const queued = perKind((kind) => stats[kind].queued);
-  const dead = perKind((kind) => stats[kind].dead);
-  const inDoubt = perKind((kind) => stats[kind].inDoubt);
-  const oldest = perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000);
+  const known = (shown: (stats: OutboxStats) => MetricSample[]) => (stats === null ? [] : shown(stats));
+  const queued = known((stats) => perKind((kind) => stats[kind].queued));
+  const dead = known((stats) => perKind((kind) => stats[kind].dead));
+  const inDoubt = known((stats) => perKind((kind) => stats[kind].inDoubt));
+  const oldest = known((stats) => perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000));
+  const reserve = known(({ reserveBytes }) => (reserveBytes === null ? [] : [{ value: reserveBytes }]));
   const held = perKind((kind) => (stops[kind] === null ? 0 : 1));
-  const reserve = stats.reserveBytes === null ? [] : [{ value: stats.reserveBytes }];
   return [
     gauge("queued", "Rows of the outbox that wait to be delivered.", queued),
     gauge("dead", "Rows of the outbox that were given up and are kept.", dead),
@@ -182,11 +188,17 @@ function gatewayFamilies({ watch: { gatewayOpen, pendingMessages } }: WebhookNow
   ];
 }
 
-function processFamilies({ isLeading, movedAside }: WebhookNow, version: string): MetricFamily[] {
+function processFamilies({ stats, isLeading, movedAside }: WebhookNow, version: string): MetricFamily[] {
   const movedHelp = "Whether a state file could not be read at the start and was moved aside.";
+  const leading = stats === null ? [] : [flag(isLeading)];
   return [
-    gauge("leading", "Whether this process is the one that delivers.", [flag(isLeading)]),
+    gauge(
+      "leading",
+      "Whether this process is the one that delivers; absent while the state cannot be read.",
+      leading,
+    ),
     gauge("state_moved_aside", movedHelp, [flag(movedAside)]),
+    gauge("state_unreadable", "Whether the state cannot be read now.", [flag(stats === null)]),
     gauge("build_info", "The version that runs.", [{ labels: { version }, value: 1 }]),
   ];
 }

@@ -67,7 +67,13 @@ describe("createAdminApp()", () => {
     });
   });
 
-  test.each(["/healthz", "/readyz", "/metrics"])(
+  test("shows metrics while the state does not answer, too", async () => {
+    const response = await admin({ state: { stats: broken } })("/metrics");
+    expect(response.status).toBe(200);
+    expect(await response.text()).toMatch(/^opsctl_webhook_state_unreadable 1$/m);
+  });
+
+  test.each(["/healthz", "/readyz"])(
     "answers 503 at %s when the state does not answer",
     async (path) => {
       const response = await admin({ state: { stats: broken, check: broken } })(path);

@@ -82,6 +82,7 @@ describe("createWebhookMetrics()", () => {
       "pending_messages gauge",
       "leading gauge",
       "state_moved_aside gauge",
+      "state_unreadable gauge",
       "build_info gauge",
     ]);
   });
@@ -130,6 +131,17 @@ describe("createWebhookMetrics()", () => {
       "leading{}": 1,
       "state_moved_aside{}": 1,
     });
+  });
+
+  test("says that the state cannot be read, shows nothing of it, and not who leads", () => {
+    const metrics = createWebhookMetrics({ version: "1" });
+    const names = (text: string) => new Set(Object.keys(samplesOf(text)).map((key) => key.replace(/\{.*/, "")));
+    const text = metrics.render({ ...QUIET, isLeading: true, stats: null });
+    expect(samplesOf(text)).toMatchObject({ "state_unreadable{}": 1, "held{kind=whatsapp}": 0 });
+    const absent = names(metrics.render(QUIET)).difference(names(text));
+    expect([...absent].sort()).toEqual(
+      ["dead", "in_doubt", "leading", "oldest_undelivered_age_seconds", "queued", "reserve_bytes"].sort(),
+    );
   });
 
   test("has nothing of the gateway while nothing is known of it", () => {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../../platform/errors.ts";
-import { isDamaged } from "../../../platform/files/sqlite.ts";
+import { isDamaged, isDiskTrouble } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../contract.ts";
 import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
@@ -13,7 +12,9 @@ import { Reserve } from "./reserve/reserve.ts";
 import type { ReserveSize } from "./reserve/reserve-size.ts";
 
 const MEND_AT_START_MS = 2_000;
-const MEND_AGAIN_MS = 5_000;
+const OPEN_AGAIN_MS = 5_000;
+/** To open a large file that has to be upgraded takes a while: all of that is in vain while the disk is full. */
+const MOST_OPENING_SHARE = 10;
 
 type Options = {
   directory: string;
@@ -25,26 +26,28 @@ type Options = {
   log: Log;
 };
 
+type Opened = { file: StateFile; outbox: Outbox; watch: FileWatch; watchLog: FileWatch };
+
 /**
  * The outbox in its file.
  *
  * Behaviour: opened at once, and again after the file was found damaged, removed or replaced: what is accepted into a
- *            removed file is lost when this process ends.
- * Errors:    `use` throws what its work throws, and STATE_UNAVAILABLE while a damaged file cannot be mended.
+ *            removed file is lost when this process ends. Where a reserve is kept, a full disk or one that fails does not
+ *            end the service at its start: the file is opened by a later call.
+ * Errors:    STATE_UNAVAILABLE when it cannot be opened; `use` throws what its work throws, and STATE_UNAVAILABLE while
+ *            the file cannot be opened or mended.
  */
 export class OutboxFile {
   readonly #options: Options;
-  #file: StateFile | null;
-  #outbox: Outbox | null;
-  #watch: FileWatch;
-  #watchLog: FileWatch;
+  #opened: Opened | null;
   #movedAside: string | null = null;
   #triedAtMs = Number.NEGATIVE_INFINITY;
+  #waitMs = OPEN_AGAIN_MS;
   #isClosed = false;
 
   constructor(options: Options) {
     this.#options = options;
-    [this.#file, this.#outbox, this.#watch, this.#watchLog] = this.#open(MEND_AT_START_MS);
+    this.#opened = this.#openAtStart();
   }
 
   get movedAside(): string | null {
@@ -77,14 +80,15 @@ export class OutboxFile {
   }
 
   #current(): Outbox {
-    if (this.#file !== null) this.#checkFile(this.#file);
-    return this.#outbox ?? this.#openAgain();
+    if (this.#opened !== null) this.#checkFile(this.#opened);
+    return this.#opened?.outbox ?? this.#openAgain();
   }
 
-  #checkFile({ db }: StateFile): void {
-    const found = this.#watch();
+  #checkFile(opened: Opened): void {
+    const { db } = opened.file;
+    const found = opened.watch();
     if (found === "kept") {
-      this.#checkLog(db);
+      this.#checkLog(opened);
       return;
     }
     const problem = "The state file was taken away while it was in use: it is put back, or opened anew";
@@ -99,8 +103,8 @@ export class OutboxFile {
   }
 
   /** Another process would begin a log of its own: what this one has must be in the file before. */
-  #checkLog(db: DatabaseSync): void {
-    if (this.#watchLog() === "kept" || !emptyLog(db)) return;
+  #checkLog({ file, watchLog }: Opened): void {
+    if (watchLog() === "kept" || !emptyLog(file.db)) return;
     this.#options.log.error(
       "The log of the state file was taken away while it was in use: nothing in it is lost",
     );
@@ -112,20 +116,38 @@ export class OutboxFile {
     return join(this.#options.directory, "state.db");
   }
 
-  #open(mendWaitMs: number): [StateFile, Outbox, FileWatch, FileWatch] {
-    const { nowMs, reserve: size, log } = this.#options;
-    this.#triedAtMs = nowMs();
-    const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
-    this.#movedAside = file.movedAside ?? this.#movedAside;
+  #openAtStart(): Opened | null {
+    const { reserve, log } = this.#options;
+    try {
+      return this.#open(MEND_AT_START_MS);
+    } catch (error) {
+      const cause = error instanceof OpsError ? error.cause : error;
+      if (reserve === null || !isDiskTrouble(cause)) throw error;
+      const hint = "Alerts are sent from memory until it can be: make room on its disk, or mend it";
+      log.error("The state cannot be opened at the start", { cause: error, hint });
+      return null;
+    }
+  }
+
+  #open(mendWaitMs: number): Opened {
+    const startedMs = performance.now();
+    this.#triedAtMs = this.#options.nowMs();
+    try {
+      const file = openStateFile({ ...this.#options, isChecked: true, mendWaitMs });
+      this.#movedAside = file.movedAside ?? this.#movedAside;
+      return this.#prepared(file);
+    } finally {
+      this.#waitMs = Math.max(OPEN_AGAIN_MS, MOST_OPENING_SHARE * (performance.now() - startedMs));
+    }
+  }
+
+  #prepared(file: StateFile): Opened {
+    const { reserve: size, log } = this.#options;
     try {
       if (size !== null) makeShrinkable(file.db, this.#path);
       const reserve = size && new Reserve(file.db, { path: this.#path, size, log });
-      return [
-        file,
-        outboxOn(file.db, { ...this.#options, reserve }),
-        watchFile(this.#path),
-        watchFile(`${this.#path}-wal`),
-      ];
+      const outbox = outboxOn(file.db, { ...this.#options, reserve });
+      return { file, outbox, watch: watchFile(this.#path), watchLog: watchFile(`${this.#path}-wal`) };
     } catch (error) {
       file.close();
       throw error;
@@ -134,30 +156,26 @@ export class OutboxFile {
 
   #openAgain(): Outbox {
     const sinceMs = Math.abs(this.#options.nowMs() - this.#triedAtMs);
-    if (this.#isClosed || sinceMs < MEND_AGAIN_MS)
+    if (this.#isClosed || sinceMs < this.#waitMs)
       throw new OpsError({
         code: "STATE_UNAVAILABLE",
-        message: this.#isClosed ? "The state is closed" : "The state is damaged and could not be mended yet",
+        message: this.#isClosed ? "The state is closed" : "The state could not be opened yet",
       });
-    const [file, outbox, watch, watchLog] = this.#open(0);
-    this.#file = file;
-    this.#outbox = outbox;
-    this.#watch = watch;
-    this.#watchLog = watchLog;
-    return outbox;
+    this.#opened = this.#open(0);
+    this.#options.log.info("The state is open again");
+    return this.#opened.outbox;
   }
 
   #dropIfDamaged(error: unknown, outbox: Outbox): void {
     // The error may be of a file that was closed meanwhile.
-    if (!isDamaged(error) || outbox !== this.#outbox) return;
+    if (!isDamaged(error) || outbox !== this.#opened?.outbox) return;
     this.#options.log.error("The state file is damaged: it will be mended before it is used again");
     this.#drop();
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   #drop(): void {
-    this.#file?.close();
-    this.#file = null;
-    this.#outbox = null;
+    this.#opened?.file.close();
+    this.#opened = null;
   }
 }
