@@ -126,6 +126,41 @@ test.each(["binary", "deno"] as RuntimeName[])(
   },
 );
 
+test.each(["binary", "deno"] as RuntimeName[])(
+  "a service that starts on a full disk, and again after a kill, tells alerts and keeps them when there is room: %s",
+  async (runtime) => {
+    await using arena = await openWebhookArena();
+    const disk = join(arena.directory, "disk");
+    mkdirSync(disk);
+    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=0700", "tmpfs", disk]).status !== 0) return;
+    try {
+      const ballast = join(disk, "ballast");
+      fillDisk(ballast);
+      const options = { runtime, args: ARGS, env: { OPSCTL_STATE_DIR: disk } };
+      const first = await arena.start(options);
+      expect(first.log()).toContain("The state cannot be opened at the start");
+      expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(503);
+      expect(await (await fetch(`${first.adminUrl}/metrics`)).text()).toMatch(
+        /^opsctl_webhook_state_unreadable 1$/m,
+      );
+      const answered = await load(() => first.url, "first");
+      first.kill("SIGKILL");
+      await first.ended;
+      const second = await arena.start(options);
+      answered.push(...(await load(() => second.url, "second")));
+      answered.push(await expectCriticalTold(arena, second.url));
+      rmSync(ballast);
+      await expectAllTold(arena, answered);
+      await expectNormalAgain(arena, second);
+      expect(second.log()).toContain("The state is open again");
+      second.kill("SIGTERM");
+      expect((await second.ended).exitCode).toBe(0);
+    } finally {
+      spawnSync("umount", ["-l", disk]);
+    }
+  },
+);
+
 test("a gateway that takes nothing while the disk is full makes the sender come again, and is told once", async () => {
   await using arena = await openWebhookArena();
   const disk = join(arena.directory, "disk");
