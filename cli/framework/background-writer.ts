@@ -1,4 +1,5 @@
 import { write } from "node:fs";
+import { nativeErrorWrite, type WriteSome } from "../../lib/platform/runtime.ts";
 
 /**
  * Writes texts to a descriptor in their order, while the work goes on.
@@ -9,6 +10,7 @@ import { write } from "node:fs";
  */
 export type BackgroundWriter = { write(text: string): void; drained(limitMs: number): Promise<void> };
 
+const STDERR = 2;
 const RETRY_MS = 10;
 
 /** See `BackgroundWriter`. */
@@ -16,6 +18,7 @@ export function backgroundWriter(
   fd: number,
   { mostChars, onLost }: { mostChars: number; onLost: (texts: number) => void },
 ): BackgroundWriter {
+  const send = writeTo(fd);
   let waiting = "";
   let lost = 0;
   let working: Promise<void> | null = null;
@@ -24,7 +27,7 @@ export function backgroundWriter(
     while (waiting !== "") {
       const text = waiting;
       waiting = "";
-      await writeWhole(fd, text);
+      await writeWhole(send, text);
       const count = lost;
       lost = 0;
       if (count > 0) onLost(count);
@@ -47,19 +50,32 @@ export function backgroundWriter(
   };
 }
 
-async function writeWhole(fd: number, text: string): Promise<void> {
+async function writeWhole(send: WriteSome, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
-  for (let offset = 0; offset < bytes.length; ) offset += await writeSome(fd, bytes.subarray(offset));
+  for (let offset = 0; offset < bytes.length; ) offset += await writeSome(send, bytes.subarray(offset));
 }
 
 /** How many bytes are done with. */
-function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
-  return new Promise((resolve) => {
-    // Not `writeSync`: it would wait for the reader, and everything else with it.
-    write(fd, bytes, 0, bytes.length, null, (error, written) => {
-      if (error === null) resolve(written);
-      else if (error.code === "EAGAIN") setTimeout(() => resolve(0), RETRY_MS);
-      else resolve(bytes.length);
+async function writeSome(send: WriteSome, bytes: Uint8Array): Promise<number> {
+  try {
+    return await send(bytes);
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    if (code !== "EAGAIN" && name !== "WouldBlock") return bytes.length;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return 0;
+  }
+}
+
+/** Not `writeSync`: it would wait for the reader, and everything else with it. */
+function writeTo(fd: number): WriteSome {
+  const native = fd === STDERR ? nativeErrorWrite() : null;
+  if (native !== null) return native;
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      write(fd, bytes, 0, bytes.length, null, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
     });
-  });
 }

@@ -28,8 +28,12 @@ export type NativeSpawn = (
   kill(signal: "SIGKILL"): void;
 };
 
+/** Writes bytes, at least one, and resolves to how many, once they are with the reader or in its pipe. */
+export type WriteSome = (bytes: Uint8Array) => Promise<number>;
+
 type DenoHttpClient = { close(): void };
 type DenoGlobal = {
+  stderr: { write: WriteSome };
   createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
   dlopen(
     name: string,
@@ -102,6 +106,16 @@ export function unixSocketInit(path: string): RequestInit | null {
 /** The runtime's own way to start a program, or null where that is `node:child_process`. */
 export function nativeSpawn(): NativeSpawn | null {
   return bun === undefined ? null : bun.spawn;
+}
+
+/**
+ * How to write to standard error while other work goes on; null where `write` of `node:fs` lets it.
+ *
+ * Behaviour: that of Deno waits for the reader, and everything else with it; this one waits on a thread of its own, which
+ *            does not keep the process from ending.
+ */
+export function nativeErrorWrite(): WriteSome | null {
+  return deno === undefined ? null : (bytes) => deno.stderr.write(bytes);
 }
 
 const C_LIBRARY = "libc.so.6";

@@ -24,6 +24,8 @@ export type StartOptions = {
   cwd?: string;
   /** A descriptor that gets standard output, instead of a pipe that the test reads. */
   stdout?: number | "pipe";
+  /** The same of standard error. */
+  stderr?: number | "pipe";
   /** A command before the program that replaces itself by it, such as a shell with `exec "$@"`. */
   through?: readonly string[];
   /** A descriptor of this process that the new process gets as descriptor 3. */
@@ -79,10 +81,10 @@ export async function startOpsctl(args: string[], options: StartOptions = {}): P
 /** Starts a program that is `opsctl` or replaces itself by it. */
 export function startProgram(
   [program, ...args]: string[],
-  { env = {}, cwd = empty, stdout = "pipe", handedOver }: StartOptions = {},
+  { env = {}, cwd = empty, stdout = "pipe", stderr = "pipe", handedOver }: StartOptions = {},
 ): Running {
   const more = handedOver === undefined ? [] : [handedOver];
-  const child = spawn(program!, args, { cwd, env, stdio: ["ignore", stdout, "pipe", ...more] });
+  const child = spawn(program!, args, { cwd, env, stdio: ["ignore", stdout, stderr, ...more] });
   return { pid: child.pid!, child, kill: (signal) => void child.kill(signal), ended: endOf(child) };
 }
 

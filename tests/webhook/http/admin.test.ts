@@ -73,13 +73,10 @@ describe("createAdminApp()", () => {
     expect(await response.text()).toMatch(/^opsctl_webhook_state_unreadable 1$/m);
   });
 
-  test.each(["/healthz", "/readyz"])(
-    "answers 503 at %s when the state does not answer",
-    async (path) => {
-      const response = await admin({ state: { stats: broken, check: broken } })(path);
-      expect([response.status, await response.text()]).toEqual([503, '{"status":"state_unavailable"}']);
-    },
-  );
+  test.each(["/healthz", "/readyz"])("answers 503 at %s when the state does not answer", async (path) => {
+    const response = await admin({ state: { stats: broken, check: broken } })(path);
+    expect([response.status, await response.text()]).toEqual([503, '{"status":"state_unavailable"}']);
+  });
 
   test.each(["localhost", "LocalHost:9301", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:9301"])(
     "answers as %s",

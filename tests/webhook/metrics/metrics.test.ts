@@ -135,7 +135,8 @@ describe("createWebhookMetrics()", () => {
 
   test("says that the state cannot be read, shows nothing of it, and not who leads", () => {
     const metrics = createWebhookMetrics({ version: "1" });
-    const names = (text: string) => new Set(Object.keys(samplesOf(text)).map((key) => key.replace(/\{.*/, "")));
+    const names = (text: string) =>
+      new Set(Object.keys(samplesOf(text)).map((key) => key.replace(/\{.*/, "")));
     const text = metrics.render({ ...QUIET, isLeading: true, stats: null });
     expect(samplesOf(text)).toMatchObject({ "state_unreadable{}": 1, "held{kind=whatsapp}": 0 });
     const absent = names(metrics.render(QUIET)).difference(names(text));

@@ -49,37 +49,40 @@ const BEFORE: Record<string, (directory: string) => Promise<number>> = {
 };
 
 describe.skipIf(!isRoot)("openSqliteState() with a reserve, on a full disk", () => {
-  test.each(Object.keys(BEFORE))("that has %s, starts, and keeps alerts when there is room", async (before) => {
-    if (disk === null) return;
-    const { directory } = disk;
-    const queued = await BEFORE[before]!(directory);
-    disk.fill();
-    const state = await open(directory);
-    expect(said).toEqual(["The state cannot be opened at the start"]);
-    const alert = sampleAlert({ fingerprint: "new" });
-    expect(await state.accept([[alert]])).toEqual([{ refused: "state_unavailable" }]);
-    await expect(state.check()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
-    await expect(state.stats()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
-    expect(await state.lead()).toBe(true);
-    nowMs += 60_000;
-    expect(await state.accept([[alert]])).toEqual([{ refused: "state_unavailable" }]);
-    expect(statfsSync(directory).bfree).toBe(0);
-    disk.empty();
-    nowMs += 60_000;
-    await state.check();
-    expect((await state.stats()).message.queued).toBe(queued);
-    await acceptAll(state, alert);
-    expect(await dueIds(state, "message", { limit: 1_000 })).toHaveLength(queued + 1);
-    await state.prune();
-    expect((await state.stats()).reserveBytes).toBe(SIZE.rows * SIZE.rowBytes);
-    expect(said.slice(1)).toEqual([
-      "Alerts are refused: the state cannot be written",
-      "The state is open again",
-      "Alerts are accepted again",
-    ]);
-    expect(state.movedAside).toBeNull();
-    await state.close();
-  });
+  test.each(Object.keys(BEFORE))(
+    "that has %s, starts, and keeps alerts when there is room",
+    async (before) => {
+      if (disk === null) return;
+      const { directory } = disk;
+      const queued = await BEFORE[before]!(directory);
+      disk.fill();
+      const state = await open(directory);
+      expect(said).toEqual(["The state cannot be opened at the start"]);
+      const alert = sampleAlert({ fingerprint: "new" });
+      expect(await state.accept([[alert]])).toEqual([{ refused: "state_unavailable" }]);
+      await expect(state.check()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+      await expect(state.stats()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+      expect(await state.lead()).toBe(true);
+      nowMs += 60_000;
+      expect(await state.accept([[alert]])).toEqual([{ refused: "state_unavailable" }]);
+      expect(statfsSync(directory).bfree).toBe(0);
+      disk.empty();
+      nowMs += 60_000;
+      await state.check();
+      expect((await state.stats()).message.queued).toBe(queued);
+      await acceptAll(state, alert);
+      expect(await dueIds(state, "message", { limit: 1_000 })).toHaveLength(queued + 1);
+      await state.prune();
+      expect((await state.stats()).reserveBytes).toBe(SIZE.rows * SIZE.rowBytes);
+      expect(said.slice(1)).toEqual([
+        "Alerts are refused: the state cannot be written",
+        "The state is open again",
+        "Alerts are accepted again",
+      ]);
+      expect(state.movedAside).toBeNull();
+      await state.close();
+    },
+  );
 
   test("tries to open the file again every five seconds, whatever asks for it", async () => {
     if (disk === null) return;
