@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import { OutageLog } from "../../platform/log/outage-log.ts";
 import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempts/attempt.ts";
 import type { Sender } from "./sending/sender.ts";
@@ -27,12 +28,14 @@ export class Dispatcher {
   readonly #monotonicMs: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #onLead: () => Promise<void>;
+  readonly #reads: OutageLog;
+  readonly #removals: OutageLog;
   readonly #stopped = new AbortController();
   #isLeading = false;
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    makeSenders: (onFree: () => void) => Senders,
+    makeSenders: (told: { onFree: () => void; onRead: () => void }) => Senders,
     dependencies: {
       state: DispatcherState;
       log: Log;
@@ -42,7 +45,18 @@ export class Dispatcher {
       onLead: () => Promise<void>;
     },
   ) {
-    this.#senders = makeSenders(() => void this.look());
+    this.#reads = new OutageLog({
+      ...dependencies,
+      problem: "The outbox cannot be read now",
+      over: "The outbox can be read again",
+    });
+    this.#removals = new OutageLog({
+      ...dependencies,
+      level: "warn",
+      problem: "Old rows could not be removed",
+      over: "Old rows are removed again",
+    });
+    this.#senders = makeSenders({ onFree: () => void this.look(), onRead: () => this.#reads.worked() });
     this.#state = dependencies.state;
     this.#log = dependencies.log;
     this.#monotonicMs = dependencies.monotonicMs;
@@ -109,9 +123,7 @@ export class Dispatcher {
       await this.#lookAtIssues();
       await this.#senders.comment?.pump({ issueGraceMs: 0 });
     } catch (error) {
-      this.#log.error("The outbox cannot be read now", {
-        cause: error instanceof Error ? error.name : typeof error,
-      });
+      this.#reads.failed({ cause: error instanceof Error ? error.name : typeof error });
     }
   }
 
@@ -169,10 +181,11 @@ export class Dispatcher {
   async #prune(): Promise<void> {
     if (!this.#isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
     this.#prunedAtMs = this.#monotonicMs();
-    await this.#state.prune().catch((error: unknown) => {
-      this.#log.warn("Old rows could not be removed", {
-        cause: error instanceof Error ? error.name : typeof error,
-      });
-    });
+    try {
+      await this.#state.prune();
+      this.#removals.worked();
+    } catch (error) {
+      this.#removals.failed({ cause: error instanceof Error ? error.name : typeof error });
+    }
   }
 }

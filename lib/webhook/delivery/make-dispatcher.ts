@@ -47,11 +47,10 @@ export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
     issue: new TokenBucket({ perMinute: pace.issuesPerHour / 60, burst: ISSUE_BURST }, now),
   };
   return new Dispatcher(
-    (onFree) => ({
-      message: messageSender(parts, pace, { bucket: buckets.message, onFree }),
-      issue: repeatableSender(parts, "issue", parts.attempts.issue, { bucket: buckets.issue, onFree }),
-      comment:
-        parts.attempts.comment && repeatableSender(parts, "comment", parts.attempts.comment, { onFree }),
+    (told) => ({
+      message: messageSender(parts, pace, { bucket: buckets.message, ...told }),
+      issue: repeatableSender(parts, "issue", parts.attempts.issue, { bucket: buckets.issue, ...told }),
+      comment: parts.attempts.comment && repeatableSender(parts, "comment", parts.attempts.comment, told),
     }),
     {
       state,
@@ -66,7 +65,7 @@ export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
   );
 }
 
-type Flow = Pick<SenderDependencies, "bucket" | "onFree">;
+type Flow = Pick<SenderDependencies, "bucket" | "onFree" | "onRead">;
 
 function messageSender(parts: DispatcherParts, pace: Pace, flow: Flow): Sender {
   const { state, attempts, lookUp, nowMs } = parts;

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Log } from "../../../lib/platform/log/log.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import type { Attempt, LookUp } from "../../../lib/webhook/delivery/attempts/attempt.ts";
 import type { Dispatcher } from "../../../lib/webhook/delivery/dispatcher.ts";
@@ -42,6 +43,7 @@ export type DispatcherOptions = Partial<Pace> & {
   issue?: Attempt;
   comment?: Attempt;
   lookUp?: LookUp;
+  log?: Log;
   /** How often it looks for rows by itself; less often than the installed service, because these tests are long. */
   lookMs?: number;
 };
@@ -71,7 +73,7 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
         },
         lookUp: options.lookUp ?? (async () => null),
         metrics,
-        log: silentLog,
+        log: options.log ?? silentLog,
         nowMs,
         monotonicMs: () => clock.nowMs,
         random: () => 0,

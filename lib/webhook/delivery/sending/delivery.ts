@@ -1,4 +1,5 @@
 import type { Log } from "../../../platform/log/log.ts";
+import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
 import type { Attempt, AttemptResult, LookUp } from "../attempts/attempt.ts";
@@ -44,6 +45,7 @@ export class Delivery {
   readonly #signal: AbortSignal;
   readonly #isOpen: () => boolean;
   readonly #tryingTime = new TryingTime();
+  readonly #beginnings: OutageLog;
 
   /** `signal` ends what is on its way; while `isOpen` is false nothing is repeated. */
   constructor(
@@ -51,6 +53,11 @@ export class Delivery {
     { channel, signal, isOpen }: { channel: Channel; signal: AbortSignal; isOpen: () => boolean },
   ) {
     this.#dependencies = dependencies;
+    this.#beginnings = new OutageLog({
+      ...dependencies,
+      problem: "Attempts cannot be recorded, so they are not made",
+      over: "Attempts are recorded again",
+    });
     this.#channel = channel;
     this.#signal = signal;
     this.#isOpen = isOpen;
@@ -105,14 +112,12 @@ export class Delivery {
     const { state, log, kind, sleep } = this.#dependencies;
     const members = others.map(({ id }) => id);
     try {
-      if (await state.begin(row.id, row.text === null ? { text, members } : null)) return true;
+      const hasBegun = await state.begin(row.id, row.text === null ? { text, members } : null);
+      this.#beginnings.worked();
+      if (hasBegun) return true;
       log.debug("An attempt is not made: its row does not wait any more", { kind, row: row.id });
     } catch (error) {
-      log.error("An attempt cannot be recorded, so it is not made", {
-        kind,
-        row: row.id,
-        cause: nameOf(error),
-      });
+      this.#beginnings.failed({ kind, row: row.id, cause: nameOf(error) });
     }
     // Free again at once, the same row would be looked for without an end.
     await sleep(RECORD_AGAIN_MS, this.#signal).catch(() => {});

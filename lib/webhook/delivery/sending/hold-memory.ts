@@ -1,4 +1,5 @@
 import type { Log } from "../../../platform/log/log.ts";
+import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { OutboxKind, State } from "../../state/contract.ts";
 
 /**
@@ -9,15 +10,25 @@ import type { OutboxKind, State } from "../../state/contract.ts";
 export class HoldMemory {
   readonly #kind: OutboxKind;
   readonly #state: Pick<State, "hold">;
-  readonly #log: Log;
+  readonly #outage: OutageLog;
   /** Undefined while it is not known what the state has. */
   #recorded: string | null | undefined = undefined;
   #recording: Promise<void> | null = null;
 
-  constructor(dependencies: { kind: OutboxKind; state: Pick<State, "hold">; log: Log }) {
+  constructor(dependencies: {
+    kind: OutboxKind;
+    state: Pick<State, "hold">;
+    log: Log;
+    monotonicMs: () => number;
+  }) {
     this.#kind = dependencies.kind;
     this.#state = dependencies.state;
-    this.#log = dependencies.log;
+    this.#outage = new OutageLog({
+      ...dependencies,
+      level: "warn",
+      problem: "Why alerts wait cannot be recorded yet",
+      over: "Why alerts wait is recorded again",
+    });
   }
 
   /** Says what the state has. */
@@ -38,9 +49,10 @@ export class HoldMemory {
     try {
       await this.#state.hold(this.#kind, code);
       this.#recorded = code;
+      this.#outage.worked();
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
-      this.#log.warn("Why alerts wait cannot be recorded yet", { kind: this.#kind, cause });
+      this.#outage.failed({ kind: this.#kind, cause });
     }
   }
 }

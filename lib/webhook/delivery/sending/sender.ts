@@ -19,6 +19,8 @@ export type SenderDependencies = Omit<DeliveryDependencies, "state"> & {
   gatherDigest?: GatherDigest;
   /** Called when a row has ended, so that another may start. */
   onFree: () => void;
+  /** Called each time the outbox could be read. */
+  onRead?: () => void;
 };
 
 type Flight = { rows: ToldRows; ending: Promise<Settlement | null> };
@@ -171,9 +173,10 @@ export class Sender implements Aside {
 
   /** The sends that may start now: a row each, or several rows that one message tells. */
   async #next({ issueGraceMs }: Pick<DueQuery, "issueGraceMs">): Promise<ToldRows[]> {
-    const { kind, state, gatherDigest } = this.#dependencies;
+    const { kind, state, gatherDigest, onRead } = this.#dependencies;
     const except = [...this.#flights.keys()];
     const rows = await state.due(kind, { limit: this.startable, except, issueGraceMs });
+    onRead?.();
     const alone = rows.map((row): ToldRows => [row]);
     if (gatherDigest === undefined || !rows.some(isDigestible)) return alone;
     const [first, ...others] = await gatherDigest(except);
