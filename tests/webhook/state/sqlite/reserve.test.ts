@@ -1,7 +1,7 @@
 /** The reserve of a state on a real disk that is filled to the last byte; without the right to mount one, nothing is tested. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
-import { rmSync, statfsSync, statSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
@@ -205,6 +205,55 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
     } finally {
       process.kill(-glutton.pid!, "SIGKILL");
     }
+  });
+
+  test("is made, and used, where the log cannot be made longer: the disk has room, but not for this account", async () => {
+    if (disk === null) return;
+    const { directory } = disk;
+    await (await openSqliteState({ directory, nowMs: () => START_MS, log: silentLog })).close();
+    // A quota of its own for the log: another small disk under its name.
+    const other = smallDisk(3)!;
+    const [log, there] = [join(directory, "state.db-wal"), join(other.directory, "log")];
+    copyFileSync(log, there);
+    chmodSync(there, 0o600);
+    expect(spawnSync("mount", ["--bind", there, log]).status).toBe(0);
+    try {
+      const state = await open(directory);
+      await state.prune();
+      expect(freeOn(other.directory)).toBe(0);
+      expect(await kept(state)).toBe(WHOLE);
+      disk.fill();
+      expect(await acceptUntilRefused(state, 300)).toHaveLength(300);
+      await state.close();
+    } finally {
+      spawnSync("umount", ["-l", log]);
+      other.remove();
+    }
+  });
+
+  test("is made in steps of a mebibyte of the log and a row, and alerts are accepted in between", async () => {
+    if (disk === null) return;
+    const { directory } = disk;
+    const state = await open(directory);
+    const seen = { log: [] as number[], rows: [] as number[] };
+    let isOver = false;
+    const refill = state.prune().finally(() => {
+      isOver = true;
+    });
+    for (let before = ""; !isOver; await new Promise((resolve) => setImmediate(resolve))) {
+      const now = [statSync(join(directory, "state.db-wal")).size, await kept(state)] as const;
+      if (now.join() === before) continue;
+      before = now.join();
+      seen.log.push(now[0]);
+      seen.rows.push(now[1]);
+      await acceptAll(state, next());
+    }
+    await refill;
+    const longest = (sizes: number[]) => Math.max(...sizes.slice(1).map((size, at) => size - sizes[at]!));
+    expect(longest(seen.rows)).toBe(SIZE.rowBytes);
+    expect(longest(seen.log)).toBeLessThanOrEqual(MIB);
+    expect(seen.log.at(-1)).toBeGreaterThan(0.9 * SIZE.logBytes);
+    await state.close();
   });
 
   test.each(Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[])(

@@ -20,9 +20,9 @@ export type RoomMaker = {
 
 /** The reserve takes at most this share of what the disk has free. */
 const SHARE = 4;
-/** Added in one transaction: while it runs, the service cannot accept. */
-const ROWS_AT_ONCE = 4;
-/** Alerts that came meanwhile go first. */
+/** The log is made longer by so much at once, and rows are added one by one: meanwhile the service cannot accept. */
+const LOG_STEP_BYTES = 2 ** 20;
+/** The shortest pause after a step; after one that took longer, as long as it took. Alerts that came meanwhile go first. */
 const PAUSE_MS = 20;
 /** The reserve is halved, then halved again, …: all of it is free after this many attempts of one write. */
 const MOST_ATTEMPTS = 8;
@@ -90,19 +90,39 @@ export class Reserve implements RoomMaker {
 
   async refill(): Promise<void> {
     this.prepare();
-    if (!this.#isTight) this.#lengthenLog();
+    await this.#inSteps(() => this.#lengthenLog());
+    if (!this.#isTight) this.#keepSpareFile();
+    await this.#inSteps(() => this.#addRow());
+    if (this.#db.isOpen && !this.#isTight) this.#sayRefilled(this.#rows.count());
+  }
+
+  /** Repeats a step until it returns false, finds no room, or the disk is short; other work runs in between. */
+  async #inSteps(step: () => boolean): Promise<void> {
     while (this.#db.isOpen && !this.#isTight) {
-      const rows = this.#rows.count();
-      this.#whole = Math.max(this.#whole, rows);
-      const missing = this.#mostRows(rows) - rows;
-      if (missing <= 0) {
-        this.#sayRefilled(rows);
-        return;
-      }
-      this.#rows.add(Math.min(missing, ROWS_AT_ONCE), this.#size.rowBytes);
-      this.#growth.checkpoint();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      const startedMs = performance.now();
+      if (!this.#hasRoomFor(step)) return;
+      const tookMs = performance.now() - startedMs;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(PAUSE_MS, tookMs)));
     }
+  }
+
+  /** What a disk has free is not always free for this account: its quota may be used up. */
+  #hasRoomFor(step: () => boolean): boolean {
+    try {
+      return step();
+    } catch (error) {
+      if (isDiskFull(error)) return false;
+      throw error;
+    }
+  }
+
+  #addRow(): boolean {
+    const rows = this.#rows.count();
+    this.#whole = Math.max(this.#whole, rows);
+    if (this.#mostRows(rows) <= rows) return false;
+    this.#rows.add(1, this.#size.rowBytes);
+    this.#growth.checkpoint();
+    return true;
   }
 
   /** The smaller the disk, the smaller the reserve. */
@@ -112,12 +132,17 @@ export class Reserve implements RoomMaker {
     return Math.min(this.#size.rows, Math.floor((free + rows * rowBytes) / SHARE / rowBytes));
   }
 
-  #lengthenLog(): void {
+  #lengthenLog(): boolean {
     const free = freeBytes(this.#directory) ?? 0;
     const bytes = this.#logBytes();
     const most = Math.min(this.#size.logBytes, Math.floor((free + bytes) / SHARE));
-    if (bytes < most) lengthenLog(this.#db, this.#path, most);
-    if (free > SHARE * SPARE_BYTES) keepSpareFile(this.#path);
+    if (bytes >= most) return false;
+    lengthenLog(this.#db, this.#path, Math.min(most, bytes + LOG_STEP_BYTES));
+    return true;
+  }
+
+  #keepSpareFile(): void {
+    if ((freeBytes(this.#directory) ?? 0) > SHARE * SPARE_BYTES) keepSpareFile(this.#path);
   }
 
   #logBytes(): number {

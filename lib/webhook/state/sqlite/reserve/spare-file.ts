@@ -1,12 +1,23 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { isDiskFull } from "../../../../platform/files/sqlite.ts";
 
 /** How long the file is. */
 export const SPARE_BYTES = 2 ** 20;
 
-/** Takes a small part of the disk, so that a state can be opened on a full one when the file is removed first. */
+/**
+ * Takes a small part of the disk, so that a state can be opened on a full one when the file is removed first.
+ *
+ * Behaviour: leaves no file where it finds no room for one.
+ * Errors:    those of the file system but a full disk.
+ */
 export function keepSpareFile(path: string): void {
-  if (!existsSync(sparePath(path)))
+  if (existsSync(sparePath(path))) return;
+  try {
     writeFileSync(sparePath(path), new Uint8Array(SPARE_BYTES), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    rmSync(sparePath(path), { force: true });
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 /** Removes the file that takes a part of the disk; false when there was none. */
