@@ -48,11 +48,12 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
   const { state, metrics, log, interrupt, sleep } = dependencies;
   const { dispatcher, watch } = watchedDispatcher(dependencies, options);
   const [message, issue] = [dispatcher.aside("message"), dispatcher.aside("issue")];
-  const unkept = new UnkeptAlerts({ ...dependencies, message, issue });
+  const unkept = new UnkeptAlerts({ ...dependencies, message, issue, unheard: watch.unkept });
   const intake = new Intake({
     state,
     dispatcher,
     unkept,
+    onAccepted: (alerts) => watch.accepted(alerts),
     metrics,
     monotonicMs: dependencies.monotonicMs,
     sleep,

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Log } from "../../platform/log/log.ts";
+import { OutageLog } from "../../platform/log/outage-log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
+import type { UnheardMemory } from "./unheard-memory.ts";
+import type { UnkeptMemory } from "./unkept-memory.ts";
 
 /** An e-mail of the second channel; the same `id` always has the same content. */
 export type AlertEmail = { id: string; subject: string; html: string; text: string };
@@ -13,6 +16,9 @@ export type SendAlertEmail = (email: AlertEmail, signal: AbortSignal) => Promise
 /** What the second channel works with. */
 export type SecondChannelDependencies = {
   state: Pick<State, "unheard" | "recordEmailed">;
+  /** What is known of the state's alerts while it cannot be read, and what the state keeps none of. */
+  rows: UnheardMemory;
+  unkept: UnkeptMemory;
   /** Null while no second channel is set up. */
   send: () => SendAlertEmail | null;
   /** Whether this process is the one that delivers. */
@@ -35,7 +41,12 @@ const TOLD_ALONG_MS = 2 * 60_000;
 const BETWEEN_MS = 60_000;
 
 /** An e-mail that is on its way: it is sent again as it is until the provider's answer is clear. */
-type Pending = { email: AlertEmail; rows: readonly number[]; isAccepted: boolean };
+type Pending = { email: AlertEmail; rows: readonly number[] };
+
+/** Finds the alerts that have waited for so long. */
+type Find = (waitedMs: number) => Promise<UnheardAlert[]>;
+
+const UNREADABLE = "state_unavailable";
 
 /**
  * The second way out: e-mails alerts that WhatsApp did not take.
@@ -44,39 +55,76 @@ type Pending = { email: AlertEmail; rows: readonly number[]; isAccepted: boolean
  *            that have waited for two. They are recorded as e-mailed
  *            only after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again,
  *            with the same key, by which the provider knows it; after a refusal the next one is made anew. An alert that
- *            WhatsApp took meanwhile is not e-mailed.
+ *            WhatsApp took meanwhile is not e-mailed. While the state cannot be read, what it said last counts, and what
+ *            could not be recorded is recorded later; alerts that it does not keep are told, too.
  * Errors:    none thrown by `look`; what fails is logged, once for each reason.
  * Source:    design of the alarm, Second channel.
  */
 export class SecondChannel {
   readonly #dependencies: SecondChannelDependencies;
+  readonly #reads: OutageLog;
+  readonly #records: OutageLog;
   #pending: Pending | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
+  #isBlind = false;
 
   constructor(dependencies: SecondChannelDependencies) {
     this.#dependencies = dependencies;
+    this.#reads = new OutageLog({
+      ...dependencies,
+      problem: "The state cannot be read: the second channel tells what it remembers",
+      over: "The second channel can read the state again",
+    });
+    this.#records = new OutageLog({
+      ...dependencies,
+      problem: "It cannot be recorded yet which alerts were e-mailed",
+      over: "It is recorded which alerts were e-mailed",
+    });
   }
 
   /** Sends what is to be sent now. */
   async look(signal: AbortSignal): Promise<void> {
-    const send = this.#dependencies.send();
-    if (send === null || !this.#dependencies.isLeading()) return;
+    const { send: sender, monotonicMs } = this.#dependencies;
+    const send = sender();
+    if (send === null) return;
     try {
-      if (this.#pending?.isAccepted) await this.#record(this.#pending);
-      if (this.#dependencies.monotonicMs() >= this.#nextAtMs) await this.#send(send, signal);
+      await this.#recordEmailed();
+      const find = await this.#finder();
+      if (monotonicMs() >= this.#nextAtMs) await this.#send(find, send, signal);
     } catch (error) {
-      this.#fails("state_unavailable", error instanceof Error ? error.name : typeof error);
+      this.#fails(UNREADABLE, nameOf(error));
     }
   }
 
-  async #send(send: SendAlertEmail, signal: AbortSignal): Promise<void> {
-    const { state, monotonicMs } = this.#dependencies;
-    if ((await state.unheard(UNHEARD_MS)).length === 0) {
+  /** How to find what waits: in the state, or in memory while it cannot be read. */
+  async #finder(): Promise<Find> {
+    const { state, rows, isLeading } = this.#dependencies;
+    const read = rows.reading();
+    try {
+      const found = await state.unheard(0);
+      read(found, isLeading());
+      this.#isBlind = false;
+      this.#reads.worked();
+      return found.length > 0 && isLeading() ? (waitedMs) => state.unheard(waitedMs) : async () => [];
+    } catch (error) {
+      this.#isBlind = true;
+      this.#reads.failed({ cause: nameOf(error) });
+      return async (waitedMs) => rows.waiting(waitedMs);
+    }
+  }
+
+  async #send(find: Find, send: SendAlertEmail, signal: AbortSignal): Promise<void> {
+    const { rows, unkept, monotonicMs } = this.#dependencies;
+    const findAll: Find = async (waitedMs) =>
+      [...(await find(waitedMs)), ...unkept.waiting(waitedMs)]
+        .filter(({ row }) => !rows.isTold(row))
+        .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs);
+    if ((await findAll(UNHEARD_MS)).length === 0) {
       this.#pending = null;
       return;
     }
-    const unheard = await state.unheard(TOLD_ALONG_MS);
+    const unheard = await findAll(TOLD_ALONG_MS);
     if (unheard.length === 0) return;
     const pending = this.#stillToSend(unheard) ?? this.#make(unheard.slice(0, ALERT_EMAIL_LIMIT));
     this.#pending = pending;
@@ -92,17 +140,18 @@ export class SecondChannel {
 
   #make(alerts: readonly UnheardAlert[]): Pending {
     const { nowMs, reason } = this.#dependencies;
-    const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason: reason() });
+    const comesLater = !this.#isBlind && alerts.every(({ row }) => row >= 0);
+    const why = reason() ?? (this.#isBlind ? UNREADABLE : null);
+    const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason: why, comesLater });
     const rows = alerts.map(({ row }) => row);
     const facts = alerts.map(({ row, acceptedAtMs, alert }) => [row, acceptedAtMs, alert.fingerprint]);
-    return { email: { id: idOf(facts, parts), ...parts }, rows, isAccepted: false };
+    return { email: { id: idOf(facts, parts), ...parts }, rows };
   }
 
   async #ended(pending: Pending, outcome: SendOutcome): Promise<void> {
     switch (outcome.status) {
       case "sent":
-        this.#pending = { ...pending, isAccepted: true };
-        return await this.#record(pending);
+        return await this.#told(pending);
       case "unknown":
         return this.#fails(outcome.code);
       case "throttled":
@@ -116,12 +165,28 @@ export class SecondChannel {
     this.#fails(outcome.code);
   }
 
-  async #record({ rows }: Pending): Promise<void> {
-    const { state, log } = this.#dependencies;
-    await state.recordEmailed(rows);
+  async #told({ rows: told }: Pending): Promise<void> {
+    const { rows, unkept, log } = this.#dependencies;
+    rows.emailed(told.filter((row) => row >= 0));
+    unkept.emailed(told);
     this.#pending = null;
     this.#failure = null;
-    log.warn("WhatsApp did not take alerts: they were told by e-mail", { alerts: rows.length });
+    log.warn("WhatsApp did not take alerts: they were told by e-mail", { alerts: told.length });
+    await this.#recordEmailed();
+  }
+
+  /** Records what was e-mailed, now or by a later look. */
+  async #recordEmailed(): Promise<void> {
+    const { state, rows } = this.#dependencies;
+    const { owed } = rows;
+    if (owed.length === 0) return;
+    try {
+      await state.recordEmailed(owed);
+      rows.recorded(owed);
+      this.#records.worked();
+    } catch (error) {
+      this.#records.failed({ cause: nameOf(error) });
+    }
   }
 
   #fails(code: string, cause?: string): void {
@@ -144,4 +209,8 @@ function idOf(facts: unknown, parts: { subject: string; html: string; text: stri
   return createHash("sha256")
     .update(JSON.stringify([facts, subject, html, text]))
     .digest("hex");
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }

@@ -2,7 +2,9 @@ import type { Log } from "../../platform/log/log.ts";
 import type { Ping } from "../../providers/ping.ts";
 import type { Attempt } from "../delivery/attempts/attempt.ts";
 import { SecondChannel, type SendAlertEmail } from "../second-channel/second-channel.ts";
-import type { State } from "../state/contract.ts";
+import { UnheardMemory } from "../second-channel/unheard-memory.ts";
+import { UnkeptMemory } from "../second-channel/unkept-memory.ts";
+import type { AcceptedAlert, State } from "../state/contract.ts";
 import { DeadMan } from "./dead-man.ts";
 import { type AskGatewayState, GatewayWatch, type MessageLane } from "./gateway-watch.ts";
 import { type AskStatus, PendingMessages } from "./pending-messages.ts";
@@ -48,6 +50,9 @@ export class Watch {
   readonly #pending: PendingMessages;
   readonly #secondChannel: SecondChannel;
   readonly #deadMan: DeadMan;
+  readonly #rows: UnheardMemory;
+  /** The urgent alerts that the state does not keep, for the second channel. */
+  readonly unkept: UnkeptMemory;
   readonly #stopped = new AbortController();
   #running: Promise<unknown> | null = null;
   #lastFailure: string | null = null;
@@ -63,8 +68,12 @@ export class Watch {
       monotonicMs,
     });
     this.#pending = new PendingMessages({ state, ask: () => peers().messageStatus });
+    this.#rows = new UnheardMemory(dependencies);
+    this.unkept = new UnkeptMemory(dependencies);
     this.#secondChannel = new SecondChannel({
       state,
+      rows: this.#rows,
+      unkept: this.unkept,
       send: () => peers().sendEmail,
       isLeading,
       reason: () => lane.stoppedBy() ?? this.#lastFailure,
@@ -84,10 +93,17 @@ export class Watch {
     return async (row, signal) => {
       const result = await attempt(row, signal);
       this.#lastFailure = result.status === "delivered" ? null : result.code;
+      if (result.status === "delivered") this.#rows.delivered(row.id);
       // Not waited for: the row is to be settled now.
       if (result.status !== "delivered") void this.#safely(() => this.#gateway.look(this.#stopped.signal));
       return result;
     };
+  }
+
+  /** The state keeps these alerts. */
+  accepted(alerts: readonly AcceptedAlert[]): void {
+    this.#rows.accepted(alerts);
+    this.#rows.emailed(this.unkept.kept(alerts));
   }
 
   start(): void {

@@ -80,6 +80,7 @@ export async function startService({
   timeoutMs = 30_000,
   comments = false,
   clock,
+  directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-")),
   watchPeers = () => NO_WATCH,
   ...options
 }: Partial<ServeOptions> & {
@@ -89,10 +90,11 @@ export async function startService({
   comments?: boolean;
   /** Stands in for every clock and every wait of the service. */
   clock?: TestClock;
+  /** Of the state; a new one unless told otherwise. It is removed at the end. */
+  directory?: string;
   /** The watch's peers, given the gateway. */
   watchPeers?: (gateway: Gateway) => WatchPeers;
 } = {}): Promise<Service> {
-  const directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-"));
   const gateway = await startGateway({ adminKey: KEY });
   const tracker = await startTracker({ token: TOKEN, teamId: TEAM });
   let ahead = 0;

@@ -9,6 +9,8 @@ import {
   type SecondChannelDependencies,
   type SendAlertEmail,
 } from "../../../lib/webhook/second-channel/second-channel.ts";
+import { UnheardMemory } from "../../../lib/webhook/second-channel/unheard-memory.ts";
+import { UnkeptMemory } from "../../../lib/webhook/second-channel/unkept-memory.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
@@ -27,12 +29,17 @@ let nowMs: number;
 let errors: unknown[];
 let isLeading: boolean;
 let sender: SendAlertEmail | null;
+let rows: UnheardMemory;
+let unkept: UnkeptMemory;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "opsctl-second-"));
   nowMs = START_MS;
   errors = [];
   isLeading = true;
+  const clocks = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  rows = new UnheardMemory(clocks);
+  unkept = new UnkeptMemory(clocks);
   state = await openSqliteState({ directory, nowMs: () => nowMs, log: silentLog });
   provider = await startEmailProvider({ apiKey: KEY });
   sender = alertEmailSender({ apiUrl: provider.url, apiKey: new Secret(KEY), from: FROM, to: TO }, () => {});
@@ -46,6 +53,8 @@ afterEach(async () => {
 function channelWith(more: Partial<SecondChannelDependencies> = {}): SecondChannel {
   return new SecondChannel({
     state,
+    rows,
+    unkept,
     send: () => sender,
     isLeading: () => isLeading,
     reason: () => "sem_instancia_gateway",
@@ -254,5 +263,138 @@ describe("SecondChannel.look()", () => {
     expect(new Set(keys()).size).toBe(2);
     expect(provider.accepted).toHaveLength(2);
     expect(await waiting()).toEqual([]);
+  });
+});
+
+describe("SecondChannel.look() while the state fails", () => {
+  let isBroken: boolean;
+  beforeEach(() => {
+    isBroken = false;
+  });
+
+  const failing = (): Partial<SecondChannelDependencies> => ({
+    state: {
+      unheard: async (ms) => (isBroken ? await broken() : await state.unheard(ms)),
+      recordEmailed: async (ids) => (isBroken ? await broken() : await state.recordEmailed(ids)),
+    },
+  });
+  const broken = () => Promise.reject(new Error("EIO"));
+  const told = () => provider.accepted.map(({ text }) => text).join();
+
+  /** Looks every five seconds for so long. */
+  async function look(channel: SecondChannel, forMs: number): Promise<void> {
+    for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 5 * SECOND_MS) await channel.look(signal);
+    await channel.look(signal);
+  }
+
+  test.each(["accepted by this process", "found in the state"])(
+    "tells in time what was %s before, once, and records it when it can",
+    async (known) => {
+      const channel = channelWith(failing());
+      const accepted = await acceptAll(state, critical("disk"), sampleAlert({ fingerprint: "other" }));
+      if (known === "found in the state") await channel.look(signal);
+      else rows.accepted(accepted);
+      isBroken = true;
+      await look(channel, 3 * MINUTE_MS - 5 * SECOND_MS);
+      expect(provider.accepted).toHaveLength(0);
+      await look(channel, MINUTE_MS);
+      expect(told()).toContain("disk");
+      expect(told()).not.toContain("other");
+      await look(channel, 10 * MINUTE_MS);
+      isBroken = false;
+      await look(channel, 5 * MINUTE_MS);
+      expect(provider.ledger).toHaveLength(1);
+      expect(await waiting()).toEqual([]);
+      expect(await state.detour()).toEqual({ emailed: 1, givenUp: 0 });
+    },
+  );
+
+  test("tells the next ones although it cannot be recorded what was told", async () => {
+    const writesFail = { unheard: state.unheard, recordEmailed: broken };
+    const channel = channelWith({ state: writesFail });
+    for (const name of ["first", "second", "third"]) {
+      await acceptAll(state, critical(name));
+      await look(channel, 2 * MINUTE_MS);
+    }
+    await look(channel, 2 * MINUTE_MS);
+    for (const name of ["first", "second", "third"])
+      expect(provider.accepted.filter(({ text }) => text?.includes(name))).toHaveLength(1);
+  });
+
+  test("does not tell what WhatsApp took and the state could not record", async () => {
+    const channel = channelWith(failing());
+    const [accepted] = await acceptAll(state, critical("disk"));
+    await channel.look(signal);
+    rows.delivered(accepted!.messageRow);
+    await look(channel, 5 * MINUTE_MS);
+    isBroken = true;
+    await look(channel, 5 * MINUTE_MS);
+    expect(provider.ledger).toHaveLength(0);
+  });
+
+  test("tells of a process that does not lead what it accepted itself, and nothing else", async () => {
+    const channel = channelWith(failing());
+    isLeading = false;
+    await acceptAll(state, critical("elsewhere"));
+    rows.accepted(await acceptAll(state, critical("here")));
+    await look(channel, MINUTE_MS);
+    isBroken = true;
+    await look(channel, 4 * MINUTE_MS);
+    expect(told()).toContain("here");
+    expect(told()).not.toContain("elsewhere");
+  });
+});
+
+describe("SecondChannel.look() with alerts that the state does not keep", () => {
+  async function pass(channel: SecondChannel, ms: number): Promise<void> {
+    for (const endMs = nowMs + ms; nowMs < endMs; nowMs += 5 * SECOND_MS) await channel.look(signal);
+  }
+
+  test("tells an urgent one that WhatsApp has not taken since its first post, once, whichever process leads", async () => {
+    const channel = channelWith();
+    isLeading = false;
+    unkept.posted(sampleAlert({ fingerprint: "other", name: "other" }));
+    for (let minute = 0; minute < 20; minute += 1) {
+      unkept.posted(critical("disk"));
+      await pass(channel, MINUTE_MS);
+      expect(provider.accepted).toHaveLength(minute < 3 ? 0 : 1);
+    }
+    expect(provider.accepted[0]!.text).toContain("disk");
+    expect(provider.accepted[0]!.text).not.toContain("other");
+    expect(provider.accepted[0]!.text).not.toContain("também chega por lá");
+  });
+
+  test("does not tell one that WhatsApp took", async () => {
+    const channel = channelWith();
+    unkept.posted(critical("disk"));
+    await pass(channel, 2 * MINUTE_MS);
+    unkept.taken(critical("disk"));
+    await pass(channel, 5 * MINUTE_MS);
+    expect(provider.ledger).toHaveLength(0);
+  });
+
+  test("does not tell again one that the state keeps by now", async () => {
+    const channel = channelWith();
+    unkept.posted(critical("disk"));
+    unkept.posted(critical("soon"));
+    await pass(channel, 3 * MINUTE_MS + 5 * SECOND_MS);
+    expect(provider.accepted).toHaveLength(1);
+    const accepted = await acceptAll(state, critical("disk"));
+    rows.accepted(accepted);
+    rows.emailed(unkept.kept(accepted));
+    await pass(channel, 10 * MINUTE_MS);
+    expect(provider.accepted).toHaveLength(1);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("remembers a thousand, and lets those go that were e-mailed", async () => {
+    for (let at = 0; at < 1_500; at += 1) unkept.posted(critical(`f${at}`));
+    expect(unkept.waiting(0)).toHaveLength(1_000);
+    const [first] = unkept.waiting(0);
+    unkept.emailed([first!.row]);
+    unkept.posted(critical("late"));
+    expect(unkept.waiting(0).at(-1)!.alert.fingerprint).toBe("late");
+    nowMs += 24 * 60 * MINUTE_MS;
+    expect(unkept.waiting(0)).toEqual([]);
   });
 });

@@ -14,6 +14,8 @@ export type IntakeDependencies = {
   dispatcher: Pick<Dispatcher, "look" | "inFlight">;
   /** What goes out while the state keeps nothing. */
   unkept: Pick<UnkeptAlerts, "knows" | "take" | "handOver" | "handOverAll">;
+  /** Told of what the state keeps. */
+  onAccepted?: (alerts: readonly AcceptedAlert[]) => void;
   monotonicMs: () => number;
   metrics: WebhookMetrics;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -66,7 +68,8 @@ export class Intake {
     const queue = alerts.length > MOST_SHARED_ALERTS ? this.#alone : this.#shared;
     const outcome = await queue.add(alerts);
     if ("refused" in outcome) return mayBeSent(outcome) ? await unkept.take(alerts, arrivedAtMs) : null;
-    const { metrics, dispatcher } = this.#dependencies;
+    const { metrics, dispatcher, onAccepted } = this.#dependencies;
+    onAccepted?.(outcome.accepted);
     metrics.accepted(outcome.accepted.length);
     for (const { issue } of outcome.accepted) if (issue.status === "duplicate") metrics.duplicate();
     await dispatcher.look({ issues: outcome.accepted.some(({ issue }) => issue.status === "first") });

@@ -1,4 +1,5 @@
 import type { Alert } from "../../alert/alert.ts";
+import { alertKey } from "../../alert/alert-key.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
 import type { DueRow } from "../../state/contract.ts";
 
@@ -22,11 +23,6 @@ export type Telling = {
   wantedAtMs: number;
 };
 
-/** Alerts with the same key are one and the same alert, posted again. */
-export function tellingKey({ fingerprint, status, startsAt, endsAt, firing }: Alert): string {
-  return JSON.stringify([fingerprint, status, startsAt, firing ? null : endsAt]);
-}
-
 /** The message of an alert that was not tried yet; `id` is that of no row of the state. */
 export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wantedAtMs: number }): Telling {
   const row: DueRow = {
@@ -45,5 +41,5 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
     firstBegunAtMs: null,
     members: [],
   };
-  return { key: tellingKey(alert), row, posts: 0, isTaken: false, ending: null, issue: null, wantedAtMs };
+  return { key: alertKey(alert), row, posts: 0, isTaken: false, ending: null, issue: null, wantedAtMs };
 }

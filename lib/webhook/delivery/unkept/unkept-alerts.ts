@@ -3,6 +3,7 @@ import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf } from "../../alert/name.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
+import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
 import type { State } from "../../state/contract.ts";
 import type { LookUp } from "../attempts/attempt.ts";
 import type { Aside } from "./aside.ts";
@@ -19,6 +20,8 @@ export type UnkeptDependencies = {
   lookUp: LookUp;
   metrics: WebhookMetrics;
   log: Log;
+  /** Told of each post of an alert, and when the gateway took it. */
+  unheard?: Pick<UnkeptMemory, "posted" | "taken">;
   nowMs: () => number;
   monotonicMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;

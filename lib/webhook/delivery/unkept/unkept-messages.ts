@@ -1,6 +1,8 @@
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
+import { alertKey } from "../../alert/alert-key.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
+import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
 import { type DueRow, ISSUE_TTL_MS } from "../../state/contract.ts";
 import type { AttemptResult, LookUp } from "../attempts/attempt.ts";
 import { isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
@@ -8,7 +10,7 @@ import { NO_DETOUR } from "../messages/detour-teller.ts";
 import { messageText } from "../messages/message-texts.ts";
 import type { Aside } from "./aside.ts";
 import type { IssueClaims } from "./issue-claims.ts";
-import { type IssueAnswer, newTelling, type Telling, tellingKey } from "./telling.ts";
+import { type IssueAnswer, newTelling, type Telling } from "./telling.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** What messages without a state need. */
@@ -20,6 +22,8 @@ export type UnkeptMessageDependencies = {
   nowMs: () => number;
   monotonicMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Told of each post of an alert, and when the gateway took it. */
+  unheard?: Pick<UnkeptMemory, "posted" | "taken"> | undefined;
   /** Ends what is on its way. */
   signal: AbortSignal;
 };
@@ -66,13 +70,14 @@ export class UnkeptMessages {
   knows(alerts: readonly Alert[]): boolean {
     if (this.#tellings.size === 0) return false;
     return alerts.every((alert) => {
-      const telling = this.#tellings.get(tellingKey(alert));
+      const telling = this.#tellings.get(alertKey(alert));
       if (telling === undefined || this.#isOld(telling)) return false;
       return telling.isTaken || telling.ending !== null;
     });
   }
 
   async tell(alerts: readonly Alert[], late: Promise<false>): Promise<Telling[] | null> {
+    for (const alert of alerts) this.#dependencies.unheard?.posted(alert);
     const each = alerts.map((alert) => this.#tellingOf(alert));
     const tellings = [...new Set(each)];
     for (const telling of tellings) telling.posts += 1;
@@ -93,7 +98,7 @@ export class UnkeptMessages {
 
   #tellingOf(alert: Alert): Telling {
     const wantedAtMs = this.#dependencies.monotonicMs();
-    const known = this.#tellings.get(tellingKey(alert));
+    const known = this.#tellings.get(alertKey(alert));
     this.#lastId -= 1;
     const telling =
       known === undefined || this.#isOld(known) ? newTelling(alert, { id: this.#lastId, wantedAtMs }) : known;
@@ -125,7 +130,10 @@ export class UnkeptMessages {
   }
 
   #wanted(telling: Telling): Promise<boolean> {
-    if (telling.isTaken) return Promise.resolve(true);
+    if (telling.isTaken) {
+      this.#dependencies.unheard?.taken(telling.row.alert);
+      return Promise.resolve(true);
+    }
     telling.ending ??= this.#inTurn(telling).finally(() => {
       telling.ending = null;
     });
@@ -183,7 +191,10 @@ export class UnkeptMessages {
 
   #end(telling: Telling, isTaken: boolean): void {
     telling.isTaken = isTaken;
-    if (isTaken) telling.issue = this.#onTaken(telling.row.alert);
+    if (isTaken) {
+      this.#dependencies.unheard?.taken(telling.row.alert);
+      telling.issue = this.#onTaken(telling.row.alert);
+    }
     this.#turns.get(telling)?.(isTaken);
     this.#turns.delete(telling);
   }

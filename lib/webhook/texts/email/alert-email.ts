@@ -31,7 +31,8 @@ export const ALERT_EMAIL_LIMIT = 100;
 /** An alert that WhatsApp did not take. */
 export type EmailedAlert = Omit<UnheardAlert, "row">;
 
-type Context = { nowMs: number; reason: string | null };
+/** `comesLater`: WhatsApp will get them, too, as soon as it takes messages again. */
+type Context = { nowMs: number; reason: string | null; comesLater?: boolean };
 
 /**
  * The e-mail about alerts that WhatsApp could not take: a subject, an HTML part and a plain part of the same content.
@@ -68,16 +69,14 @@ function subjectOf(alerts: readonly EmailedAlert[]): string {
   return truncate(name, MAX_SUBJECT_UNITS - rest.length) + rest;
 }
 
-function whyText(alerts: readonly EmailedAlert[], { nowMs, reason }: Context): string {
+function whyText(alerts: readonly EmailedAlert[], { nowMs, reason, comesLater = true }: Context): string {
   const queued = alerts.filter(({ status }) => status === "queued");
   const code = reason === null ? "" : ` (${plain(reason)})`;
   if (queued.length === 0)
     return `Por e-mail porque não se sabe se o WhatsApp entregou${code}: pode ter chegado lá também.`;
   const since = Math.min(...queued.map(({ acceptedAtMs }) => acceptedAtMs));
-  return (
-    `Por e-mail porque o WhatsApp não recebe desde ${clock(since, nowMs)}${code}. ` +
-    "Quando ele voltar, a mensagem também chega por lá."
-  );
+  const later = comesLater ? " Quando ele voltar, a mensagem também chega por lá." : "";
+  return `Por e-mail porque o WhatsApp não recebe desde ${clock(since, nowMs)}${code}.${later}`;
 }
 
 function alertView({ alert, status, acceptedAtMs, issueUrl }: EmailedAlert, { nowMs }: Context): AlertView {
