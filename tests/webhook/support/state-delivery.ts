@@ -79,6 +79,22 @@ function turnTests(fixture: () => StateFixture): void {
     });
   });
 
+  test.each([6, 10, 59])(
+    "a clock set back by %p minutes holds a row that failed for no longer than five",
+    async (minutes) => {
+      const { state, setClock } = fixture();
+      const [accepted] = await acceptAll(state, resolvedAlert());
+      await state.settle(accepted!.messageRow, retryAfter(SECOND_MS));
+      const backMs = START_MS - minutes * MINUTE_MS;
+      await setClock(backMs);
+      expect(await dueIds(state, "message")).toHaveLength(1);
+      await state.settle(accepted!.messageRow, retryAfter(5 * MINUTE_MS));
+      expect(await dueIds(state, "message")).toEqual([]);
+      await setClock(backMs + 5 * MINUTE_MS);
+      expect(await dueIds(state, "message")).toHaveLength(1);
+    },
+  );
+
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());

@@ -2,8 +2,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DueQuery, DueRow, OutboxKind } from "../../../contract.ts";
 import { type RowReader, rowReader, type UnreadableRow } from "./read-row.ts";
 
-/** The longest that a row waits for its next attempt, also when the clock was set back. */
-export const LONGEST_DELAY_MS = 60 * 60_000;
+/**
+ * The longest that a row waits for its next attempt, also when the clock was set back.
+ *
+ * Behaviour: as long as the longest pause between two attempts. A peer that asks for a longer one stops its channel for so
+ *            long, and with it the row.
+ */
+export const LONGEST_DELAY_MS = 5 * 60_000;
 
 /** How many more rows are looked at while issues wait for their messages. */
 const WAITING_ISSUES_SEEN = 64;
