@@ -44,6 +44,16 @@ describe("runDoctor() looks into a state file", () => {
     ]);
   });
 
+  test("that a start on a full disk left without a byte", async () => {
+    host.put("state/state.db", "");
+    expect(await outbox()).toEqual([
+      {
+        status: "fail",
+        reason: expect.stringContaining("state.db is empty: the service could not write to it"),
+      },
+    ]);
+  });
+
   test("that is not there", async () => {
     rmSync(host.path("state/state.db"));
     expect(await outbox()).toEqual([

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { StateConfig } from "../../webhook/config.ts";
 import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
 import { stats } from "../../webhook/state/postgres/reads.ts";
@@ -38,6 +38,13 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
       return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
     case "missing":
       return [warn(`${path} does not exist yet: the service makes it at its start`, null)];
+    case "empty":
+      return [
+        fail(
+          `${path} is empty: the service could not write to it when it started`,
+          `df -h ${dirname(path)}: make room on its disk, the service opens it by itself then`,
+        ),
+      ];
     case "in_use":
       return [
         notChecked(

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OpsError } from "../../platform/errors.ts";
@@ -11,6 +11,7 @@ import { outboxStats } from "../../webhook/state/sqlite/outbox/reads/stats.ts";
 export type FileReading =
   | { status: "read"; outbox: OutboxStats }
   | { status: "missing" }
+  | { status: "empty" }
   | { status: "in_use" }
   | { status: "untrusted"; message: string; hint: string | null }
   | { status: "damaged"; message: string };
@@ -28,8 +29,11 @@ export type FileReading =
 export async function readStateFile(path: string, nowMs: () => number): Promise<FileReading> {
   const foreign = foreignness(path);
   if (foreign !== null) return foreign;
-  if (!existsSync(path)) return { status: "missing" };
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { status: "missing" };
   if (hasLog(path)) return { status: "in_use" };
+  // What a start on a full disk leaves.
+  if (stats.size === 0) return { status: "empty" };
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
