@@ -1,4 +1,4 @@
-/** A journal that hangs: nobody reads what the service logs. */
+/** A journal that hangs: what the service logs is not read. */
 import { expect, test } from "bun:test";
 import { until } from "../../chaos/until.ts";
 import { freePort } from "../../support/free-port.ts";
