@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { OpsError } from "../platform/errors.ts";
+import { member, type PeerAnswer } from "../platform/http/answer.ts";
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
@@ -15,7 +16,7 @@ import type { Hold, LatestRow, OutboxKind, State } from "./state/contract.ts";
 export type TestReport = {
   fingerprint: string;
   whatsapp: AlertAnswer["whatsapp"] | "failed" | "in_doubt";
-  issue: Exclude<AlertAnswer["issue"], "duplicate"> | "failed";
+  issue: Exclude<AlertAnswer["issue"], "duplicate">;
   issueId: string | null;
   codes: Partial<Record<OutboxKind, string>>;
 };
@@ -42,7 +43,7 @@ const answerSchema = v.object({
   alerts: v.tuple([
     v.object({
       whatsapp: v.picklist(["sent", "queued"]),
-      issue: v.picklist(["created", "duplicate", "queued", "refused", "not_firing"]),
+      issue: v.picklist(["created", "duplicate", "queued", "refused", "failed", "not_firing"]),
       issueId: v.optional(v.string()),
     }),
   ]),
@@ -101,14 +102,25 @@ async function post({ url, secret }: TestAlertDependencies, alert: object): Prom
       message: `Cannot send a test alert to ${url.origin}: ${result.problem}`,
       hint: "Is the service running? systemctl status opsctl-webhook",
     });
-  throw new OpsError({
+  throw refusal(url, result.answer);
+}
+
+/** A service of opsctl names the reason in its answer; another program that listens there does not. */
+function refusal(url: URL, { status, json }: PeerAnswer): OpsError {
+  const code = member(member(json, "error"), "code");
+  const reason = typeof code === "string" && /^[a-z_]{1,64}$/.test(code) ? code : null;
+  return new OpsError({
     code: "WEBHOOK_REFUSED",
-    message: `Cannot send a test alert to ${url.origin}: the answer was HTTP ${result.answer.status}`,
-    hint:
-      result.answer.status === 401
-        ? "WEBHOOK_SECRET here is not the one that the service was started with"
-        : "Another program may listen there; see the service's log",
+    message: `Cannot send a test alert to ${url.origin}: the answer was HTTP ${status}${reason === null ? "" : ` (${reason})`}`,
+    hint: refusalHint(status, reason),
   });
+}
+
+function refusalHint(status: number, reason: string | null): string {
+  if (status === 401) return "WEBHOOK_SECRET here is not the one that the service was started with";
+  return reason === null
+    ? "Another program may listen there; see the service's log"
+    : "The service's log says why: journalctl -u opsctl-webhook";
 }
 
 /** Looks at the outbox until no row of the alert is queued any more, or `waitMs` is over. */

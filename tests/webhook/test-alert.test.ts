@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import type { AlertAnswer } from "../../lib/webhook/http/alert-answer.ts";
+import { errorAnswer } from "../../lib/webhook/http/json-answer.ts";
+import { invalidSecret, stateUnavailable } from "../../lib/webhook/http/refusals.ts";
+import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
+
+let reply = () => new Response();
+
+const server = createServer(async (_request, response) => {
+  const answer = reply();
+  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
+  response.end(await answer.text());
+});
+
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(() => server.close());
+
+const send = () =>
+  sendTestAlert(
+    {
+      url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`),
+      secret: new Secret("canary-secret"),
+      fingerprint: "prova",
+      nowIso: "2026-11-22T12:00:00Z",
+      state: null,
+      waitMs: 0,
+      sleep: async () => {},
+      monotonicMs: () => 0,
+    },
+    { withIssue: true },
+  );
+
+describe("sendTestAlert()", () => {
+  const ISSUES: Record<AlertAnswer["issue"], RegExp> = {
+    created: /^Issue {5}created$/m,
+    duplicate: /^Issue {5}accepted, not created yet$/m,
+    queued: /^Issue {5}accepted, not created yet$/m,
+    refused: /^Issue {5}refused by the tracker$/m,
+    failed: /^Issue {5}given up$/m,
+    not_firing: /^Issue {5}none was asked for$/m,
+  };
+  test.each(Object.entries(ISSUES))("understands every answer about the issue: %s", async (issue, line) => {
+    const alert = { whatsapp: "sent", issue, durable: false };
+    reply = () => Response.json({ accepted: 1, durable: false, alerts: [alert] });
+    const shown = renderTestReport(await send());
+    expect(shown).toMatch(/^WhatsApp {2}sent$/m);
+    expect(shown).toMatch(line);
+  });
+
+  test.each<[string, () => Response, RegExp, RegExp]>([
+    ["a state that is away", () => stateUnavailable(false), /HTTP 503 \(state_unavailable\)$/, /journalctl/],
+    ["another secret", invalidSecret, /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
+    ["another program", () => new Response("<h1>It works</h1>"), /HTTP 200$/, /Another program/],
+    ["a code that is none", () => errorAnswer(503, { code: "<b>\n", message: "" }), /HTTP 503$/, /Another/],
+  ])("says why nothing was accepted: %s", async (_what, answer, message, hint) => {
+    reply = answer;
+    const error = await send().catch((reason) => reason);
+    expect(error).toMatchObject({ code: "WEBHOOK_REFUSED" });
+    expect(error.message).toMatch(message);
+    expect(error.hint).toMatch(hint);
+  });
+});
