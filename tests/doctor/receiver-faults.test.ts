@@ -1,5 +1,6 @@
 import { describe } from "bun:test";
 import { DEFAULT_POINT } from "../standins/grafana.ts";
+import type { Json } from "../standins/grafana-rule.ts";
 import { testFaults } from "./support/fault.ts";
 import type { Host } from "./support/host.ts";
 
@@ -36,6 +37,15 @@ describe("runDoctor() finds of the rules' receivers that", () => {
       mend: /^opsctl alert-rules contact-point apply .*, then opsctl alert-rules apply .*--receiver/,
       spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
     },
+    "only the default e-mail is told of the webhook itself": {
+      ...{ ...CHECK, status: "fail" },
+      reason: /^only the platform's default e-mail is told by Webhook de alertas parado, .*, .* and 1 more$/,
+      mend: /^On the platform, make a contact point .* --fallback-receiver <that contact point>$/,
+      spoil: ({ monitoring }) => {
+        for (const { labels, notification_settings: settings } of monitoring.rules.values())
+          if ((labels as Json).via === "other") (settings as Json).receiver = DEFAULT_POINT.name;
+      },
+    },
     "a policy tells the default e-mail before the webhook": {
       ...{ ...CHECK, status: "fail" },
       reason: /^only the platform's default e-mail is told by SSH Brute Force, Log de segurança parado$/,
@@ -48,6 +58,7 @@ describe("runDoctor() finds of the rules' receivers that", () => {
     "the receiver of a rule is gone": {
       ...{ ...CHECK, status: "fail" },
       reason: /^nobody is told by Webhook de alertas parado, .*, .* and 1 more$/,
+      mend: /--fallback-receiver <that contact point>$/,
       spoil: ({ monitoring }) => {
         const at = monitoring.points.findIndex(({ name }) => name === "plantão");
         monitoring.points.splice(at, 1);

@@ -155,9 +155,18 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "alerts were given up": {
       ...{ command: "webhook", check: "outbox", status: "warn" },
       reason: "3 messages were given up",
-      mend: "opsctl webhook dead list",
+      mend: /^opsctl webhook dead list, then opsctl webhook dead retry --all$/,
       spoil: (host) => {
         host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
+      },
+    },
+    "issues were given up, and a message that all would send again is in doubt": {
+      ...{ command: "webhook", check: "outbox", status: "warn" },
+      reason: "3 issues were given up",
+      mend: /^opsctl webhook dead list, then opsctl webhook dead retry --row <id> of each$/,
+      spoil: (host) => {
+        host.service.health.message = { queued: 0, dead: 0, inDoubt: 1, oldestQueuedAgeSeconds: null };
+        host.service.health.issue = { queued: 0, dead: 3, inDoubt: 0, oldestQueuedAgeSeconds: null };
       },
     },
     "alerts wait for long": {

@@ -66,11 +66,26 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
 
 function verdictsOf({ message, issue, comment }: Record<OutboxKind, KindStats>): Verdict[] {
   const { queued, dead, inDoubt } = comment;
-  const comments = queued + dead + inDoubt > 0 ? kindVerdicts("comments", comment) : [];
-  return [...kindVerdicts("messages", message), ...kindVerdicts("issues", issue), ...comments];
+  const isDoubted = message.inDoubt + issue.inDoubt + inDoubt > 0;
+  const comments = queued + dead + inDoubt > 0 ? kindVerdicts("comments", comment, isDoubted) : [];
+  return [
+    ...kindVerdicts("messages", message, isDoubted),
+    ...kindVerdicts("issues", issue, isDoubted),
+    ...comments,
+  ];
 }
 
-function kindVerdicts(what: string, { queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats): Verdict[] {
+/** `--all` means what is in doubt, too, and would send that again. */
+function retryOf(isDoubted: boolean): string {
+  return `opsctl webhook dead list, then opsctl webhook dead retry ${isDoubted ? "--row <id> of each" : "--all"}`;
+}
+
+/** `isDoubted`: something of any kind is in doubt. */
+function kindVerdicts(
+  what: string,
+  { queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats,
+  isDoubted: boolean,
+): Verdict[] {
   const verdicts: Verdict[] = [];
   if (inDoubt > 0)
     verdicts.push(
@@ -79,10 +94,7 @@ function kindVerdicts(what: string, { queued, dead, inDoubt, oldestQueuedAgeMs }
         "opsctl webhook dead list, then retry or drop each",
       ),
     );
-  if (dead > 0)
-    verdicts.push(
-      warn(`${dead} ${what} were given up`, "opsctl webhook dead list, then opsctl webhook dead retry --all"),
-    );
+  if (dead > 0) verdicts.push(warn(`${dead} ${what} were given up`, retryOf(isDoubted)));
   if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > OLD_MS) {
     const minutes = Math.round(oldestQueuedAgeMs / 60_000);
     verdicts.push(

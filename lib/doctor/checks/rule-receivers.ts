@@ -13,6 +13,10 @@ const SHOWN_TITLES = 3;
 const APPLY = "opsctl alert-rules apply --with-extras --receiver <contact point>";
 const POINT = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
 const MEND = `${POINT}, then ${APPLY}`;
+/** For the rules on the webhook itself another contact point than the webhook's is missing. */
+const WATCHER_MEND =
+  "On the platform, make a contact point with an address that is read, then opsctl alert-rules apply --with-extras " +
+  "--fallback-receiver <that contact point>";
 
 type Judged = { rule: ListedRule; reach: RuleReach };
 
@@ -42,11 +46,15 @@ function unheardVerdicts(judged: readonly Judged[]): Verdict[] {
   const of = (status: RuleReach["status"]) => rulesOf(judged, status);
   const [unheard, byDefault] = [of("no_one"), of("default_email")];
   return [
-    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, MEND)]),
+    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, mendOf(unheard))]),
     ...(byDefault.length === 0
       ? []
-      : [fail(`only the platform's default e-mail is told by ${named(byDefault)}`, MEND)]),
+      : [fail(`only the platform's default e-mail is told by ${named(byDefault)}`, mendOf(byDefault))]),
   ];
+}
+
+function mendOf(rules: readonly ListedRule[]): string {
+  return rules.every(watches) ? WATCHER_MEND : MEND;
 }
 
 function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {

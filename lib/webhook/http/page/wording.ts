@@ -66,13 +66,21 @@ export function reasonAdvice(reason: Reason, nowMs: number): Advice {
     case "waits":
       return advice(`${WAITS[reason.kind]} há ${delayText(reason.ageMs)}.`);
     case "lost":
-      return {
-        text: `${lostText(reason)}: não são mais tentados. Tentar de novo:`,
-        command: "opsctl webhook dead retry --all",
-      };
+      return lostAdvice(reason);
     default:
       return PLAIN_REASONS[reason.status];
   }
+}
+
+/** What is in doubt may be on the phone already: to try all of it again would send copies. */
+function lostAdvice(counts: { dead: number; inDoubt: number }): Advice {
+  const text = `${lostText(counts)}: não são mais tentados.`;
+  return counts.inDoubt > 0
+    ? {
+        text: `${text} O que está em dúvida pode já ter chegado: olhe antes o telefone. Quais são:`,
+        command: "opsctl webhook dead list",
+      }
+    : { text: `${text} Tentar de novo:`, command: "opsctl webhook dead retry --all" };
 }
 
 /** How many rows are tried no more: `2 desistidos e 1 em dúvida`. */
