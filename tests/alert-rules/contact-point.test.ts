@@ -71,6 +71,7 @@ describe("applyPoint()", () => {
       ...{ url: "http://old.example.com/hook", httpMethod: "PUT", maxAlerts: "5", title: "T" },
       ...{ username: "u", password: "p", authorization_scheme: "Token", payload: { template: "x" } },
       headers: { "X-Webhook-Secret": "old", "X-Other": "1" },
+      http_config: { oauth2: { client_id: "c", client_secret: "[REDACTED]", token_url: "https://id/token" } },
     };
     open.platform.points.push(pointOf(NAME, { settings, disableResolveMessage: true }));
 
@@ -82,7 +83,7 @@ describe("applyPoint()", () => {
       "settings.authorization_credentials",
       "disableResolveMessage",
       ...["httpMethod", "maxAlerts", "authorization_scheme"].map((key) => `settings.${key}`),
-      ...["headers", "payload", "password", "username"].map((key) => `settings.${key}`),
+      ...["http_config", "headers", "payload", "password", "username"].map((key) => `settings.${key}`),
     ]);
     expect(kept(open)[0]).toMatchObject({ disableResolveMessage: false, provenance: "api" });
     expect(kept(open)[0]!.settings).toEqual({ ...SETTINGS, title: "T", headers: { "X-Other": "1" } });

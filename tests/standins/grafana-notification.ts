@@ -30,9 +30,12 @@ export async function notify(platform: Monitoring, uid: string, alert: FiredAler
 
 async function post({ uid, settings }: KeptPoint, body: object): Promise<Notified> {
   const credentials = settings.authorization_credentials;
-  const authorization = credentials
-    ? { authorization: `${settings.authorization_scheme || "Bearer"} ${credentials}` }
-    : {};
+  const isOauth = (settings.http_config as Json | undefined)?.oauth2 !== undefined;
+  const authorization = isOauth
+    ? { authorization: "Bearer token-of-the-oauth2-server" }
+    : credentials
+      ? { authorization: `${settings.authorization_scheme || "Bearer"} ${credentials}` }
+      : {};
   const response = await fetch(String(settings.url), {
     method: String(settings.httpMethod || "POST"),
     headers: {

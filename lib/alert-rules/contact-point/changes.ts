@@ -5,7 +5,7 @@ import type { WantedPoint } from "./wanted-point.ts";
 /** What is shown in the place of a secret. */
 const SET = "(set)";
 /** Settings that would change what arrives, or how it authenticates itself; a person's other settings stay. */
-const DISTURBING = ["username", "password", "payload"] as const;
+const DISTURBING = ["username", "password", "payload", "http_config"] as const;
 const OWN_HEADER = "x-webhook-secret";
 
 /**
@@ -48,8 +48,10 @@ export function isSecretHidden({ settings }: Pick<ContactPoint, "settings">): bo
 /**
  * The settings of a contact point that stay when it is written: all but what would disturb the webhook.
  *
- * Behaviour: drops basic authentication, which excludes the bearer token, a custom payload, and the webhook's own header,
- *            whose value would be another than the token's after a change of the secret; other headers stay.
+ * Behaviour: drops basic authentication, which excludes the bearer token, OAuth2, whose token would take its place, a
+ *            custom payload, and the webhook's own header, whose value would be another than the token's after a change of
+ *            the secret; other headers stay.
+ * Source:    grafana/alerting http/config.go (`http_config` holds OAuth2 alone), http/client.go, read 2026-11-22.
  */
 export function keptSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept = Object.entries(settings).filter(([key, value]) => !isDisturbing(key, value));

@@ -54,7 +54,7 @@ export const RULES_CHECKS: readonly Check[] = [
 
 async function contactPoint(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
   const name = settings.receivers.main;
-  if (name === null) return [pass("MONITORING_RECEIVER is not set: the notification policies decide")];
+  if (name === null) return [pass("MONITORING_RECEIVER is not set, so no contact point was looked at")];
   const points = await clientOf(context, settings).contactPoints();
   if (points.status !== "ok") return [unread(points.problem, "contact points")];
   return contactPointVerdicts(name, points.value ?? []);
