@@ -7,6 +7,7 @@ import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
+import { OutsidePosts } from "./http/outside-posts.ts";
 import { RefusalReport } from "./http/refusal-report.ts";
 import type { Watch } from "./watch/watch.ts";
 import { type WatchedParts, watchedDispatcher } from "./watch/watched-dispatcher.ts";
@@ -58,11 +59,12 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
     monotonicMs: dependencies.monotonicMs,
     sleep,
   });
+  const posts = new OutsidePosts(dependencies.nowMs);
   const listeners: Listener[] = [];
   try {
-    listeners.push(await listenForAlerts(dependencies, options, intake));
+    listeners.push(await listenForAlerts(dependencies, options, { intake, posts }));
     if (options.adminPort !== 0)
-      listeners.push(await listenForAdmin(dependencies, options, { dispatcher, watch }));
+      listeners.push(await listenForAdmin(dependencies, options, { dispatcher, watch, posts }));
     await dispatcher.start();
     watch.start();
     const [alerts, admin] = listeners;
@@ -88,7 +90,7 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 function listenForAlerts(
   dependencies: ServeDependencies,
   { host, port }: ServeOptions,
-  intake: Intake,
+  { intake, posts }: { intake: Intake; posts: OutsidePosts },
 ): Promise<Listener> {
   const { authenticate, metrics, log, interrupt } = dependencies;
   const take = intake.take.bind(intake);
@@ -96,6 +98,7 @@ function listenForAlerts(
   void report.run(dependencies.sleep, interrupt);
   const app = createApp({
     report,
+    posts,
     authenticate,
     parse: parseAlerts,
     take,
@@ -117,7 +120,7 @@ function listenForAlerts(
 function listenForAdmin(
   dependencies: ServeDependencies,
   { adminPort }: ServeOptions,
-  parts: { dispatcher: Dispatcher; watch: Watch },
+  parts: { dispatcher: Dispatcher; watch: Watch; posts: OutsidePosts },
 ): Promise<Listener> {
   const { state, metrics, log, interrupt } = dependencies;
   const isStopping = () => interrupt.aborted;

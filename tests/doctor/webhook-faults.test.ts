@@ -184,6 +184,15 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
         host.service.health.holds = { message: "gateway_unauthorized", issue: null };
       },
     },
+    "the platform has another secret": {
+      ...{ command: "webhook", check: "service", status: "warn" },
+      reason: /^the last post from elsewhere, at 2026-11-22T12:00:01\.000Z, was refused: it has another secret/,
+      mend: /--rotate --url https:\/\/<alert host>\/webhook$/,
+      spoil: (host) => {
+        const [acceptedAt, secretRefusedAt] = ["2026-11-22T12:00:00.000Z", "2026-11-22T12:00:01.000Z"];
+        host.service.health.posts = { acceptedAt, secretRefusedAt };
+      },
+    },
     "the service cannot accept": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "the service runs and cannot accept alerts",

@@ -16,6 +16,8 @@ import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const command = "webhook";
 const RELOAD = "systemctl reload opsctl-webhook.service";
+const SENDER = 'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5';
+const NEW_SECRET = "opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook";
 const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
@@ -72,7 +74,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const ready = health.isReady
         ? pass("the service is ready")
         : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");
-      return [ready, ...holdVerdicts(health.holds)];
+      return [ready, ...holdVerdicts(health.holds), ...secretVerdicts(health.secretRefusedAt)];
     },
   },
   {
@@ -86,6 +88,17 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** A stranger's post looks the same, so it is a warning. */
+function secretVerdicts(refusedAt: string | null): Verdict[] {
+  if (refusedAt === null) return [];
+  return [
+    warn(
+      `the last post from elsewhere, at ${refusedAt}, was refused: it has another secret than the service`,
+      `${SENDER} shows who sent it; if it was the platform: ${NEW_SECRET}`,
+    ),
+  ];
+}
 
 function settingsOf(context: CheckContext): Promise<Settings<WebhookConfig>> {
   return context.settings(command, "all", loadWebhookConfig);

@@ -4,11 +4,17 @@ import { peerUrl } from "../../platform/http/url.ts";
 import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 
-/** The health of a running webhook; `holds` has the code for which it holds all messages or issues, else null. */
+/**
+ * The health of a running webhook.
+ *
+ * Shape: `holds` has the code for which it holds all messages or issues, else null. `secretRefusedAt` is when the last
+ *        post from elsewhere was refused for its secret, null when none was or one was accepted since.
+ */
 export type ServiceHealth = {
   isReady: boolean;
   outbox: Record<OutboxKind, KindStats> | null;
   holds: Record<OutboxKind, string | null>;
+  secretRefusedAt: string | null;
 };
 
 /** Reads the health of the webhook on this host; null when nothing answers on its admin port. */
@@ -40,7 +46,19 @@ export async function readServiceHealth(
       issue: codeIn(member(holds, "issue")),
       comment: codeIn(member(holds, "comment")),
     },
+    secretRefusedAt: refusalIn(member(json, "posts")),
   };
+}
+
+function refusalIn(posts: unknown): string | null {
+  const [refused, accepted] = [instantIn(posts, "secretRefusedAt"), instantIn(posts, "acceptedAt")];
+  return refused !== null && (accepted === null || refused > accepted) ? refused : null;
+}
+
+/** An instant as the service writes it, so that two of them compare as texts. */
+function instantIn(json: unknown, key: string): string | null {
+  const text = member(json, key);
+  return typeof text === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? text : null;
 }
 
 function countsIn(json: unknown): KindStats | null {

@@ -6,6 +6,7 @@ import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
 import type { WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import type { OutsidePostsView } from "./outside-posts.ts";
 import { pageAnswer } from "./page/page-answer.ts";
 import { type PageState, type ProcessFacts, readStateFacts, type StateFacts } from "./page/read-page.ts";
 
@@ -16,6 +17,7 @@ export type AdminParts = {
   log: Log;
   dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
   watch: { readonly view: WatchView };
+  posts: { readonly view: OutsidePostsView };
   isStopping: () => boolean;
   /** The clock that people read. */
   nowMs: () => number;
@@ -83,7 +85,7 @@ async function stateFacts({ state, log }: AdminParts): Promise<StateFacts | null
   }
 }
 
-async function health({ state, dispatcher, watch, isStopping }: AdminParts): Promise<object> {
+async function health({ state, dispatcher, watch, posts, isStopping }: AdminParts): Promise<object> {
   const { message, issue, comment, queuedBytes, reserveBytes } = await inTime(state.stats());
   return {
     status: "ok",
@@ -92,6 +94,7 @@ async function health({ state, dispatcher, watch, isStopping }: AdminParts): Pro
     holds: dispatcher.stops,
     gatewayOpen: watch.view.gatewayOpen,
     pendingMessages: watch.view.pendingMessages,
+    posts: posts.view,
     message: shown(message),
     issue: shown(issue),
     comment: shown(comment),

@@ -7,6 +7,7 @@ import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { BodyShares } from "./body-shares.ts";
 import { codeOfAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
+import type { OutsidePosts } from "./outside-posts.ts";
 import { type Admit, readBody } from "./read-body.ts";
 import { type RefusalReport, type Sender, senderOf } from "./refusal-report.ts";
 import { internal, invalidPayload, invalidSecret, stateUnavailable, unreadBody } from "./refusals.ts";
@@ -18,6 +19,7 @@ export type AppParts = {
   take: Intake["take"];
   metrics: Pick<WebhookMetrics, "request" | "rejected" | "previousSecret">;
   report: Pick<RefusalReport, "refused" | "rejected">;
+  posts: Pick<OutsidePosts, "answered">;
   log: Log;
   isStopping: () => boolean;
   monotonicMs?: () => number;
@@ -36,7 +38,7 @@ type Post = { request: Request; sender: Sender };
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: Fetch } {
-  const { metrics, report, log, monotonicMs = () => performance.now() } = parts;
+  const { metrics, report, posts, log, monotonicMs = () => performance.now() } = parts;
   const shares = new BodyShares();
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw }, env }) => {
@@ -59,6 +61,7 @@ export function createApp(parts: AppParts): { fetch: Fetch } {
       metrics.request(response.status, monotonicMs() - startedMs);
       const code = codeOfAnswer(response);
       if (code !== null) report.refused(response.status, code, sender);
+      posts.answered(response.status, sender);
       return response;
     },
   };

@@ -66,7 +66,9 @@ export type Host = {
   monitoring: Monitoring;
   application: Application;
   /** The admin port of a running webhook. */
-  service: StandIn<"ready" | "health"> & { health: { holds: object; message: object; issue: object } };
+  service: StandIn<"ready" | "health"> & {
+    health: { holds: object; message: object; issue: object; posts?: object };
+  };
   peers: StandIn<string>[];
   path(...parts: string[]): string;
   /** Writes a file below the folder. */
@@ -292,7 +294,11 @@ export function zoneFile(rule: string): string {
 
 async function startService(): Promise<Host["service"]> {
   const idle = { queued: 0, dead: 0, oldestQueuedAgeSeconds: null };
-  const health = { holds: { message: null, issue: null }, message: idle, issue: idle };
+  const health: Host["service"]["health"] = {
+    holds: { message: null, issue: null },
+    message: idle,
+    issue: idle,
+  };
   const answer = (json: () => object) => async () => ({ status: 200, json: json() });
   const standIn = await startStandIn(
     {

@@ -19,6 +19,7 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
   const counted: (string | number)[] = [];
   const logged: unknown[] = [];
   const reported: unknown[] = [];
+  const answered: unknown[] = [];
   const note = (...line: unknown[]) => void logged.push(line);
   const log: Log = { debug: note, info: note, warn: note, error: note };
   let isStopping = false;
@@ -37,6 +38,7 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
       refused: (status, code, sender) => void reported.push([status, code, sender]),
       rejected: (entries, sender) => void reported.push([entries, sender]),
     },
+    posts: { answered: (status, { address }) => void answered.push([status, address]) },
     log,
     isStopping: () => isStopping,
     monotonicMs: () => (nowMs += 7),
@@ -55,6 +57,7 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
     counted,
     logged,
     reported,
+    answered,
     stop() {
       isStopping = true;
     },
@@ -114,7 +117,7 @@ describe("createApp()", () => {
   });
 
   test("reports every refusal, and what was rejected inside an accepted request, with its sender", async () => {
-    const { post, reported, stop } = startApp(async () => null);
+    const { post, reported, answered, stop } = startApp(async () => null);
     const sender = { address: "172.18.0.2", forwardedFor: null };
     await post("{", { "x-webhook-secret": "wrong", "x-forwarded-for": "203.0.113.9, 198.51.100.7" });
     await post("{");
@@ -132,9 +135,12 @@ describe("createApp()", () => {
       [422, "invalid_payload", sender],
       [503, "state_unavailable", sender],
     ]);
+    const statuses = [401, 400, 413, 415, 422, 503, 200];
+    expect(answered).toEqual(statuses.map((status) => [status, sender.address]));
     const accepting = startApp();
     await accepting.post('{"alerts":[{},7,8]}');
     expect(accepting.reported).toEqual([[2, sender]]);
+    expect(accepting.answered).toEqual([[200, sender.address]]);
   });
 
   test.each([

@@ -29,6 +29,7 @@ export function probeApp(metrics: { request(status: number): void; rejected(coun
     },
     metrics: { previousSecret() {}, ...metrics },
     report: { refused() {}, rejected() {} },
+    posts: { answered() {} },
     log: silentLog,
     isStopping: () => false,
   });

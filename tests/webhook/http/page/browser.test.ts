@@ -64,6 +64,7 @@ function adminApp() {
       movedAside: null,
     },
     watch: { view: { gatewayOpen: null, pendingMessages: null } },
+    posts: { view: { acceptedAt: null, secretRefusedAt: null } },
     dispatcher: {
       isLeading: true,
       get stops() {

@@ -1,0 +1,36 @@
+import { isLoopback } from "../../platform/loopback.ts";
+import type { Sender } from "./refusal-report.ts";
+
+/** When a post from elsewhere was accepted last, and when one was refused for its secret; null: not since the start. */
+export type OutsidePostsView = { acceptedAt: string | null; secretRefusedAt: string | null };
+
+/**
+ * Remembers how the last posts from elsewhere ended. A platform that has another secret than the service is refused each
+ * time, and nothing else on this host shows it: gateway, tracker and the test alert of this host work.
+ *
+ * Behaviour: leaves out posts of this host itself, which has the secret. One that a proxy passes on is from elsewhere.
+ */
+export class OutsidePosts {
+  readonly #nowMs: () => number;
+  #acceptedAtMs: number | null = null;
+  #secretRefusedAtMs: number | null = null;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** A request was answered. */
+  answered(status: number, { address, forwardedFor }: Sender): void {
+    if (forwardedFor === null && (address === null || isLoopback(address))) return;
+    if (status === 200) this.#acceptedAtMs = this.#nowMs();
+    if (status === 401) this.#secretRefusedAtMs = this.#nowMs();
+  }
+
+  get view(): OutsidePostsView {
+    return { acceptedAt: isoOf(this.#acceptedAtMs), secretRefusedAt: isoOf(this.#secretRefusedAtMs) };
+  }
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
