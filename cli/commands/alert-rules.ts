@@ -14,7 +14,7 @@
  *         export: `rules`, each as the platform takes it
  *         plan:   `changed` (how many rules differ), `warnings`, `rules` (each `uid`, `title`, `group`,
  *                 `action`: create, update, none or conflict, `changes` of `path`, `from`, `to`, `conflictsWith`)
- *         apply:  `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or failed,
+ *         apply:  `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or failed,
  *                 `code`, `message`)
  */
 import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/alert-rules/config.ts";
@@ -135,20 +135,22 @@ export const alertRulesApply = defineCommand({
     const { planRules } = await import("../../lib/alert-rules/plan.ts");
     const { applyRules } = await import("../../lib/alert-rules/apply.ts");
     const { renderApplied } = await import("../../lib/alert-rules/render.ts");
+    const { receiverWarnings } = await import("../../lib/alert-rules/receivers.ts");
     const applied = await applyRules(
       platform,
       await planRules(platform, rules, config.uids, config.receivers),
       ({ uid, result, code }) =>
         context.log[code === null ? "info" : "error"]("An alert rule was handled", { uid, result, code }),
     );
+    const warnings = receiverWarnings(rules, config.receivers);
     const failed = applied.filter(({ code }) => code !== null).length;
     const message = `${failed} of ${applied.length} alert rules are not in place`;
     return outcomeOf({
       command: "alert-rules apply",
       exitCode: failed === 0 ? EXIT.ok : EXIT.failed,
-      fields: { rules: applied },
+      fields: { warnings, rules: applied },
       error: failed === 0 ? null : { code: "ALERT_RULES_NOT_APPLIED", message },
-      text: renderApplied(applied),
+      text: renderApplied(applied, warnings),
     });
   },
 });

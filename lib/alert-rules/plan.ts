@@ -98,7 +98,9 @@ function receiverMissing(name: string): OpsError {
   return new OpsError({
     code: "MONITORING_RECEIVER_NOT_FOUND",
     message: `Cannot send the alert rules to ${JSON.stringify(name)}: the platform has no contact point of this name`,
-    hint: "Make it: opsctl alert-rules contact-point apply; or correct --receiver, --fallback-receiver",
+    hint:
+      "Make it: opsctl alert-rules contact-point apply; or correct --receiver, --fallback-receiver. The platform leaves out " +
+      "what the service account may not read",
   });
 }
 

@@ -29,11 +29,11 @@ export function renderPlan(planned: readonly PlannedRule[], warnings: readonly s
   const count = planned.filter(({ action }) => action !== "none").length;
   const summary =
     count === 0 ? "Nothing to change." : `${count} of ${planned.length} rules differ from the platform.`;
-  return lines([...rules, ...warnings.map((warning) => `Warning: ${warning}`), summary]);
+  return lines([...rules, ...warningLines(warnings), summary]);
 }
 
 /** What `apply` did, for people: a line for each rule, with the reason where it failed. */
-export function renderApplied(applied: readonly AppliedRule[]): string {
+export function renderApplied(applied: readonly AppliedRule[], warnings: readonly string[]): string {
   const rules = applied.flatMap((rule) => [
     `${rule.result.padEnd(10)} ${nameOf(rule)}`,
     ...(rule.code === null
@@ -43,7 +43,11 @@ export function renderApplied(applied: readonly AppliedRule[]): string {
   const failed = applied.filter(({ code }) => code !== null).length;
   const summary =
     failed === 0 ? "All rules are in place." : `${failed} of ${applied.length} rules are NOT in place.`;
-  return lines([...rules, summary]);
+  return lines([...rules, ...warningLines(warnings), summary]);
+}
+
+function warningLines(warnings: readonly string[]): string[] {
+  return warnings.map((warning) => `Warning: ${warning}`);
 }
 
 function nameOf({ group, title, uid }: { group: string; title: string; uid: string }): string {

@@ -66,7 +66,12 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
 
     const first = await run("apply");
     expect(first.exitCode).toBe(0);
-    expect(first.json).toMatchObject({ command: "alert-rules apply", status: "success", error: null });
+    expect(first.json).toMatchObject({
+      command: "alert-rules apply",
+      status: "success",
+      error: null,
+      warnings: [],
+    });
     expect((first.json.rules as { result: string }[]).map(({ result }) => result)).toEqual(
       Array(7).fill("created"),
     );

@@ -96,7 +96,8 @@ test("an alert does not arrive with another secret, and does after it was writte
   await openPlatform();
   const args = ["contact-point", "apply", "--url", url];
   await rules("binary", args, { WEBHOOK_SECRET: "another-secret" });
-  await rules("binary", ["apply"]);
+  const unwatched = await rules("binary", ["apply", "--with-extras"], { MONITORING_FALLBACK_RECEIVER: "" });
+  expect(unwatched.json).toMatchObject({ exitCode: 0, warnings: [expect.stringContaining("--fallback-receiver")] });
   expect(await notify(platform, DISK, FIRING)).toMatchObject([{ status: 401 }]);
 
   const unseen = await rules("binary", args, { WEBHOOK_SECRET: SECRET });
