@@ -186,7 +186,8 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     },
     "the platform has another secret": {
       ...{ command: "webhook", check: "service", status: "warn" },
-      reason: /^the last post from elsewhere, at 2026-11-22T12:00:01\.000Z, was refused: it has another secret/,
+      reason:
+        /^the last post from elsewhere, at 2026-11-22T12:00:01\.000Z, was refused: it has another secret/,
       mend: /--rotate --url https:\/\/<alert host>\/webhook$/,
       spoil: (host) => {
         const [acceptedAt, secretRefusedAt] = ["2026-11-22T12:00:00.000Z", "2026-11-22T12:00:01.000Z"];

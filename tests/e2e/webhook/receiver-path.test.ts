@@ -97,7 +97,10 @@ test("an alert does not arrive with another secret, and does after it was writte
   const args = ["contact-point", "apply", "--url", url];
   await rules("binary", args, { WEBHOOK_SECRET: "another-secret" });
   const unwatched = await rules("binary", ["apply", "--with-extras"], { MONITORING_FALLBACK_RECEIVER: "" });
-  expect(unwatched.json).toMatchObject({ exitCode: 0, warnings: [expect.stringContaining("--fallback-receiver")] });
+  expect(unwatched.json).toMatchObject({
+    exitCode: 0,
+    warnings: [expect.stringContaining("--fallback-receiver")],
+  });
   expect(await notify(platform, DISK, FIRING)).toMatchObject([{ status: 401 }]);
 
   const unseen = await rules("binary", args, { WEBHOOK_SECRET: SECRET });
