@@ -126,6 +126,11 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
         host.service.health.holds = { message: "meta_190", issue: null };
       },
     },
+    "a secret stands in the environment file": {
+      ...{ command: "webhook", check: "secrets", status: "pass" },
+      reason: /^MESSAGING_API_KEY comes from \/.*\/webhook\.env$/,
+      spoil: () => {},
+    },
     "the tracker has no such team": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },
       reason: "tracker_team_missing: ",

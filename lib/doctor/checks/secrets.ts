@@ -52,7 +52,11 @@ async function placeVerdicts(
   found: FoundSecret,
 ): Promise<Verdict[]> {
   if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
-  if (found.path === null) return [pass(`${name} comes from the environment`)];
+  if (found.path === null) {
+    const { file } = await context.environment(command);
+    const isOfFile = file.variables.get(name) === found.secret.open();
+    return [pass(`${name} comes from ${isOfFile ? file.path : "the environment"}`)];
+  }
   const { account: accountName } = COMMAND_FACTS[command];
   const account = accountName === null ? null : await context.account(accountName);
   const access =
