@@ -28,6 +28,14 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
         host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
       },
     },
+    "nothing of an environment file that cannot be read is called missing": {
+      ...{ command: "webhook", check: "configuration", status: "warn" },
+      reason: /^not checked: \/.*\/webhook\.env was not read, see environment file$/,
+      spoil: (host) => {
+        rmSync(host.path("etc/webhook.env"));
+        mkdirSync(host.path("etc/webhook.env"));
+      },
+    },
     "the second channel's key is refused": {
       ...{ command: "webhook", check: "second channel", status: "fail" },
       reason: "email_api_key_invalid: the e-mail provider refuses the key of the second channel",

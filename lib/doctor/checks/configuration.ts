@@ -28,6 +28,8 @@ export function withoutSettings(command: CommandName): Verdict[] {
 
 function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
   if (error.code !== "CONFIG_INVALID") return [fail(reasonOf(error), error.hint ?? null)];
+  // What stands in that file seems to be missing: the check of the file says what is wrong with it.
+  if (file.problem !== null) return [notChecked(`${file.path} was not read, see environment file`)];
   const [, ...lines] = error.message.split("\n");
   return lines.map((line) => {
     const [, name = "", problem = ""] = /^\s*([A-Z0-9_]+): (.*)$/.exec(line) ?? [];
