@@ -1,6 +1,8 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { loadWebhookConfig, type WebhookConfig } from "../../webhook/config.ts";
+import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
+import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { readServiceHealth } from "../facts/service-health.ts";
@@ -18,6 +20,9 @@ const command = "webhook";
 const RELOAD = "systemctl reload opsctl-webhook.service";
 const SENDER = 'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5';
 const NEW_SECRET = "opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook";
+const MIB = 1_048_576;
+/** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
+const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
 const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
@@ -51,7 +56,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         await stateDatabase(context, state.url);
         return [pass("the state is kept in a database that answers, no directory is needed")];
       }
-      return [await privateVerdict(command, context, state.directory)];
+      return [await privateVerdict(command, context, state.directory), ...spaceVerdicts(state.directory)];
     },
   },
   {
@@ -88,6 +93,18 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** Whether the service will soon need the reserve that it keeps for a full disk. */
+function spaceVerdicts(directory: string): Verdict[] {
+  const free = freeBytes(directory);
+  if (free === null || free >= LOW_BYTES) return [];
+  return [
+    warn(
+      `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; the service lives on its reserve when it is full`,
+      `Make room: df -h ${directory}`,
+    ),
+  ];
+}
 
 /** A stranger's post looks the same, so it is a warning. */
 function secretVerdicts(refusedAt: string | null): Verdict[] {
