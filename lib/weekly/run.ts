@@ -10,7 +10,7 @@ import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./cont
 import { watchMidnight } from "./context/midnight.ts";
 import { mondayLeftOf } from "./context/monday-left.ts";
 import { newOwnersOf } from "./context/new-owners.ts";
-import { type Owner, ownerKey } from "./context/owner.ts";
+import type { Owner } from "./context/owner.ts";
 import { recentClock } from "./context/recent-clock.ts";
 import { type Run, readClock, stopIfDatabaseIsGone } from "./context/run.ts";
 import { createStop, DATABASE_LOST, SCOPES_UNREADABLE, type Stop } from "./context/run-stop.ts";
@@ -34,7 +34,7 @@ import { runAdmission } from "./outage/run-admission.ts";
 import { countLeftOwners, type OwnerStatus, takeAgain } from "./outage/take-again.ts";
 import { createThrottle } from "./outage/throttle.ts";
 import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
-import { completeReport } from "./report/complete.ts";
+import { completeInTurn } from "./report/complete-in-turn.ts";
 
 /**
  * The weekly run, from the clock to the heartbeat.
@@ -195,9 +195,7 @@ async function reportOwners(run: Run, owners: AsyncIterable<Owner>): Promise<voi
 /** One owner: the report (steps 1 to 6), then WhatsApp (7 to 9), then e-mail (10 to 12). */
 async function reportOwner(run: Run, owner: Owner): Promise<OwnerStatus> {
   const { scope } = owner;
-  const turn = await run.admission.enter(ownerKey(scope));
-  if (turn === null) return "not_taken";
-  const result = await completeReport(run, owner, turn).finally(() => run.admission.leave(turn));
+  const result = await completeInTurn(run, owner);
   if (result.status === "busy" || result.status === "put_back") return result.status;
   if (result.status === "stopped") return "not_taken";
   if (result.status === "failed") await stopIfDatabaseIsGone(run);

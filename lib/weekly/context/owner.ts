@@ -1,12 +1,18 @@
 import type { Scope } from "../database/recipients.ts";
 import type { RememberedAnswers } from "../outage/put-back.ts";
+import type { ThrottledCall } from "../outage/throttle.ts";
 
-/** One owner whose turn it is; `answers` stand from the first time. */
-export type Owner = { scope: Scope; isSecondChance: boolean; answers: RememberedAnswers | null };
+/** One owner whose turn it is; `answers` stand from the time before, and `throttled` is the call that it ended with. */
+export type Owner = {
+  scope: Scope;
+  isSecondChance: boolean;
+  answers: RememberedAnswers | null;
+  throttled: ThrottledCall | null;
+};
 
 /** An owner whom the run takes for the first time. */
 export function newOwner(scope: Scope): Owner {
-  return { scope, isSecondChance: false, answers: null };
+  return { scope, isSecondChance: false, answers: null, throttled: null };
 }
 
 /** The key of an owner. */

@@ -1,5 +1,5 @@
 import { rememberBusyScope } from "../context/look-again.ts";
-import { type Owner, ownerKey } from "../context/owner.ts";
+import { newOwner, type Owner, ownerKey } from "../context/owner.ts";
 import type { Run } from "../context/run.ts";
 import { forEachConcurrently } from "../context/scopes.ts";
 import { askReported } from "./ask-reported.ts";
@@ -26,7 +26,7 @@ export async function takeAgain(run: Run, reportOwner: ReportOwner): Promise<voi
     putBack.prefer(({ scope }) => !admission.isAsked(ownerKey(scope)));
     await forEachConcurrently(putBackOwners(run), options.concurrency, async (owner) => {
       const { scope, answers } = owner;
-      const status = await reportOwner({ scope, isSecondChance: true, answers });
+      const status = await reportOwner({ ...newOwner(scope), isSecondChance: true, answers });
       if (status === "not_taken") putBack.add(owner);
       if (status === "busy") rememberBusyScope(run, scope);
       if (status === "busy" || status === "done") dependencies.progress.advance(1);

@@ -14,8 +14,8 @@ export type ThrottleOptions = {
   log: Log;
 };
 
-/** A call that was throttled, how often it has been repeated, and the longest that it may wait now. */
-export type ThrottledCall = { retryAfterMs: number; repeats: number; limitMs: number };
+/** A connection whose call was throttled: how often that has happened in a row, and until when it waits now. */
+export type ThrottledCall = { connectionId: string; times: number; untilMs: number };
 
 /** The least that a call waits before its repeats: an answer may name no time, or hardly any. */
 const SHORTEST_WAIT_MS = 1_000;
@@ -24,7 +24,7 @@ const LONGEST_SHORTEST_WAIT_MS = 30_000;
 const TIMES_BETWEEN_WAITS = 20;
 
 /**
- * Decides whether a call that the application throttled is repeated, and waits until then.
+ * Decides whether a call that the application throttled is repeated, and when.
  *
  * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than `--patience`
  *            for waits of which none has helped, and then a twentieth of the time: connections that always get 429 cost
@@ -38,23 +38,27 @@ export function createThrottle(options: ThrottleOptions) {
   /** When the last of them ends. */
   let lastEndMs = 0;
   return {
-    /** Waits where it is worth it; false when the call is not to be repeated. `limitMs` is this call's own limit. */
-    async waitOut({ retryAfterMs, repeats, limitMs }: ThrottledCall): Promise<boolean> {
+    /** Until when to wait before the call is repeated; null when that is not worth it. */
+    waitUntil({ retryAfterMs, repeats }: { retryAfterMs: number; repeats: number }): number | null {
       const leastMs = Math.min(SHORTEST_WAIT_MS * 2 ** repeats, LONGEST_SHORTEST_WAIT_MS);
       const waitMs = Math.max(retryAfterMs, leastMs);
       const nowMs = monotonicMs();
       const sinceMs = inVainSinceMs ?? nowMs;
-      if (waitMs > Math.min(limitMs, patienceMs) || waitMs >= mondayLeftMs()) return false;
+      if (waitMs > patienceMs || waitMs >= mondayLeftMs()) return null;
       const isSpent = nowMs + waitMs > sinceMs + patienceMs;
-      if (isSpent && nowMs < lastEndMs + waitMs * TIMES_BETWEEN_WAITS) return false;
+      if (isSpent && nowMs < lastEndMs + waitMs * TIMES_BETWEEN_WAITS) return null;
       if (inVainSinceMs === null) {
         const seconds = Math.ceil(waitMs / 1000);
         log.info("The application asks for fewer calls: they wait", { code: "APP_HTTP_429", seconds });
       }
       inVainSinceMs = sinceMs;
       lastEndMs = Math.max(lastEndMs, nowMs + waitMs);
-      await sleep(waitMs, signal).catch(() => {});
-      return !signal.aborted;
+      return nowMs + waitMs;
+    },
+    /** Waits until then, or until the run stops; no claim may be held meanwhile. */
+    async wait(untilMs: number): Promise<void> {
+      const leftMs = untilMs - monotonicMs();
+      if (leftMs > 0) await sleep(leftMs, signal).catch(() => {});
     },
     /** A call that has waited was not throttled again. */
     helped(): void {

@@ -7,7 +7,6 @@ import { askAgain, askReported, askReportedOfRefusal } from "../outage/ask-repor
 import type { CallVerdict } from "../outage/breaker.ts";
 import { decideOwner } from "../outage/decide-owner.ts";
 import { SOCIAL_RETRY } from "../outage/put-back.ts";
-import type { ThrottledCall } from "../outage/throttle.ts";
 import { callVerdict } from "./call-verdict.ts";
 import {
   type AnalysisAnswer,
@@ -42,7 +41,9 @@ export async function collectOwner(run: Run, work: ReportInProgress): Promise<Co
     const collected = await collect(run, work, known);
     throwIfStopped(run, collected);
     const { connections, status } = collected;
-    rows = (await judgeAnswered(run, work, { connections, known })) ?? rows;
+    rows = (await judgeAnswered(run, work, { connections, known, rows })) ?? rows;
+    if (status === "throttled")
+      throw new PutBack(SOCIAL_RETRY, standing(connections), { throttled: collected.throttled });
     if (status === "refused") {
       await judgeRefused(run, work, connections);
       known = answersOf(connections, () => true);
@@ -64,7 +65,7 @@ function knownAnswers({ options }: Run, { connections, turn, answers }: ReportIn
 
 async function collect(run: Run, work: ReportInProgress, known: Known): Promise<Collected> {
   const { dependencies, tally, stop, admission, throttle } = run;
-  const { report, connections, leaseLeftMs, turn } = work;
+  const { report, connections, leaseLeftMs, turn, throttled } = work;
   const collecting = {
     application: dependencies.application,
     stopped: () => stop.reason()?.code ?? null,
@@ -73,7 +74,9 @@ async function collect(run: Run, work: ReportInProgress, known: Known): Promise<
     mayRefuseWorker: () => !admission.hasGood(),
     leaseLeftMs,
     // A probe finds out whether the application works; the next one comes soon enough.
-    waitOut: async (call: ThrottledCall) => !turn.isProbe && (await throttle.waitOut(call)),
+    waitUntil: (call: { retryAfterMs: number; repeats: number }) =>
+      turn.isProbe ? null : throttle.waitUntil(call),
+    throttled,
     onUnthrottled: throttle.helped,
     onCall: () => {
       tally.social.calls += 1;
@@ -95,14 +98,19 @@ function throwIfStopped({ stop }: Run, collected: Collected): void {
   if (code !== null) throw new ReportFailure(code);
 }
 
-/** The rows, when a call was answered: only they show whether it was good. */
+/** The rows, when a call was answered, or was before this turn: only they show whether it was good. */
 async function judgeAnswered(
   run: Run,
   work: ReportInProgress,
-  { connections, known }: { connections: CollectedConnection[]; known: Known },
+  {
+    connections,
+    known,
+    rows: before,
+  }: { connections: CollectedConnection[]; known: Known } & Pick<Judged, "rows">,
 ): Promise<EvidenceRows | null> {
   const answered = connections.filter(({ id, code }) => code === null && !known.has(id));
-  if (answered.length === 0) return null;
+  const hasUnread = before === null && connections.some(({ code }) => code === null);
+  if (answered.length === 0 && !hasUnread) return null;
   const rows = await readRows(run, work, connections);
   for (const connection of answered) {
     const verdict = callVerdict(connection, rows)!;

@@ -24,10 +24,12 @@ export const LEFT_OUT = "social_left_out";
  * The answers of one owner's connections, and why the rest was not asked.
  *
  * Shape: `whole`: all were asked; `refused`: the last answer may be meant for the worker itself; `put_back`: the
- *        application is away; `stopped`: the run ends, with this code.
+ *        application is away; `throttled`: the next call is repeated after a wait; `stopped`: the run ends, with this
+ *        code.
  */
 export type Collected = { connections: CollectedConnection[] } & (
   | { status: "whole" | "refused" | "put_back" }
+  | { status: "throttled"; throttled: ThrottledCall }
   | { status: "stopped"; code: string }
 );
 
@@ -43,8 +45,10 @@ export type CollectDependencies = {
   /** Whether a 401 or 409 can be meant for the worker itself: no call of this run has been good. */
   mayRefuseWorker(): boolean;
   leaseLeftMs(): number;
-  /** Waits for an application that asked for fewer calls; false when the call is not to be repeated. */
-  waitOut(call: ThrottledCall): Promise<boolean>;
+  /** The call that was throttled before this turn. */
+  throttled: ThrottledCall | null;
+  /** Until when a throttled call waits before it is repeated; null when it is not. */
+  waitUntil(call: { retryAfterMs: number; repeats: number }): number | null;
   /** A call that has waited was not throttled again. */
   onUnthrottled(): void;
   /** Called when a call begins; returns its moment. */
@@ -69,8 +73,8 @@ const LEASE_NEEDED_MS = 120_000;
  * Step 3: asks the application to analyse each active connection, one call each.
  *
  * Behaviour: a failed call is data, with its code. One call at a time per owner, so that few calls are in flight when
- *            the application goes away or refuses. A throttled call (429) is repeated after the wait that the answer
- *            asks for, inside the lease.
+ *            the application goes away or refuses. A call that is throttled (429) and worth a wait ends the collection:
+ *            nothing waits under a lease.
  * Source:    weekly report document, run flow 3 and 4.
  */
 export async function collectSocial(
@@ -90,7 +94,8 @@ export async function collectSocial(
     if (code !== null) return { status: "stopped", code, connections: collected };
     if (dependencies.mustPutBack()) return { status: "put_back", connections: collected };
     isFirst = false;
-    const answer = await askPatiently(dependencies, { scope, window, connection });
+    const answer = await askUnlessThrottled(dependencies, { scope, window, connection });
+    if ("untilMs" in answer) return { status: "throttled", throttled: answer, connections: collected };
     collected.push({ ...connection, ...answer });
     if (answer.failure === null) continue;
     if (answer.failure === "refused" && dependencies.mayRefuseWorker())
@@ -112,18 +117,19 @@ function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | nul
 
 type Question = { scope: Scope; window: WindowBounds; connection: Connection };
 
-/** One analysis; a throttled call is repeated for as long as that is worth it and the run goes on. */
-async function askPatiently(dependencies: CollectDependencies, question: Question): Promise<AnalysisAnswer> {
-  const { leaseLeftMs, waitOut, onUnthrottled, mustPutBack, refusal } = dependencies;
-  for (let repeats = 0; ; repeats += 1) {
-    const { retryAfterMs, ...answer } = await call(dependencies, question);
-    if (retryAfterMs === null) {
-      if (repeats > 0) onUnthrottled();
-      return answer;
-    }
-    const mayRepeat = await waitOut({ retryAfterMs, repeats, limitMs: leaseLeftMs() - LEASE_NEEDED_MS });
-    if (!mayRepeat || mustPutBack() || (await refusal("recent")) !== null) return answer;
-  }
+/** One analysis, or the wait before it is asked for again. */
+async function askUnlessThrottled(
+  dependencies: CollectDependencies,
+  question: Question,
+): Promise<AnalysisAnswer | ThrottledCall> {
+  const { throttled, waitUntil, onUnthrottled } = dependencies;
+  const connectionId = question.connection.id;
+  const repeats = throttled?.connectionId === connectionId ? throttled.times : 0;
+  const { retryAfterMs, ...answer } = await call(dependencies, question);
+  const untilMs = retryAfterMs === null ? null : waitUntil({ retryAfterMs, repeats });
+  if (untilMs !== null) return { connectionId, times: repeats + 1, untilMs };
+  if (retryAfterMs === null && repeats > 0) onUnthrottled();
+  return answer;
 }
 
 type Calling = Pick<CollectDependencies, "application" | "onCall" | "signal">;

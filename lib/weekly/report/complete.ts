@@ -33,11 +33,14 @@ export type CompletedReport = {
 /**
  * The outcome of one owner's report; a failure is counted and kept for the summary.
  *
- * Shape: `put_back`: the owner is taken once more; `stopped`: Monday was over before the claim.
+ * Shape: `put_back`: the owner is taken once more; `stopped`: the run ended before the claim.
  */
 export type ReportResult =
   | { status: "completed"; report: CompletedReport }
   | { status: "busy" | "ineligible" | "failed" | "put_back" | "stopped" };
+
+/** A report that waits for an application that asked for fewer calls: its row is free, and its owner comes again. */
+export type ThrottledReport = { status: "throttled"; reportId: string; code: string; owner: Owner };
 
 const REPORT_LEASE_MS = 20 * 60_000;
 /** How long a report is marked as failed for a database that it has waited for already; its lease ends in any case. */
@@ -49,7 +52,11 @@ const FAIL_MS = 5_000;
  * Behaviour: never throws for one report; a technical failure makes the row `failed` while this process holds it.
  * Source:    weekly report document, Run flow 1 to 6.
  */
-export async function completeReport(run: Run, owner: Owner, turn: Turn): Promise<ReportResult> {
+export async function completeReport(
+  run: Run,
+  owner: Owner,
+  turn: Turn,
+): Promise<ReportResult | ThrottledReport> {
   const { scope } = owner;
   const claimedAtMs = run.dependencies.monotonicMs();
   let claim: ReportClaim;
@@ -76,6 +83,7 @@ export async function completeReport(run: Run, owner: Owner, turn: Turn): Promis
     turn,
     isSecondChance: owner.isSecondChance,
     answers: owner.answers,
+    throttled: owner.throttled,
   }); // 3 to 6
 }
 
@@ -91,7 +99,7 @@ async function claimReport(run: Run, scope: Scope, claimedAtMs: number): Promise
 }
 
 /** Makes a claimed report; when that fails, so does its row. */
-async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
+async function finish(run: Run, work: ReportInProgress): Promise<ReportResult | ThrottledReport> {
   const { id, scope } = work.report;
   try {
     const payload = await makeReport(run, work);
@@ -100,7 +108,7 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
     return { status: "completed", report: { id, scope, payload, known: {} } };
   } catch (error) {
     if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
-    if (error instanceof PutBack) return await putBack(run, work.report, error);
+    if (error instanceof PutBack) return await putBack(run, work, error);
     const { code, cause } =
       error instanceof ReportFailure ? error : { code: "report_persist_failed", cause: error };
     await failRow(run, work.report, { code, cause });
@@ -109,15 +117,18 @@ async function finish(run: Run, work: ReportInProgress): Promise<ReportResult> {
 }
 
 /** The row is free for anyone at once: nothing waits under a lease. */
-async function putBack(run: Run, report: ClaimedReport, { code, answers }: PutBack): Promise<ReportResult> {
+async function putBack(
+  run: Run,
+  { report, isSecondChance }: ReportInProgress,
+  { code, answers, throttled }: PutBack,
+): Promise<ReportResult | ThrottledReport> {
   const { id: reportId, scope } = report;
   await failRow(run, report, { code });
+  const facts = { code, tenantId: scope.tenantId, reportId };
+  run.dependencies.log.debug("A report waits for the application", facts);
+  if (throttled !== null)
+    return { status: "throttled", reportId, code, owner: { scope, isSecondChance, answers, throttled } };
   run.putBack.add({ scope, reportId, code, answers });
-  run.dependencies.log.debug("A report waits for the application", {
-    code,
-    tenantId: scope.tenantId,
-    reportId,
-  });
   return { status: "put_back" };
 }
 

@@ -18,9 +18,11 @@ function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
   /** Repeats one call for as long as it is worth it, and returns how long that took. */
   const waitInVain = async (retryAfterMs: number): Promise<number> => {
     const beganMs = time.monotonicMs();
-    const limitMs = 18 * MINUTE_MS;
-    for (let repeats = 0; await throttle.waitOut({ retryAfterMs, repeats, limitMs }); repeats += 1);
-    return time.monotonicMs() - beganMs;
+    for (let repeats = 0; ; repeats += 1) {
+      const untilMs = throttle.waitUntil({ retryAfterMs, repeats });
+      if (untilMs === null) return time.monotonicMs() - beganMs;
+      await throttle.wait(untilMs);
+    }
   };
   const pass = (ms: number) => time.sleep(ms);
   return { throttle, waitInVain, pass };
@@ -37,10 +39,10 @@ test("one connection that always gets 429 does not end the waits for the whole r
 
 test("a wait of long ago does not count as one that goes on", async () => {
   const { throttle, pass } = throttleAtZero();
-  const once = { retryAfterMs: 30_000, repeats: 0, limitMs: 18 * MINUTE_MS };
-  expect(await throttle.waitOut(once)).toBe(true);
+  const once = { retryAfterMs: 30_000, repeats: 0 };
+  expect(throttle.waitUntil(once)).toBe(30_000);
   await pass(20 * MINUTE_MS);
-  expect(await throttle.waitOut(once)).toBe(true);
+  expect(throttle.waitUntil(once)).toBe(20 * MINUTE_MS + 30_000);
 });
 
 test("connections that always get 429 cost the patience, then a twentieth of the run", async () => {
