@@ -83,28 +83,37 @@ export async function claimReport(
 }
 
 /** A connection of an owner whose report is complete. */
-export type AnalysedConnection = { scope: Scope; connection: Connection };
+export type AnalysedConnection = { reportId: string; scope: Scope; connection: Connection };
+
+/** Of whose reports connections are wanted: `after` is the id of the report asked last, in the order of the ids. */
+export type AnalysedPage = { tenantId: string | null; after: string; limit: number };
 
 /** Connections that were analysed in this week's completed reports and are still active, one per owner. */
 export async function listAnalysedConnections(
   sql: postgres.Sql,
-  tenantId: string | null,
   window: WindowBounds,
-  limit: number,
+  { tenantId, after, limit }: AnalysedPage,
 ): Promise<AnalysedConnection[]> {
+  // The ids are sorted before a payload is read: a payload costs more than a row.
   const rows = await sql`
-    select r.tenant_id, r.user_id, c.id, c.network
-    from public.weekly_performance_reports as r
+    with turn as materialized (
+      select r.id from public.weekly_performance_reports as r
+      where r.window_start = ${window.start}::text::timestamptz
+        and r.window_end = ${window.end}::text::timestamptz and r.status = 'completed'
+        and (${tenantId}::uuid is null or r.tenant_id = ${tenantId}::uuid) and r.id > ${after}::uuid
+      order by r.id)
+    select turn.id as report_id, c.tenant_id, c.user_id, c.id, c.network
+    from turn
     cross join lateral (
-      select s.id, s.network from public.social_connections as s
-      where s.tenant_id = r.tenant_id and s.user_id = r.user_id
-        and s.status = 'active' and s.network in ('instagram', 'linkedin')
+      select r.tenant_id, r.user_id, s.id, s.network
+      from public.weekly_performance_reports as r
+      join public.social_connections as s on s.tenant_id = r.tenant_id and s.user_id = r.user_id
+      where r.id = turn.id and s.status = 'active' and s.network in ('instagram', 'linkedin')
         and r.payload #>> array['channels', s.network, 'status'] = 'available'
       order by s.network, s.created_at, s.id limit 1) as c
-    where r.window_start = ${window.start}::text::timestamptz and r.window_end = ${window.end}::text::timestamptz
-      and r.status = 'completed' and (${tenantId}::uuid is null or r.tenant_id = ${tenantId}::uuid)
     limit ${limit}`;
-  return rows.map(({ tenant_id, user_id, id, network }) => ({
+  return rows.map(({ report_id, tenant_id, user_id, id, network }) => ({
+    reportId: report_id,
     scope: { tenantId: tenant_id, userId: user_id },
     connection: { id, network },
   }));

@@ -6,8 +6,12 @@ import { callVerdict } from "../report/call-verdict.ts";
 import { askFor } from "../report/collect.ts";
 import type { Turn } from "./admission.ts";
 
-/** How many owners are asked. */
+/** How many owners are asked at a time. */
 const OTHERS = 2;
+const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
+
+/** The report whose owner was asked last and got no analysis. */
+const lastInVain = new WeakMap<Run, string>();
 
 const inFlight = new WeakMap<Run, Promise<void>>();
 
@@ -17,8 +21,9 @@ const inFlight = new WeakMap<Run, Promise<void>>();
  *
  * Shape:     `isEnough` ends the asking.
  * Behaviour: nothing is claimed or changed here; a completed report stays as it is. Without such owners, or without a
- *            database, nothing is learnt. Who comes while others ask waits for their answer, and asks anew when it is
- *            not enough: it may be older than the question.
+ *            database, nothing is learnt. Each run begins with others, and one whose call was bad comes again after all
+ *            others: a few whose own connections have failed since must not stand for all. Who comes while others ask
+ *            waits for their answer, and asks anew when it is not enough: it may be older than the question.
  */
 export async function askReported(run: Run, isEnough: () => boolean): Promise<void> {
   const theirs = inFlight.get(run);
@@ -40,7 +45,7 @@ export async function askReportedOfRefusal(run: Run): Promise<void> {
 }
 
 /** Asks for one connection once more, only to learn whether the application works. */
-export async function askAgain(run: Run, one: AnalysedConnection): Promise<void> {
+export async function askAgain(run: Run, one: Asked): Promise<void> {
   await askEach(
     run,
     async () => [one],
@@ -48,20 +53,30 @@ export async function askAgain(run: Run, one: AnalysedConnection): Promise<void>
   );
 }
 
-async function listReported({ dependencies, options, window }: Run): Promise<AnalysedConnection[]> {
-  return await dependencies.store.listAnalysedConnections(options.tenantId, window, OTHERS);
+type Asked = Pick<AnalysedConnection, "scope" | "connection"> & { reportId?: string };
+
+/** The next ones in the order of the reports' ids, and after the last one the first ones again. */
+async function listReported(run: Run): Promise<Asked[]> {
+  const { dependencies, options, window } = run;
+  const list = (after: string) =>
+    dependencies.store.listAnalysedConnections(window, { tenantId: options.tenantId, after, limit: OTHERS });
+  const found = await list(lastInVain.get(run) ?? dependencies.runId);
+  const first = found.length < OTHERS ? await list(BEFORE_ALL_IDS) : [];
+  const others = first.filter(({ reportId }) => found.every((one) => one.reportId !== reportId));
+  return [...found, ...others].slice(0, OTHERS);
 }
 
 async function askEach(
   run: Run,
-  list: (run: Run) => Promise<AnalysedConnection[]>,
+  list: (run: Run) => Promise<Asked[]>,
   isEnough: () => boolean,
 ): Promise<void> {
   const { dependencies, stop } = run;
   try {
     for (const one of await list(run)) {
       if (isEnough() || (await refusalToBegin(run)) !== null) return;
-      await askForOne(run, one);
+      const isGood = await askForOne(run, one);
+      if (!isGood && one.reportId !== undefined) lastInVain.set(run, one.reportId);
     }
   } catch (error) {
     dependencies.log.warn("The application could not be asked whether it works", {
@@ -71,7 +86,7 @@ async function askEach(
   }
 }
 
-async function askForOne(run: Run, { scope, connection }: AnalysedConnection): Promise<void> {
+async function askForOne(run: Run, { scope, connection }: Asked): Promise<boolean> {
   const { dependencies, tally, stop, window, admission } = run;
   const turn: Turn = { owner: ownerKey(scope), isProbe: true, calls: 0, failedAt: 0 };
   const onCall = () => {
@@ -85,4 +100,5 @@ async function askForOne(run: Run, { scope, connection }: AnalysedConnection): P
   const verdict = callVerdict({ ...connection, ...answer }, rows)!;
   const { code, beganAt } = answer;
   admission.record(turn, { verdict, code: code ?? "analysis_missing", beganAt });
+  return verdict === "good";
 }
