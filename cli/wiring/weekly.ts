@@ -10,7 +10,7 @@ import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
-import { REPORT_PATIENCE_MS, RUN_PATIENCE_MS } from "../../lib/weekly/database/refusals.ts";
+import { openingPatience } from "../../lib/weekly/database/opening-patience.ts";
 import { weeklyStore } from "../../lib/weekly/database/store.ts";
 import { setupPeers } from "../../lib/weekly/setup/peers.ts";
 import type { CommandContext } from "../framework/command.ts";
@@ -58,11 +58,12 @@ export async function openWeeklyDependencies(
     max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",
     patience: {
-      limitMs: RUN_PATIENCE_MS,
-      // A person waits for a dry run, and wants to know now.
-      unreachableLimitMs: flags.dryRun ? 0 : REPORT_PATIENCE_MS,
+      ...openingPatience(flags),
       signal: interrupt,
-      onWait: (code) => log.warn("The database is away for a moment: the run waits for it", { code }),
+      onWait(code, limitMs) {
+        const facts = { code, secondsLeft: limitMs / 1000 };
+        log.warn("The database is away for a moment: the run waits for it", facts);
+      },
     },
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });

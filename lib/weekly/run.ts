@@ -19,9 +19,11 @@ import { createTally, emptySummary, type WeeklySummary } from "./context/summary
 import { boundedStore, within } from "./database/bounded-store.ts";
 import { patientStore } from "./database/patient-store.ts";
 import {
+  DRY_RUN_PATIENCE_MS,
   databaseCode,
   isAway,
   isConnectionLoss,
+  REPORT_PATIENCE_MS,
   RUN_PATIENCE_MS,
   repeatWhileLost,
 } from "./database/refusals.ts";
@@ -52,6 +54,7 @@ export async function runWeekly(
   const limit = { limitMs, signal: stop.expired, onSilence };
   const store = patientStore(boundedStore(dependencies.store, limit), {
     ...dependencies,
+    patienceMs: options.dryRun ? DRY_RUN_PATIENCE_MS : REPORT_PATIENCE_MS,
     signal: stop.signal,
   });
   const checkReadiness = () => within(dependencies.checkReadiness, limit);
@@ -78,7 +81,8 @@ async function runUntilStopped(
     durationMs: Math.round(dependencies.monotonicMs() - startedMs),
   });
 
-  const asking = <T>(what: string, ask: () => Promise<T>) => askFirst(what, ask, { dependencies, stop });
+  const asking = <T>(what: string, ask: () => Promise<T>) =>
+    askFirst(what, ask, { dependencies, options, stop });
   const problems = await asking("check the database", dependencies.checkReadiness);
   if (problems.length > 0) return finish(notReady(problems, log));
 
@@ -112,11 +116,11 @@ async function runUntilStopped(
 async function askFirst<T>(
   what: string,
   ask: () => Promise<T>,
-  { dependencies, stop }: Pick<Run, "dependencies" | "stop">,
+  { dependencies, options, stop }: Pick<Run, "dependencies" | "options" | "stop">,
 ): Promise<T> {
   return await repeatWhileLost(ask, {
     ...dependencies,
-    deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
+    deadlineMs: dependencies.monotonicMs() + (options.dryRun ? DRY_RUN_PATIENCE_MS : RUN_PATIENCE_MS),
     signal: stop.signal,
     isPassing: isAway,
   }).catch(cannot(what));

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
+import { openingPatience } from "../../lib/weekly/database/opening-patience.ts";
 import type { SetupPeers } from "../../lib/weekly/setup/peers.ts";
 import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";
 import { newLogin } from "../support/roles.ts";
@@ -539,6 +540,40 @@ test("a dry run says what only a real run can prove", async () => {
   expect(text).toContain("Only a real run can prove:\n  trigger_secret_unproved: that the application takes");
   expect(text).not.toContain("not known to this version");
   expect((await weekly.run()).unproved).toEqual([]);
+});
+
+describe("a dry run of a database that is away for a moment", () => {
+  const starting = Object.assign(new Error("the database system is starting up"), {
+    severity: "FATAL",
+    code: "57P03",
+  });
+  const neverFor = async (step: "now" | "readSenders", options: Partial<typeof DRY>) => {
+    await using weekly = await weeklyFixture();
+    const time = skippingTime();
+    const startedMs = time.monotonicMs();
+    const store = { [step]: () => Promise.reject(starting) };
+    const failure = await weekly.run(options, { ...time, store }).then(
+      (summary) => `ended with ${summary.status}`,
+      ({ code, message, hint }: Error & { code: string; hint: string }) => `${code} ${message}; ${hint}`,
+    );
+    return { failure, waitedSeconds: Math.round((time.monotonicMs() - startedMs) / 1000) };
+  };
+
+  test.each(["now", "readSenders"] as const)("ends after ten seconds and says why: %s", async (step) => {
+    const { failure, waitedSeconds } = await neverFor(step, DRY);
+    expect(failure).toMatch(/DATABASE_UNREACHABLE.*SQLSTATE 57P03.*The server is there, and starts/);
+    expect(waitedSeconds).toBeGreaterThanOrEqual(10);
+    expect(waitedSeconds).toBeLessThan(60);
+  });
+
+  test("where a real run waits five minutes", async () => {
+    expect((await neverFor("now", {})).waitedSeconds).toBeGreaterThanOrEqual(300);
+  });
+
+  test("does not wait longer for its first connection", () => {
+    expect(openingPatience(DRY)).toEqual({ limitMs: 10_000, unreachableLimitMs: 0 });
+    expect(openingPatience({ dryRun: false })).toEqual({ limitMs: 300_000, unreachableLimitMs: 120_000 });
+  });
 });
 
 describe("a dry run does not ask for", () => {

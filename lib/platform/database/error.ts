@@ -51,7 +51,7 @@ export function databaseError(
   return new OpsError({
     code,
     message: `Cannot ${attempt}: ${describe(error, fault)}`,
-    hint: faultOfConnection(error, fault)?.hint ?? HINTS[code],
+    hint: faultOfConnection(error, fault)?.hint ?? STATE_HINTS[fault.sqlState ?? ""] ?? HINTS[code],
   });
 }
 
@@ -97,6 +97,14 @@ const HINTS: Record<DatabaseErrorCode, string | undefined> = {
   DATABASE_PERMISSION_DENIED: "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
   DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
   DATABASE_QUERY_FAILED: undefined,
+};
+
+/** For SQLSTATEs that say what is wrong more exactly than their kind. */
+const STATE_HINTS: Record<string, string | undefined> = {
+  "57P03": "The server is there, and starts, stops or recovers: look at its log, then run again",
+  "53300":
+    "The server, or this login, has no connection left: look at who holds them (pg_stat_activity) and at the limits, " +
+    "then run again",
 };
 
 function faultOf(code: DatabaseErrorCode, sqlState?: string): DatabaseFault {

@@ -59,9 +59,10 @@ async function patiently<T>(ask: () => Promise<T>, patience: OpeningPatience | u
     try {
       return await ask();
     } catch (error) {
-      const leftMs = patienceWith(error, patience) - (performance.now() - begunMs);
+      const limitMs = patienceWith(error, patience);
+      const leftMs = limitMs - (performance.now() - begunMs);
       if (patience === undefined || leftMs <= 0 || patience.signal.aborted) throw error;
-      if (tries === 1) patience.onWait(databaseCode(error));
+      if (tries === 1) patience.onWait(databaseCode(error), limitMs);
       await delay(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal: patience.signal }).catch(() => {});
     }
   }
@@ -80,13 +81,13 @@ type Driver = typeof postgres;
  * How long to wait, while opening, for a server that is away for a moment.
  *
  * Shape: `limitMs` for one that says so itself (it starts, or has no connection left), `unreachableLimitMs` for one
- *        that refuses the connection, drops it or is silent. `onWait` is told the code once.
+ *        that refuses the connection, drops it or is silent. `onWait` is told once, with the code and the limit.
  */
 export type OpeningPatience = {
   limitMs: number;
   unreachableLimitMs: number;
   signal: AbortSignal;
-  onWait(code: string): void;
+  onWait(code: string, limitMs: number): void;
 };
 
 type PoolOptions = {

@@ -1,4 +1,4 @@
-import { REPORT_PATIENCE_MS, type Repetition, repeatWhileLost } from "./refusals.ts";
+import { type Repetition, repeatWhileLost } from "./refusals.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -6,13 +6,16 @@ import type { Store } from "./store.ts";
  *
  * Behaviour: the steps that hold a lease, and those of the whole run, repeat their calls themselves, for as long as fits.
  */
-export function patientStore(store: Store, repetition: Omit<Repetition, "deadlineMs">): Store {
+export function patientStore(
+  store: Store,
+  { patienceMs, ...repetition }: Omit<Repetition, "deadlineMs"> & { patienceMs: number },
+): Store {
   const patient =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     (...args: A): Promise<R> =>
       repeatWhileLost(() => call(...args), {
         ...repetition,
-        deadlineMs: repetition.monotonicMs() + REPORT_PATIENCE_MS,
+        deadlineMs: repetition.monotonicMs() + patienceMs,
       });
   return {
     ...store,

@@ -39,6 +39,9 @@ export const REPORT_PATIENCE_MS = 120_000;
 /** How long the whole run waits before it breaks off with DATABASE_LOST. */
 export const RUN_PATIENCE_MS = 300_000;
 
+/** How long a dry run waits: a person sits there, and one who is told can run it again. */
+export const DRY_RUN_PATIENCE_MS = 10_000;
+
 /** Until when, and by which clock, a lost call is repeated; `deadlineMs` is read anew after each failure. */
 export type Repetition = {
   deadlineMs: number;

@@ -198,7 +198,10 @@ describe("openDatabase() fails", () => {
 });
 
 describe("openDatabase() with patience", () => {
-  const patience = (onWait: (code: string) => void, signal = new AbortController().signal) => ({
+  const patience = (
+    onWait: (code: string, limitMs: number) => void,
+    signal = new AbortController().signal,
+  ) => ({
     limitMs: 60_000,
     unreachableLimitMs: 60_000,
     signal,
@@ -209,17 +212,18 @@ describe("openDatabase() with patience", () => {
     await database.sql.unsafe(`create role crowded login password '${PASSWORD}' connection limit 0`);
     try {
       const url = server.url(database.name, "crowded");
-      expect((await failure(open(url))).message).toContain("SQLSTATE 53300");
-      const told: string[] = [];
+      const { message, hint } = await failure(open(url));
+      expect(`${message} ${hint}`).toMatch(/SQLSTATE 53300.* has no connection left/);
+      const told: unknown[] = [];
       const mended = Promise.withResolvers<unknown>();
-      const waiting = patience((sqlState) => {
-        told.push(sqlState);
+      const waiting = patience((...given) => {
+        told.push(given);
         mended.resolve(database.sql.unsafe("alter role crowded connection limit -1"));
       });
       const db = await open(url, { patience: waiting });
       await mended.promise;
       expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
-      expect(told).toEqual(["53300"]);
+      expect(told).toEqual([["53300", 60_000]]);
       await db.close();
 
       await database.sql.unsafe("alter role crowded connection limit 0");
