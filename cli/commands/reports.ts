@@ -12,7 +12,8 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, and
  *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `counts` (as `week` in the summary of a
  *                 run), `changedAt`, `open` (each `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`,
- *                 `runId`, `host`, `begunAt`, `finishedAt`, `code`; null when this host knows of none)
+ *                 `runId`, `host`, `begunAt`, `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`;
+ *                 null unless the run waits before it begins); null when this host knows of none)
  *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,
  *                 `report`, `reportCode`, `prunedAt`, `whatsapp` and `email` (`state`, `code`, `deliveryId`; null
  *                 without a completed report), `withoutData` (`channel`, `reason`)), `more`, `next` (a value for
@@ -51,7 +52,7 @@ export const reportsStatus = defineCommand({
   example: "opsctl reports status",
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withDatabaseOrWait(context, async (sql) => {
       const { readWeekStatus } = await import("../../lib/reports/status.ts");
       const { renderStatus } = await import("../../lib/reports/render-status.ts");
       const status = await readWeekStatus(sql, args.week);
@@ -140,6 +141,23 @@ export const reportsShow = defineCommand({
       return outcomeOf({ command: "reports show", fields: { reports }, text });
     }),
 });
+
+/** Without a database the file still tells of a run that waits for it. */
+async function withDatabaseOrWait(
+  context: CommandContext,
+  use: (sql: postgres.Sql) => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await withDatabase(context, use);
+  } catch (error) {
+    const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
+    const { findWaiting } = await import("../../lib/reports/last-run.ts");
+    const logDir = await logDirectory(context.env);
+    const waiting = logDir === null ? null : findWaiting(logDir);
+    if (waiting !== null) context.log.warn("A weekly run of this host waits before it can begin", waiting);
+    throw error;
+  }
+}
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
 async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {

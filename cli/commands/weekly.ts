@@ -87,7 +87,12 @@ export const weekly = defineCommand({
     const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { dependencies, options, close } = await begin(
-      openWeeklyDependencies(config, flags, { ...context, interrupt, onBegin: record.begin }),
+      openWeeklyDependencies(config, flags, {
+        ...context,
+        interrupt,
+        onBegin: record.begin,
+        onWait: record.wait,
+      }),
     );
     try {
       const summary = await record.end(await runWeekly(dependencies, options));

@@ -8,6 +8,7 @@ import { applicationClient } from "../../lib/providers/application/client.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
+import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
 import { openingPatience } from "../../lib/weekly/database/opening-patience.ts";
@@ -51,9 +52,12 @@ export async function openWeeklyDependencies(
     stderr,
     interrupt,
     onBegin,
-  }: Pick<CommandContext, "log" | "stderr"> & Pick<WeeklyDependencies, "interrupt" | "onBegin">,
+    onWait,
+  }: Pick<CommandContext, "log" | "stderr"> &
+    Pick<WeeklyDependencies, "interrupt" | "onBegin"> & { onWait: RunRecord["wait"] },
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
   keepLoopbackOffProxies(process.env);
+  const run = { version: VERSION, runId: crypto.randomUUID() };
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
     applicationName: "opsctl weekly",
@@ -63,6 +67,7 @@ export async function openWeeklyDependencies(
       onWait(code, limitMs) {
         const facts = { code, secondsLeft: limitMs / 1000 };
         log.warn("The database is away for a moment: the run waits for it", facts);
+        onWait({ ...run, code, limitMs });
       },
     },
   });
@@ -81,8 +86,7 @@ export async function openWeeklyDependencies(
     renewConnections: database.renew,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
-    version: VERSION,
-    runId: crypto.randomUUID(),
+    ...run,
   };
   const close = async () => {
     progress.stop();

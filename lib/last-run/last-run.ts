@@ -7,6 +7,14 @@ const week = v.pipe(v.string(), v.isoDate());
 /** An alert that was posted and has not been resolved; `week` and `fingerprint` are those of the alert. */
 const announcementSchema = v.object({ week, fingerprint: v.string(), startsAt: instant });
 
+/** What a run that has not begun yet waits for; its times are those of this host's clock. */
+const waitingSchema = v.object({
+  waitsFor: v.literal("database"),
+  code: v.string(),
+  since: instant,
+  until: instant,
+});
+
 const lastRunSchema = v.looseObject({
   status: v.picklist(["running", "success", "failed", "not_ready"]),
   runId: v.string(),
@@ -18,16 +26,21 @@ const lastRunSchema = v.looseObject({
   week: v.optional(v.nullable(weekCountsSchema), null),
   process: v.object({ host: v.string(), pid: v.number(), startTicks: v.nullable(v.number()) }),
   announcement: v.nullable(announcementSchema),
+  waiting: v.optional(v.nullable(waitingSchema), null),
 });
 
 /** An alert that was posted and has not been resolved. */
 export type Announcement = v.InferOutput<typeof announcementSchema>;
+
+/** What a run that has not begun yet waits for, since when and until when at most. */
+export type Waiting = v.InferOutput<typeof waitingSchema>;
 
 /**
  * What the last weekly run of this host left: while it goes on `running`, afterwards its summary in ids and codes.
  *
  * Shape: the keys of the summary that readers use, `begunAt`, `process` and `announcement`; the others of the summary
  *        are there too and are kept when the file is brought up to date. Instants are those of the database's clock.
+ *        With `waiting` the run is `running` and has not begun: week and window are still those of the run before.
  */
 export type LastRun = v.InferOutput<typeof lastRunSchema>;
 

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "./file-name.ts";
@@ -13,8 +14,17 @@ const MODE = 0o644;
  * Behaviour: names fewer failures where the text would be larger than readers take.
  */
 export function writeLastRun(logDir: string, run: LastRun): string | null {
+  return problemOf(() => writeFileAtomic(join(logDir, LAST_RUN_FILE), lastRunText(run), { mode: MODE }));
+}
+
+/** Removes the last-run file; the same result as that of writing it. */
+export function removeLastRun(logDir: string): string | null {
+  return problemOf(() => rmSync(join(logDir, LAST_RUN_FILE), { force: true }));
+}
+
+function problemOf(change: () => void): string | null {
   try {
-    writeFileAtomic(join(logDir, LAST_RUN_FILE), lastRunText(run), { mode: MODE });
+    change();
     return null;
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;

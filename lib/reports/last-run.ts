@@ -1,7 +1,9 @@
 import { failureRank, RANK } from "../last-run/failure-rank.ts";
-import type { LastRun } from "../last-run/last-run.ts";
+import type { LastRun, Waiting } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
+import { Temporal } from "../time/temporal.ts";
+import { weekWindow } from "../time/week-window.ts";
 
 /** How the last run of this host went. */
 export type LastRunFacts = {
@@ -14,6 +16,8 @@ export type LastRunFacts = {
   finishedAt: string | null;
   /** The code of what broke it off, or else of the failure that tells most. */
   code: string | null;
+  /** What it waits for before it can begin, or waited for when it was killed. */
+  waiting: Waiting | null;
 };
 
 /** What this host knows of a run about a week; `unreadable` with the reason's code when its file cannot be read. */
@@ -26,21 +30,32 @@ export type LastRunFinding =
 export function findLastRun(logDir: string, week: string): LastRunFinding {
   const reading = readLastRun(logDir);
   if (reading.status !== "found") return reading;
-  return reading.run.window?.week === week
-    ? { status: "found", run: factsOf(reading.run) }
-    : { status: "none" };
+  return weekOf(reading.run) === week ? { status: "found", run: factsOf(reading.run) } : { status: "none" };
+}
+
+/** What a run of this host waits for now, before it can begin; null where none is seen to. */
+export function findWaiting(logDir: string): Waiting | null {
+  const reading = readLastRun(logDir);
+  return reading.status === "found" && !hasEnded(reading.run.process) ? reading.run.waiting : null;
+}
+
+/** The week that a run is about; one that waits for the database has only this host's clock to know it by. */
+function weekOf({ window, waiting }: LastRun): string | null {
+  if (waiting === null) return window?.week ?? null;
+  return weekWindow(Temporal.Instant.from(waiting.since)).week;
 }
 
 function factsOf(run: LastRun): LastRunFacts {
-  const { status, runId, begunAt, error } = run;
+  const { status, runId, error, waiting } = run;
   const isKilled = status === "running" && hasEnded(run.process);
   return {
     status: isKilled ? "ended" : status,
     runId,
     host: run.process.host,
-    begunAt,
+    begunAt: waiting === null ? run.begunAt : null,
     finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : null,
     code: error?.code ?? leadingCode(run.failures),
+    waiting,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Waiting } from "../last-run/last-run.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { LastRunFacts } from "./last-run.ts";
@@ -74,7 +75,8 @@ const STATES: Record<OpenItem["state"], string> = {
   running: "in the hands of a run",
 };
 
-function lastRunText({ status, begunAt, finishedAt, code, host }: LastRunFacts): string {
+function lastRunText({ status, begunAt, finishedAt, code, host, waiting }: LastRunFacts): string {
+  if (waiting !== null) return `${waitText(status, waiting)}, on ${host}`;
   const times = [begunAt, finishedAt].filter((at) => at !== null).map(localTime);
   const [from, to] = times;
   const what = { ...RUN_STATES }[status];
@@ -83,6 +85,14 @@ function lastRunText({ status, begunAt, finishedAt, code, host }: LastRunFacts):
     ...(from === undefined ? [] : [to === undefined ? from : `${from} to ${shortened(to, from)}`]),
     `on ${host}`,
   ].join(", ");
+}
+
+/** Its own clock is all that such a run has. */
+function waitText(status: LastRunFacts["status"], { waitsFor, code, since, until }: Waiting): string {
+  const [from, to] = [since, until].map(localTime) as [string, string];
+  return status === "running"
+    ? `waits for the ${waitsFor} (${code}) since ${from}, until ${shortened(to, from)} at most`
+    : `ended without a word while it waited for the ${waitsFor} (${code}), since ${from}`;
 }
 
 /** A time without its date when that is the same as before. */

@@ -31,7 +31,11 @@ const context = { env: process.env, log, stderr, interrupt };
 
 const record = await openRunRecord(flags, context);
 const config = await loadWeeklyConfig(process.env, flags, () => {});
-const opened = await openWeeklyDependencies(config, flags, { ...context, onBegin: record.begin });
+const opened = await openWeeklyDependencies(config, flags, {
+  ...context,
+  onBegin: record.begin,
+  onWait: record.wait,
+});
 const dependencies = { ...opened.dependencies, ...hurriedTime(), application: application() };
 const summary = await record.end(await runWeekly(dependencies, opened.options));
 process.stdout.write(`${JSON.stringify(summary)}\n`);

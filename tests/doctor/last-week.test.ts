@@ -28,6 +28,15 @@ const RUN = {
   process: ownProcessMark(),
   announcement: null,
 };
+const WAITING = {
+  status: "running",
+  waiting: {
+    waitsFor: "database",
+    code: "57P03",
+    since: "2026-11-23T11:00:03Z",
+    until: "2026-11-23T11:05:03Z",
+  },
+};
 const found = (changes: object) => ({
   status: "found" as const,
   run: parseLastRun(JSON.stringify({ ...RUN, ...changes }))!,
@@ -94,6 +103,20 @@ describe("lastRunVerdict()", () => {
       DURING,
       "fail",
       /was killed: it has left no end/,
+    ],
+    [
+      "a run that waits before it begins",
+      WAITING,
+      DURING,
+      "warn",
+      /^a run waits for the database \(57P03\) since 2026-11-23 08:00:03, until 2026-11-23 08:05:03 at most/,
+    ],
+    [
+      "a run that was killed while it waited",
+      { ...WAITING, process: { ...RUN.process, startTicks: 1 } },
+      DURING,
+      "fail",
+      /^a run was killed while it waited for the database \(57P03\) since 2026-11-23 08:00:03/,
     ],
     [
       "a run of another host's process",

@@ -30,6 +30,7 @@ beforeAll(async () => {
     week: weekOf({ email: { unknown: 3 } }),
     process: ownProcessMark(),
     announcement: null,
+    waiting: null,
   });
   text = renderReport(await collectMetrics(arena.dependencies()));
 });

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
-import { findLastRun } from "../../lib/reports/last-run.ts";
+import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
+import { findLastRun, findWaiting } from "../../lib/reports/last-run.ts";
 
 const folders: string[] = [];
 afterAll(() => {
@@ -41,7 +42,7 @@ describe("findLastRun()", () => {
       status: "found",
       run: {
         ...{ status: "failed", runId: "run-1", host: "vps-1", code: "sem_instancia_gateway" },
-        ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z" },
+        ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z", waiting: null },
       },
     });
     const brokenOff = withRun({ error: { code: "DATABASE_LOST" } });
@@ -75,6 +76,28 @@ describe("findLastRun()", () => {
     });
     const elsewhere = { ...killed, process: { ...killed.process, host: "another-host" } };
     expect(findLastRun(withRun(elsewhere), "2026-11-16")).toMatchObject({ run: { status: "running" } });
+  });
+
+  test("tells of a run that waits before it begins, in the week of this host's clock", () => {
+    const waiting = {
+      waitsFor: "database",
+      code: "57P03",
+      since: "2026-11-30T11:00:03Z",
+      until: "2026-11-30T11:05:03Z",
+    };
+    const folder = withRun({ status: "running", finishedAt: null, process: ownProcessMark(), waiting });
+    expect(findLastRun(folder, "2026-11-23")).toMatchObject({
+      run: { status: "running", begunAt: null, finishedAt: null, waiting },
+    });
+    expect(findLastRun(folder, "2026-11-16")).toEqual({ status: "none" });
+    expect(findWaiting(folder)).toMatchObject(waiting);
+    const killed = withRun({ status: "running", waiting, process: { ...ownProcessMark(), startTicks: -1 } });
+    expect(findLastRun(killed, "2026-11-23")).toMatchObject({ run: { status: "ended", waiting } });
+    expect([findWaiting(killed), findWaiting(withRun({})), findWaiting(logDir())]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test("has nothing to tell without a file, and of another week", () => {

@@ -196,6 +196,7 @@ describe("renderStatus()", () => {
     noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
   };
   const run = {
+    waiting: null,
     ...{ status: "failed" as const, runId: "r", host: "vps-1", code: "sem_instancia_gateway" },
     ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z" },
   };
@@ -236,6 +237,26 @@ describe("renderStatus()", () => {
       "Times are those of America/Sao_Paulo.",
       "",
     ]);
+  });
+
+  test("says of a run that has not begun what it waits for, since when and until when", () => {
+    const waiting = {
+      waitsFor: "database" as const,
+      code: "57P03",
+      since: "2026-11-23T11:00:03Z",
+      until: "2026-11-23T11:05:03Z",
+    };
+    const done = { ...week, clean: false, counts, contentRemoved: 0, changedAt: null, open };
+    const of = (status: "running" | "ended") =>
+      renderStatus(done, { ...run, status, begunAt: null, finishedAt: null, code: null, waiting }).split(
+        "\n",
+      )[2];
+    expect(of("running")).toBe(
+      "  Last run  waits for the database (57P03) since 2026-11-23 08:00:03, until 08:05:03 at most, on vps-1",
+    );
+    expect(of("ended")).toBe(
+      "  Last run  ended without a word while it waited for the database (57P03), since 2026-11-23 08:00:03, on vps-1",
+    );
   });
 
   test("asks for one more run when the week was mended after its last one, and never else", () => {

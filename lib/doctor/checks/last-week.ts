@@ -1,4 +1,4 @@
-import type { LastRun } from "../../last-run/last-run.ts";
+import type { LastRun, Waiting } from "../../last-run/last-run.ts";
 import { hasEnded } from "../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
@@ -97,10 +97,24 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
 }
 
 function runningVerdict(run: LastRun): Verdict {
+  if (run.waiting !== null) return waitingVerdict(run, run.waiting);
   const at = run.begunAt === null ? "an unknown time" : `${localTime(run.begunAt)} (São Paulo)`;
   const begun = `the last run began at ${at}`;
   if (!hasEnded(run.process)) return pass(`${begun} and goes on`);
   return fail(`${begun} and was killed: it has left no end`, "opsctl reports status, then opsctl weekly");
+}
+
+function waitingVerdict(run: LastRun, { waitsFor, code, since, until }: Waiting): Verdict {
+  const cause = `for the ${waitsFor} (${code}) since ${localTime(since)}`;
+  if (!hasEnded(run.process))
+    return warn(
+      `a run waits ${cause}, until ${localTime(until)} at most (São Paulo)`,
+      "Look at the database: the run goes on, or ends, by itself",
+    );
+  return fail(
+    `a run was killed while it waited ${cause} (São Paulo)`,
+    "opsctl reports status, then opsctl weekly",
+  );
 }
 
 function ofWeek({ window }: LastRun): string {

@@ -1,4 +1,4 @@
-import type { LastRun } from "../../last-run/last-run.ts";
+import type { LastRun, Waiting } from "../../last-run/last-run.ts";
 import type { RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
@@ -17,6 +17,7 @@ export function lastRunOf(summary: WeeklySummary, facts: RecordFacts): LastRun {
     status: status === "success" || status === "not_ready" ? status : "failed",
     editorials: drained,
     error: error === null ? null : { code: error.code },
+    waiting: null,
     ...facts,
   };
 }
@@ -36,6 +37,30 @@ export function runningOf(start: RunStart, facts: Omit<RecordFacts, "begunAt">):
     retryableUntil,
     error: null,
     begunAt: startedAt,
+    waiting: null,
     ...facts,
+  };
+}
+
+/** A run that waits before it can begin: what is known of the week is what the run before has left. */
+export function waitingOf(
+  { version, runId }: Pick<RunStart, "version" | "runId">,
+  { before, process, waiting }: { before: LastRun | null; process: LastRun["process"]; waiting: Waiting },
+): LastRun {
+  return {
+    command: "weekly",
+    version,
+    runId,
+    startedAt: null,
+    finishedAt: null,
+    window: before?.window ?? null,
+    status: "running",
+    week: before?.week ?? null,
+    retryableUntil: before?.retryableUntil ?? null,
+    error: null,
+    begunAt: before?.begunAt ?? null,
+    announcement: before?.announcement ?? null,
+    process,
+    waiting,
   };
 }

@@ -12,6 +12,7 @@ export function pingedRecord(
 ): RunRecord {
   let told: Promise<void> | null = null;
   return {
+    wait: record.wait,
     begin: record.begin,
     async end(summary) {
       if (isWhole && summary.status !== "refused") told ??= ping(summary.status === "success");

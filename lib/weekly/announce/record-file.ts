@@ -1,10 +1,10 @@
 import type { LastRun } from "../../last-run/last-run.ts";
 import { readLastRun } from "../../last-run/read.ts";
-import { writeLastRun } from "../../last-run/write.ts";
+import { removeLastRun, writeLastRun } from "../../last-run/write.ts";
 import type { Log } from "../../platform/log/log.ts";
 
-/** The last-run file of this host, as a run uses it. */
-export type RecordFile = { read(): LastRun | null; write(run: LastRun): void };
+/** The last-run file of this host, as a run uses it; `write` of null leaves none. */
+export type RecordFile = { read(): LastRun | null; write(run: LastRun | null): void };
 
 /**
  * The last-run file in `logDir`; nothing is read or written where that is null.
@@ -28,7 +28,8 @@ export function recordFile(logDir: string | null, log: Log): RecordFile {
       return reading.status === "found" ? reading.run : null;
     },
     write(run) {
-      const problem = logDir === null ? null : writeLastRun(logDir, run);
+      if (logDir === null) return;
+      const problem = run === null ? removeLastRun(logDir) : writeLastRun(logDir, run);
       if (problem !== null) tell("LAST_RUN_UNWRITABLE", "The record of this run cannot be written", problem);
     },
   };

@@ -7,7 +7,7 @@ import type { RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
-import { lastRunOf, runningOf } from "./last-run-of.ts";
+import { lastRunOf, runningOf, waitingOf } from "./last-run-of.ts";
 import { isOtherRun, leavesFileToOther } from "./other-run.ts";
 import { recordFile } from "./record-file.ts";
 import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts";
@@ -29,8 +29,13 @@ export type RecordDependencies = AnnounceDependencies & {
   nowMs(): number;
 };
 
+/** A run that cannot reach the database yet; `limitMs` is how long it waits at most. */
+export type DatabaseWait = Pick<RunStart, "version" | "runId"> & { code: string; limitMs: number };
+
 /** The record of one run: when it began, how it ended, and who was told. */
 export type RunRecord = {
+  /** The run waits for the database before it can begin. */
+  wait(wait: DatabaseWait): void;
   /** The run writes from here on. */
   begin(start: RunStart): void;
   /** Records and announces the end, once; the summary says in `announced` what became of it. */
@@ -54,6 +59,8 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
   let begun: RunStart | null = null;
   let hasOverlapped = false;
   let announced: Promise<Announced> | null = null;
+  /** What the file held before the run waited. */
+  let replaced: { run: LastRun | null } | null = null;
 
   async function recordEnd(given: WeeklySummary): Promise<Announced> {
     const summary = withStart(given, begun);
@@ -76,6 +83,15 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
   }
 
   return {
+    wait({ code, limitMs, ...run }) {
+      const before = file.read();
+      if (!isWhole || isOtherRun(before, process)) return;
+      const sinceMs = dependencies.nowMs();
+      const [since, until] = [sinceMs, sinceMs + limitMs].map((ms) => new Date(ms).toISOString());
+      replaced = { run: before };
+      const waiting = { waitsFor: "database", code, since: since!, until: until! } as const;
+      file.write(waitingOf(run, { before, process, waiting }));
+    },
     begin(start) {
       if (!isWhole) return;
       begun = start;
@@ -84,8 +100,10 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
       file.write(runningOf(start, { process, announcement: heldIn(file.read()) }));
     },
     async end(summary) {
-      if (!isWhole || summary.status === "refused")
+      if (!isWhole || summary.status === "refused") {
+        if (replaced !== null) file.write(replaced.run);
         return { ...summary, announced: webhook === null ? "off" : "none" };
+      }
       announced ??= recordEnd(summary).catch((error: unknown) => brokeDown(log, error));
       return { ...summary, announced: await announced };
     },

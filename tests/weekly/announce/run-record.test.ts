@@ -102,6 +102,79 @@ async function runTo(summary: WeeklySummary, changes: Partial<RecordDependencies
   return await record.end(summary);
 }
 
+const WAIT = { version: START.version, runId: START.runId, code: "57P03", limitMs: 300_000 };
+
+describe("the record of a run that waits for the database before it can begin", () => {
+  const waiting = {
+    waitsFor: "database",
+    code: "57P03",
+    since: "2026-11-23T11:30:00.000Z",
+    until: "2026-11-23T11:35:00.000Z",
+  };
+
+  test("says so, since when and until when, and keeps what the run before has left", async () => {
+    open().wait(WAIT);
+    expect(read()).toMatchObject({
+      status: "running",
+      runId: WAIT.runId,
+      begunAt: null,
+      window: null,
+      waiting,
+    });
+    await runTo(GATEWAY);
+    const before = read();
+    open().wait(WAIT);
+    const { begunAt, window, week, retryableUntil, announcement } = before;
+    expect(announcement).not.toBeNull();
+    const kept = { begunAt, window, week, retryableUntil, announcement };
+    expect(read()).toMatchObject({
+      status: "running",
+      error: null,
+      waiting,
+      process: { pid: process.pid },
+      ...kept,
+    });
+  });
+
+  test("waits no longer once it begins, and when it ends without having begun", async () => {
+    const record = open();
+    record.wait(WAIT);
+    record.begin(START);
+    expect(read()).toMatchObject({ status: "running", begunAt: START.startedAt, waiting: null });
+    const inVain = open();
+    inVain.wait(WAIT);
+    await inVain.end(notReady("DATABASE_UNREACHABLE"));
+    expect(read()).toMatchObject({
+      status: "not_ready",
+      error: { code: "DATABASE_UNREACHABLE" },
+      waiting: null,
+    });
+  });
+
+  test("leaves no trace when it is refused outside Monday", async () => {
+    const refused = summaryOf({ status: "refused", exitCode: 4 });
+    const first = open();
+    first.wait(WAIT);
+    await first.end(refused);
+    expect(existsSync(path())).toBe(false);
+    await runTo(summaryOf());
+    const before = read();
+    const second = open();
+    second.wait(WAIT);
+    await second.end(refused);
+    expect(read()).toEqual(before);
+  });
+
+  test("writes nothing for a part of a run, and where another run goes on", () => {
+    open({ isWhole: false }).wait(WAIT);
+    expect(existsSync(path())).toBe(false);
+    open().begin(START);
+    const before = readFileSync(path(), "utf8");
+    open({ process: { ...ownProcessMark(), pid: 1, startTicks: 7 } }).wait({ ...WAIT, runId: "other" });
+    expect(readFileSync(path(), "utf8")).toBe(before);
+  });
+});
+
 describe("the record of a run", () => {
   test("is `running` from its beginning, which is what a kill leaves", () => {
     open().begin(START);
