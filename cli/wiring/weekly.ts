@@ -66,8 +66,8 @@ export async function openWeeklyDependencies(
       signal: interrupt,
       onWait(code, limitMs) {
         const facts = { code, secondsLeft: limitMs / 1000 };
-        log.warn("The database is away for a moment: the run waits for it", facts);
         onWait({ ...run, code, limitMs });
+        log.warn("The database is away for a moment: the run waits for it", facts);
       },
     },
   });

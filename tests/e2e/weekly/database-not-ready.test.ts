@@ -1,11 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { refusedPort, startDropper } from "../../standins/raw-peer.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { logLines, RUNTIMES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -138,9 +141,22 @@ describe.concurrent.each([...RUNTIMES])("a database that is away when the run st
     const database = fixture.db.name;
     fixture.secret("DATABASE_URL", url({ user: await serviceLogin(), port: proxy.port, database }));
     const running = await fixture.start(["weekly", "--json"], { runtime });
-    running.child.stderr!.on("data", (bytes) => String(bytes).includes("waits for it") && proxy.open());
+    const waits = new Promise<void>((resolve) => {
+      running.child.stderr!.on("data", (bytes) => String(bytes).includes("waits for it") && resolve());
+    });
+    await waits;
+    const record = () => JSON.parse(readFileSync(join(fixture.logDir, LAST_RUN_FILE), "utf8"));
+    const waiting = { waitsFor: "database", code: "DATABASE_UNREACHABLE" };
+    expect(record()).toMatchObject({ status: "running", begunAt: null, waiting });
+    const meanwhile = await fixture.opsctl(["reports", "status", "--json"], { runtime });
+    expect(meanwhile.exitCode, meanwhile.stdout).toBe(3);
+    expect(logLines(meanwhile.stderr)).toContainEqual(
+      expect.objectContaining({ msg: "A weekly run of this host waits before it can begin", ...waiting }),
+    );
+    proxy.open();
     const { exitCode, summary, stderr } = await running.ended;
     await proxy.stop();
+    expect(record()).toMatchObject({ status: "success", runId: summary.runId, waiting: null });
     expect({ exitCode, sent: summary.whatsapp.sent }, stderr).toEqual({ exitCode: 0, sent: 1 });
     expect(stderr).toContain("DATABASE_UNREACHABLE");
   });
