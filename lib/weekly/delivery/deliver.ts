@@ -72,8 +72,10 @@ async function deliverInTurn(
   if (before.claimed !== null) return await deliverClaimed(dependencies, channel, report, counting);
   const release = await turnOf(channel).catch(() => null);
   try {
-    const stopped = dependencies.stop.reason();
-    const channelStopped = channel.stop.reason();
+    // When the answer to a claim was lost, there may be one: asked again, it is settled, and holds up no further run.
+    const mayBeClaimed = before.askedAtMs !== null;
+    const stopped = mayBeClaimed ? null : dependencies.stop.reason();
+    const channelStopped = mayBeClaimed ? null : channel.stop.reason();
     if (stopped) count("skipped", stopped.code);
     else if (channelStopped) count("skipped", channelStopped.code, { cause: channelStopped.cause });
     else return await deliverOnce(dependencies, channel, report, counting);

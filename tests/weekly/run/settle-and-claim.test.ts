@@ -87,6 +87,54 @@ describe("runWeekly() confirms the WhatsApp message and claims the e-mail", () =
     expect(weekly.email.accepted).toEqual([]);
   });
 
+  describe("and the answer to that call is lost", () => {
+    const lost = Object.assign(new Error("connection closed"), { code: "CONNECTION_CLOSED" });
+    const losing =
+      (calls: Record<string, number>, onLoss: () => void = () => {}) =>
+      (store: Store): Partial<Store> => {
+        const counted = counting(calls)(store) as Store;
+        return {
+          ...counted,
+          async settleAndClaimEmail(...args) {
+            await counted.settleAndClaimEmail(...args);
+            onLoss();
+            throw lost;
+          },
+        };
+      };
+    const emailRows = async () =>
+      await shared().db.sql`
+        select status, error_code as code, attempts from weekly_performance_deliveries where channel = 'email'`;
+    const pace = () => createPace({ perMinute: 1_000_000 });
+
+    test("the claim is taken up again at once: each message is sent once", async () => {
+      const weekly = shared();
+      await seedOwner(weekly.db.sql);
+      const calls: Record<string, number> = {};
+      const summary = await weekly.run({}, { emailPace: pace(), wrapStore: losing(calls) });
+      expect(summary).toMatchObject({ status: "success", whatsapp: { sent: 1 }, email: { sent: 1 } });
+      expect(calls).toEqual({ together: 1, settle: 2, claim: 1 });
+      expect([...(await emailRows())]).toEqual([{ status: "sent", code: null, attempts: 1 }]);
+      expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([1, 1]);
+    });
+
+    test("a run that is ended then leaves no claim behind: the next one sends at once", async () => {
+      const weekly = shared();
+      await seedOwner(weekly.db.sql);
+      const interrupt = new AbortController();
+      const wrapStore = losing({}, () => interrupt.abort());
+      const ended = await weekly.run({}, { emailPace: pace(), wrapStore, interrupt: interrupt.signal });
+      expect(ended).toMatchObject({
+        error: { code: "RUN_INTERRUPTED" },
+        whatsapp: { sent: 1 },
+        email: { sent: 0 },
+      });
+      expect([...(await emailRows())]).toMatchObject([{ status: "failed", code: "RUN_INTERRUPTED" }]);
+      expect(await weekly.run()).toMatchObject({ status: "success", email: { sent: 1, partial: 0 } });
+      expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([1, 1]);
+    });
+  });
+
   test("an owner who is deleted during the send is no failure", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql, { networks: [], sends: [] });
