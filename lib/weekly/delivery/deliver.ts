@@ -4,6 +4,7 @@ import type { Tally } from "../context/summary.ts";
 import type { DeliveryClaim } from "../database/deliveries.ts";
 import {
   databaseCode,
+  isConnectionLoss,
   isOutsideReportDay,
   REPORT_PATIENCE_MS,
   repeatWhileLost,
@@ -173,6 +174,11 @@ function countUnclaimed(
   if (isOutsideReportDay(error)) {
     stop.because(MONDAY_ENDED);
     count("skipped", MONDAY_ENDED.code);
+    return;
+  }
+  const stopped = stop.reason();
+  if (stopped !== null && isConnectionLoss(error)) {
+    count("skipped", stopped.code);
     return;
   }
   log.error("A delivery could not be claimed", { ...ids, code: databaseCode(error) });
