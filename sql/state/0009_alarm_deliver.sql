@@ -163,6 +163,8 @@ declare
   v_free bigint;
   v_ids  bigint[] := array(select distinct m from unnest(p_members) as m);
 begin
+  -- A host that begins one of them alone does so without the lock of the totals.
+  perform from opsctl_state.outbox as o where o.id = any (v_ids) order by o.id for update;
   select count(*) into v_free from opsctl_state.outbox as o
   where o.id = any (v_ids) and o.id <> p_row.id and o.kind = p_row.kind and o.settled_at is null
     and o.begun_text is null and o.digest_row is null and not o.has_members;

@@ -170,6 +170,21 @@ for (const major of MAJORS) {
       }
     });
 
+    test("a digest does not tell what another host is just beginning by itself", async () => {
+      const { sql } = store.database;
+      const alerts = ["a", "b"].map((fingerprint) => resolvedAlert({ fingerprint }));
+      const [a, b] = (await acceptAll(hosts[0], ...alerts)).map(({ messageRow }) => messageRow);
+      let together: Promise<boolean> | undefined;
+      await sql.begin(async (tx) => {
+        await tx`
+          select opsctl_state.begin_attempt(${b!}::bigint, gen_random_uuid(), gen_random_uuid(), 'alone', '[]')`;
+        together = hosts[1].begin(a!, { text: "together", members: [b!] });
+        await untilWaiting(sql);
+      });
+      expect(await together!).toBe(false);
+      expect(await dueIds(hosts[0], "message")).toEqual([a!, b!]);
+    });
+
     test("what is counted agrees with what is there, whatever hosts do at once", async () => {
       const ways = fc.array(
         fc.record({ way: fc.nat(WAYS.length - 1), host: fc.nat(1), nth: fc.nat(30), fp: fc.nat(3) }),
@@ -190,6 +205,16 @@ for (const major of MAJORS) {
       await fc.assert(property, { numRuns: 25 });
     });
   });
+}
+
+/** Until a call of a host waits for a lock that the test holds. */
+async function untilWaiting(sql: postgres.Sql): Promise<void> {
+  for (;;) {
+    const [row] = await sql`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    if (row!.waiting > 0) return;
+  }
 }
 
 type Way = (host: State, row: number, fingerprint: number) => Promise<unknown>;
