@@ -5,24 +5,24 @@ import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
- * Shape:  `comments`: whether the end of an alert is told on its issue. `keepsReserve`: whether the file keeps space for a
- *         full disk, as the service does.
+ * Shape:  `comments`: whether the end of an alert is told on its issue. `isService`: whether it is opened for the
+ *         service, which keeps space for a full disk in the file, and starts without a database that is away for now.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
 export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  options: { limits?: OutboxLimits; comments?: boolean; keepsReserve?: boolean } = {},
+  options: { limits?: OutboxLimits; comments?: boolean; isService?: boolean } = {},
 ): Promise<State> {
-  const { keepsReserve = false, ...rest } = options;
+  const { isService = false, ...rest } = options;
   const common = { log, ...rest };
   if ("url" in config) {
     const { openPostgresState } = await import("../../lib/webhook/state/postgres/state.ts");
-    return await openPostgresState({ url: config.url, applicationName, ...common });
+    return await openPostgresState({ url: config.url, applicationName, mayBeAway: isService, ...common });
   }
   const { RESERVE } = await import("../../lib/webhook/state/sqlite/reserve/reserve-size.ts");
-  const reserve = keepsReserve ? { reserve: RESERVE } : {};
+  const reserve = isService ? { reserve: RESERVE } : {};
   const { openSqliteState } = await import("../../lib/webhook/state/sqlite/state.ts");
   return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common, ...reserve });
 }

@@ -36,7 +36,7 @@ export async function openServeDependencies(
   const state = await openState(config.state, log, "opsctl webhook", {
     limits,
     comments: config.tracker.comments,
-    keepsReserve: true,
+    isService: true,
   });
   const peers = new ReplaceablePeers(config, state, (record) => log.debug("A peer was called", record));
   const dependencies: ServeDependencies = {

@@ -1,7 +1,9 @@
 /** Several webhook hosts that share one state on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../chaos/until.ts";
+import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { RUNTIMES } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
 let db: TestDatabase;
@@ -52,13 +54,35 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     await leader.ended;
     const { json } = await postAlerts(other.url, { alerts: [alertOf("after the kill")] });
     expect(json).toMatchObject({ accepted: 1 });
-    // Its lease has to run out first, which takes fifteen seconds.
     // Its lease has to run out first, which takes fifteen seconds. What an earlier kill left unrecorded may come along.
     const isOut = () =>
       arena.gateway.accepted.some(({ text }) => text.includes("after the kill")) &&
       arena.tracker.issues.some(({ title }) => title.endsWith("after the kill"));
     await until("the other delivers", isOut, 40_000);
   });
+
+  for (const runtime of RUNTIMES)
+    test(`start while the database is away, send from memory, and keep alerts once it is back; on ${runtime}`, async () => {
+      await using arena = await openWebhookArena();
+      const relay = await startTcpProxy((await sharedPostgres()).port);
+      relay.vanish();
+      const url = new URL(db.url);
+      url.port = String(relay.port);
+      const service = await arena.start({ runtime, env: { OPSCTL_STATE_URL: url.href } });
+      const post = async () => await postAlerts(service.url, { alerts: [alertOf("away")] });
+      expect(await post()).toMatchObject({ status: 200, json: { durable: false } });
+      expect(arena.gateway.accepted).toHaveLength(1);
+      expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
+      relay.open();
+      await until("it is ready", async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
+      const kept = await post();
+      expect(kept).toMatchObject({ status: 200, json: { accepted: 1 } });
+      expect(kept.json).not.toHaveProperty("durable");
+      await until("what was kept is out, too", () => arena.gateway.accepted.length === 2);
+      service.kill("SIGTERM");
+      await service.ended;
+      await relay.stop();
+    });
 
   test("a database that is gone keeps nothing half, and its alert goes out from memory", async () => {
     await using arena = await openWebhookArena();

@@ -28,8 +28,9 @@ export class StateLink {
   #database: Promise<Database> | undefined;
   #isClosed = false;
 
-  constructor(database: Database, open: () => Promise<Database>, limitMs: number) {
-    this.#database = Promise.resolve(database);
+  /** `database` is null where none could be opened yet: the first call does it. */
+  constructor(database: Database | null, open: () => Promise<Database>, limitMs: number) {
+    this.#database = database === null ? undefined : Promise.resolve(database);
     this.#open = open;
     this.#limitMs = limitMs;
   }

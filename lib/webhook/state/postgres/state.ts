@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { aboutStateUrl } from "../../../platform/config/about-url.ts";
-import { databaseError, openDatabase } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";
 import { OUTBOX_LIMITS, type OutboxKind, type OutboxLimits, type State } from "../contract.ts";
@@ -10,6 +8,7 @@ import { attempts } from "./attempts.ts";
 import { issueClaims } from "./claims.ts";
 import { StateLink } from "./connection.ts";
 import { digestible, due, type FoundRows } from "./due.ts";
+import { StateOpener } from "./opener.ts";
 import { operatorCalls } from "./operator.ts";
 import { prune } from "./prune.ts";
 import {
@@ -22,25 +21,25 @@ import {
   stats,
   waitingMessages,
 } from "./reads.ts";
-import { ensureStateSchema } from "./schema.ts";
 import { secondChannel } from "./second-channel.ts";
 import { storedOrNull } from "./stored-text.ts";
 
 /**
  * Where the state is, how much may wait in it, and whether an issue gets a comment when its alert ends.
  *
- * Shape: `answerLimitMs` is how long one call waits for the database; only tests set it.
+ * Shape: `mayBeAway`: a database that is away for now does not keep the state from being opened. `answerLimitMs` is how
+ *        long one call waits for the database; only tests set it.
  */
 export type PostgresStateOptions = {
   url: Secret;
   limits?: OutboxLimits;
   comments?: boolean;
+  mayBeAway?: boolean;
   log: Log;
   applicationName: string;
   answerLimitMs?: number;
 };
 
-const CONNECTIONS = 4;
 const ANSWER_LIMIT_MS = 4_000;
 const LEASE_MS = 15_000;
 
@@ -51,26 +50,14 @@ const LEASE_MS = 15_000;
  * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does; `accept`,
  *            `begin` and `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from the last `lead`,
  *            and is given up by `close`.
- * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`.
+ * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`. Where the
+ *            database may be away at the start, its absence is an error of the later calls.
  */
 export async function openPostgresState(options: PostgresStateOptions): Promise<State> {
-  const { url, limits = OUTBOX_LIMITS, comments = false, log, applicationName } = options;
-  const { answerLimitMs = ANSWER_LIMIT_MS } = options;
-  const settings = { max: CONNECTIONS, applicationName, closeLimitMs: Math.min(answerLimitMs, 3_000) };
-  try {
-    const database = await openDatabase(url, settings);
-    try {
-      if (await ensureStateSchema(database.sql))
-        log.info("Made the schema opsctl_state for the webhook's state");
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
-    const again = () => openDatabase(url, { ...settings, connectLimitMs: answerLimitMs });
-    return stateOn(new StateLink(database, again, answerLimitMs), { limits, comments, log });
-  } catch (error) {
-    throw aboutStateUrl(databaseError(error, "open the webhook's state"));
-  }
+  const { limits = OUTBOX_LIMITS, comments = false, log, answerLimitMs = ANSWER_LIMIT_MS } = options;
+  const opener = new StateOpener({ ...options, answerLimitMs });
+  const database = await opener.first();
+  return stateOn(new StateLink(database, () => opener.again(), answerLimitMs), { limits, comments, log });
 }
 
 function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boolean; log: Log }): State {

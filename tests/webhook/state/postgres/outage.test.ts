@@ -16,7 +16,7 @@ import type { AcceptOutcome, State } from "../../../../lib/webhook/state/contrac
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import { announceOtherProcess, listen, proxyTo } from "../../../platform/support/wire.ts";
 import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
-import { sharedPostgres } from "../../../support/postgres.ts";
+import { sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
@@ -36,13 +36,18 @@ let sql: postgres.Sql;
 let proxy: TcpProxy;
 let state: State;
 
-async function openThrough(port: number, answerLimitMs: number): Promise<State> {
-  const url = new URL(store.database.url);
+async function openThrough(
+  port: number,
+  answerLimitMs: number,
+  { of = store.database.url, mayBeAway = false } = {},
+): Promise<State> {
+  const url = new URL(of);
   url.port = String(port);
   return openPostgresState({
     url: new Secret(url.href),
     log: silentLog,
     applicationName: "opsctl webhook serve",
+    mayBeAway,
     answerLimitMs,
   });
 }
@@ -223,6 +228,57 @@ describe("a state whose database stays away", () => {
     await acceptAll(state, resolvedAlert());
     expect(relayed.size).toBeGreaterThan(before);
     await state.close();
+  });
+});
+
+describe("a state whose database is away at the start", () => {
+  let database: TestDatabase;
+  const open = (mayBeAway: boolean) => openThrough(proxy.port, 1_000, { of: database.url, mayBeAway });
+  beforeEach(async () => {
+    const server = await sharedPostgres();
+    database = await server.createDatabase({ migrated: false, appSchema: false });
+    proxy = await startTcpProxy(server.port);
+  });
+  afterEach(async () => {
+    await proxy.stop();
+    await database.drop();
+  });
+
+  test("is opened for the service, keeps nothing, and makes its schema when the database is there", async () => {
+    proxy.vanish();
+    await expect(open(false)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    state = await open(true);
+    expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
+    expect(await state.lead()).toBe(false);
+    await expect(state.check()).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    proxy.open();
+    await untilAccepted();
+    expect(await state.lead()).toBe(true);
+    expect((await state.stats()).message.queued).toBe(1);
+    await state.close();
+  });
+
+  test("is opened for the service when the connection breaks, and when the database takes no writes", async () => {
+    proxy.close();
+    await (await open(true)).close();
+    proxy.open();
+    await database.sql.unsafe(`alter database ${database.name} set default_transaction_read_only = on`);
+    state = await open(true);
+    expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
+    await database.sql.unsafe(`alter database ${database.name} reset default_transaction_read_only`);
+    await untilAccepted();
+    await state.close();
+  });
+
+  test("is not opened with settings that have to be changed", async () => {
+    const wrong = new URL(database.url);
+    wrong.password = "wrong";
+    const opening = openThrough(proxy.port, 1_000, { of: wrong.href, mayBeAway: true });
+    await expect(opening).rejects.toMatchObject({ code: "DATABASE_AUTH_FAILED" });
+    await database.sql`create schema opsctl_state`;
+    await database.sql`create table opsctl_state.versions (version integer, applied_at timestamptz)`;
+    await database.sql`insert into opsctl_state.versions values (99, now())`;
+    await expect(open(true)).rejects.toMatchObject({ code: "STATE_SCHEMA_NEWER" });
   });
 });
 
