@@ -19,14 +19,17 @@ const READ_ONLY = "25006";
  * The connections to the state's database, with a time limit for every call.
  *
  * Behaviour: when an answer does not come within its limit, the connections are given up and later calls get new ones: in
- *            a network that drops every packet no connection ends by itself. What was asked may have been done.
+ *            a network that drops every packet no connection ends by itself. What was asked may have been done. A server
+ *            that takes no writes gives up the connections, too, but no more often than a call may last.
  * Errors:    `OpsError` with the codes of `databaseError`; DATABASE_TIMEOUT when the limit has passed.
  */
 export class StateLink {
   readonly #open: () => Promise<Database>;
   readonly #limitMs: number;
   #database: Promise<Database> | undefined;
-  #isClosed = false;
+  #openedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #closing = new Set<Promise<void>>();
+  readonly #ended = new AbortController();
 
   /** `database` is null where none could be opened yet: the first call does it. */
   constructor(database: Database | null, open: () => Promise<Database>, limitMs: number) {
@@ -51,11 +54,16 @@ export class StateLink {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#database?.then(
+    this.#ended.abort();
+    const current = this.#database?.then(
       (database) => database.close(),
       () => {},
     );
+    await Promise.all([current, ...this.#closing]);
+  }
+
+  get #isClosed(): boolean {
+    return this.#ended.signal.aborted;
   }
 
   async #until<T>(late: AbortSignal, work: (database: Database) => Promise<T>, repeats: boolean): Promise<T> {
@@ -65,7 +73,8 @@ export class StateLink {
         return await Promise.race([opening.then(work), lateness(late)]);
       } catch (error) {
         const fault = classifyDatabaseError(error);
-        if (fault.code === "DATABASE_TIMEOUT" || fault.sqlState === READ_ONLY) this.#giveUp(opening);
+        if (fault.code === "DATABASE_TIMEOUT" || (fault.sqlState === READ_ONLY && this.#isOld))
+          this.#giveUp(opening);
         const isUndone = UNDONE.has(fault.sqlState ?? "");
         const isAway = fault.code === "DATABASE_LOST" || fault.code === "DATABASE_UNREACHABLE";
         if (this.#isClosed || !(isUndone || (repeats && isAway))) throw error;
@@ -81,6 +90,7 @@ export class StateLink {
     if (this.#database === undefined) {
       const opening = this.#open();
       this.#database = opening;
+      this.#openedAtMs = performance.now();
       opening.catch(() => {
         if (this.#database === opening) this.#database = undefined;
       });
@@ -88,9 +98,23 @@ export class StateLink {
     return this.#database;
   }
 
+  /** Whether the connections are older than one call: new ones could lead to another server. */
+  get #isOld(): boolean {
+    return performance.now() - this.#openedAtMs > this.#limitMs;
+  }
+
+  /** What other calls have asked of these connections may end within its own limit. */
   #giveUp(given: Promise<Database>): void {
-    if (this.#database === given) this.#database = undefined;
-    given.then((database) => database.close()).catch(() => {});
+    if (this.#database !== given) return;
+    this.#database = undefined;
+    const closing = this.#closeLater(given).finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  async #closeLater(given: Promise<Database>): Promise<void> {
+    const { signal } = this.#ended;
+    await sleep(this.#limitMs, undefined, { signal }).catch(() => {});
+    await given.then((database) => database.close()).catch(() => {});
   }
 }
 

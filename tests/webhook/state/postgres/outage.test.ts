@@ -231,6 +231,20 @@ describe("a state whose database stays away", () => {
   });
 });
 
+test("a state whose database takes no writes can be read all the time, and is written as soon as it does", async () => {
+  await store.empty(START_MS);
+  const { name } = store.database;
+  await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`);
+  state = await openThrough((await sharedPostgres()).port, 1_000);
+  for (let round = 0; round < 60; round += 1) {
+    const [leads] = await Promise.all([state.lead(), state.stats(), state.recent(1), state.holds()]);
+    expect(leads).toBe(false);
+  }
+  await sql.unsafe(`alter database ${name} reset default_transaction_read_only`);
+  await untilAccepted();
+  await state.close();
+});
+
 describe("a state whose database is away at the start", () => {
   let database: TestDatabase;
   const open = (mayBeAway: boolean) => openThrough(proxy.port, 1_000, { of: database.url, mayBeAway });
