@@ -73,8 +73,9 @@ export class StateLink {
         return await Promise.race([opening.then(work), lateness(late)]);
       } catch (error) {
         const fault = classifyDatabaseError(error);
-        if (fault.code === "DATABASE_TIMEOUT" || (fault.sqlState === READ_ONLY && this.#isOld))
-          this.#giveUp(opening);
+        if (fault.code === "DATABASE_TIMEOUT") this.#giveUp(opening, 0);
+        // What other calls have asked of these connections may end within its own limit.
+        if (fault.sqlState === READ_ONLY && this.#isOld) this.#giveUp(opening, this.#limitMs);
         const isUndone = UNDONE.has(fault.sqlState ?? "");
         const isAway = fault.code === "DATABASE_LOST" || fault.code === "DATABASE_UNREACHABLE";
         if (this.#isClosed || !(isUndone || (repeats && isAway))) throw error;
@@ -103,17 +104,15 @@ export class StateLink {
     return performance.now() - this.#openedAtMs > this.#limitMs;
   }
 
-  /** What other calls have asked of these connections may end within its own limit. */
-  #giveUp(given: Promise<Database>): void {
-    if (this.#database !== given) return;
-    this.#database = undefined;
-    const closing = this.#closeLater(given).finally(() => this.#closing.delete(closing));
+  #giveUp(given: Promise<Database>, closeAfterMs: number): void {
+    if (this.#database === given) this.#database = undefined;
+    const closing = this.#closeLater(given, closeAfterMs).finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
-  async #closeLater(given: Promise<Database>): Promise<void> {
+  async #closeLater(given: Promise<Database>, afterMs: number): Promise<void> {
     const { signal } = this.#ended;
-    await sleep(this.#limitMs, undefined, { signal }).catch(() => {});
+    await sleep(afterMs, undefined, { signal }).catch(() => {});
     await given.then((database) => database.close()).catch(() => {});
   }
 }
