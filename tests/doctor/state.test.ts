@@ -63,6 +63,21 @@ describe("runDoctor() looks into a state file", () => {
 });
 
 describe("runDoctor() looks into a shared state", () => {
+  test("in a database that cannot keep every text", async () => {
+    await using host = await openHost();
+    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    const url = new URL(host.db.url);
+    const name = `${host.db.name}_latin`;
+    url.pathname = `/${name}`;
+    const encoding = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'";
+    await host.db.sql.unsafe(`create database ${name} template template0 ${encoding}`);
+    host.put("secrets/OPSCTL_STATE_URL", url.href);
+    expect(ofCheck(await host.examine("webhook"), "outbox")).toEqual([
+      { status: "fail", reason: expect.stringContaining("has the encoding LATIN1, expected UTF8") },
+    ]);
+    await host.db.sql.unsafe(`drop database ${name} with (force)`);
+  });
+
   test("that does not exist yet, and does not make it; then into one that does", async () => {
     await using host = await openHost();
     host.dependencies.adminUrl = new URL("http://127.0.0.1:1");

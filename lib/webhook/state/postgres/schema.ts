@@ -19,6 +19,9 @@ const FILES: readonly string[] = [
   ...[alarmTables, alarmAccept, alarmDeliver, alarmOperator, alarmWatch],
 ];
 
+/** Texts of alerts and messages have signs of every script; SQL_ASCII keeps whatever bytes it is given. */
+const ENCODINGS: readonly string[] = ["UTF8", "SQL_ASCII"];
+
 // A lock of the transaction, which a pooler may carry.
 const LOCK_KEY = 7_317_120_432;
 
@@ -26,10 +29,11 @@ const LOCK_KEY = 7_317_120_432;
  * Makes the schema `opsctl_state`, or upgrades it to this opsctl's version; returns whether anything changed.
  *
  * Behaviour: two hosts may do so at once. A login that may create nothing can use an existing schema that it owns.
- * Errors:    STATE_SCHEMA_FORBIDDEN when the schema is missing or old and the login may not change that, or when another
+ * Errors:    STATE_ENCODING_UNSUPPORTED for a database that could not keep every text; STATE_SCHEMA_FORBIDDEN when the schema is missing or old and the login may not change that, or when another
  *            login owns it; STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
  */
 export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
+  await checkEncoding(sql);
   try {
     if ((await versionOf(sql)) === FILES.length) return false;
     return await sql.begin(async (tx) => {
@@ -47,6 +51,21 @@ export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
   } catch (error) {
     throw classifyDatabaseError(error).sqlState === "42501" ? forbidden(error) : error;
   }
+}
+
+/**
+ * Makes sure that a database can keep every text.
+ *
+ * Errors: STATE_ENCODING_UNSUPPORTED; those of the driver.
+ */
+export async function checkEncoding(sql: postgres.Sql): Promise<void> {
+  const [row] = await sql`select current_setting('server_encoding') as encoding`;
+  if (ENCODINGS.includes(row!.encoding)) return;
+  throw new OpsError({
+    code: "STATE_ENCODING_UNSUPPORTED",
+    message: `Cannot use the webhook's state: the database of OPSCTL_STATE_URL has the encoding ${row!.encoding}, expected UTF8`,
+    hint: "Make one for it: create database <name> encoding 'UTF8' template template0;",
+  });
 }
 
 async function versionOf(sql: postgres.ISql): Promise<number> {

@@ -87,6 +87,21 @@ for (const major of MAJORS) {
       await state.close();
     });
 
+    test("refuses a database whose encoding has no sign for what messages begin with", async () => {
+      const server = await sharedPostgres(major);
+      const name = `${database.name}_latin`;
+      const encoding = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'";
+      await database.sql.unsafe(`create database ${name} template template0 ${encoding}`);
+      const opening = openPostgresState({
+        url: new Secret(server.url(name)),
+        mayBeAway: true,
+        log: silentLog,
+        applicationName: "opsctl webhook serve",
+      });
+      await expect(opening).rejects.toMatchObject({ code: "STATE_ENCODING_UNSUPPORTED" });
+      await database.sql.unsafe(`drop database ${name} with (force)`);
+    });
+
     test("refuses a schema that is another's, and one that a newer opsctl made", async () => {
       await (await open()).close();
       expect(await refusal(await login())).toMatchObject({ code: "STATE_SCHEMA_FORBIDDEN" });
