@@ -1,6 +1,6 @@
 /**
  * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away and of a
- * database that moves, signals to runs that hang.
+ * database that moves, two hosts of the webhook with one database, signals to runs that hang.
  *
  * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (2, so that all of it takes some ten
  * minutes on two cores). What a seed decides is the same each time: who is started and killed, when, and what breaks;
@@ -17,6 +17,7 @@ import { killAtRandom } from "./random-kills.ts";
 import { moveAtRandom } from "./random-moves.ts";
 import { beAwayAtRandom } from "./random-outages.ts";
 import { waitAtRandom } from "./random-waits.ts";
+import { disturbHosts } from "./webhook-hosts.ts";
 import { killWebhookAtRandom } from "./webhook-kills.ts";
 
 const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
@@ -84,6 +85,20 @@ describe("the webhook, killed at random", () => {
         : "NOT TRIED: no small disk can be mounted",
     );
   });
+});
+
+describe("two hosts of the webhook with one database", () => {
+  const half = seeds.slice(0, Math.ceil(rounds / 2));
+  test.each(half.flatMap((seed) => [[seed, false] as const, [seed, true] as const]))(
+    "seed %d, most alerts told together: %p",
+    async (seed, digests) => {
+      const damage = await disturbHosts({ seed, moves: 6, digests });
+      console.log(
+        `CHAOS_SEED=${seed}: ${damage.moves.join(", ")}: ${damage.alerts} alerts, none lost, ` +
+          `${damage.digests} digests, ${damage.fromMemory} from memory, ${damage.doubled} told once too often`,
+      );
+    },
+  );
 });
 
 describe("kills at every point of the run flow", () => {
