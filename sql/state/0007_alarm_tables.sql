@@ -62,7 +62,7 @@ drop index opsctl_state.outbox_turn, opsctl_state.outbox_dead, opsctl_state.outb
 create index outbox_waiting on opsctl_state.outbox (kind, issue_key, (id + 0)) where state = 'queued';
 create index outbox_newest on opsctl_state.outbox ((kind || ':' || issue_key), (id + 0));
 create index outbox_turn on opsctl_state.outbox (kind, priority, id)
-  where is_head and not is_blocked and digest_row is null;
+  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null;
 create index outbox_ended on opsctl_state.outbox (id) where state in ('dead', 'in_doubt');
 create index outbox_ended_age on opsctl_state.outbox (settled_at) where state in ('dead', 'in_doubt');
 create index outbox_members on opsctl_state.outbox (digest_row) where digest_row is not null;

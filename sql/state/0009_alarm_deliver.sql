@@ -26,7 +26,9 @@ begin
            case when o.has_members then array_to_json(opsctl_state.members_of(o.id))::text end
     from (
       select h.* from opsctl_state.outbox as h
-      where h.kind = p_kind and h.is_head and not h.is_blocked and h.digest_row is null and h.id <> all (v_except)
+      -- A row whose text tells others does not wait for older ones, which another such text may tell.
+      where h.kind = p_kind and (h.is_head or h.has_members) and h.settled_at is null and not h.is_blocked
+        and h.digest_row is null and h.id <> all (v_except)
         and (h.due_at <= v_now or h.waits_from > v_now)
       -- Of issues that wait for their messages no more are looked at.
       order by h.priority, h.id limit p_limit + 64) as o
@@ -84,8 +86,8 @@ begin
     select o.id, o.alert, o.attempts, greatest(0, v_now - o.age_from), o.claimed_at,
            opsctl_state.issue_url(o.issue_key, o.issue_row, v_now)
     from opsctl_state.outbox as o
-    where o.kind = p_kind and o.is_head and not o.is_blocked and o.digest_row is null and o.id <> all (v_except)
-      and o.begun_text is null
+    where o.kind = p_kind and o.is_head and o.settled_at is null and not o.is_blocked and o.digest_row is null
+      and o.id <> all (v_except) and o.begun_text is null
       and (o.due_at <= v_now or o.waits_from > v_now)
       and (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
            or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
@@ -135,7 +137,8 @@ declare
 begin
   for v_head in
     select o.issue_key from opsctl_state.outbox as o
-    where o.kind = 'message' and o.priority > 0 and o.is_head and not o.is_blocked and o.digest_row is null
+    where o.kind = 'message' and o.priority > 0 and o.is_head and o.settled_at is null and not o.is_blocked
+      and o.digest_row is null
     order by o.priority, o.id limit 1000
   loop
     exit when v_count >= p_fingerprints or v_rows >= p_rows;

@@ -128,6 +128,19 @@ function memberTests(fixture: () => StateFixture): void {
 }
 
 function endTests(fixture: () => StateFixture): void {
+  test("revived texts that tell older alerts of each other's fingerprints do not wait for each other", async () => {
+    const { state } = fixture();
+    const rows = await acceptEach(state, "a", "b", "a", "b");
+    const [a1, b1, a2, b2] = rows as [number, number, number, number];
+    await state.begin(a2, { text: "a and b", members: [b1] });
+    await state.begin(b2, { text: "b and a", members: [a1] });
+    for (const row of [a2, b2]) await state.settle(row, { status: "in_doubt", code: "timeout" });
+    expect(await state.retryDead(null)).toBe(4);
+    expect(await dueIds(state, "message")).toEqual([a2, b2]);
+    for (const row of [a2, b2]) await state.settle(row, DELIVERED);
+    expect(await dueIds(state, "message")).toEqual([]);
+  });
+
   test("what is recorded of a digest is recorded of its members; then the next of each has its turn", async () => {
     const { state } = fixture();
     const rows = await acceptEach(state, "a", "b", "b", "a", "b");
