@@ -231,6 +231,41 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
     }
   });
 
+  test("pays where the account's quota is used up and the disk is not", async () => {
+    if (disk === null) return;
+    const { directory } = disk;
+    await (await openSqliteState({ directory, nowMs: () => START_MS, log: silentLog })).close();
+    // A quota for the state's files: another small disk under their names.
+    const other = smallDisk(24)!;
+    const paths = ["state.db", "state.db-wal"].map((name) => join(directory, name));
+    for (const [at, path] of paths.entries()) {
+      const there = join(other.directory, `${at}`);
+      copyFileSync(path, there);
+      chmodSync(there, 0o600);
+      expect(spawnSync("mount", ["--bind", there, path]).status).toBe(0);
+    }
+    try {
+      const state = await open(directory);
+      await state.prune();
+      expect(await kept(state)).toBe(WHOLE);
+      other.fill();
+      const rows = await acceptUntilRefused(state, 20_000);
+      expect((await state.stats()).queuedBytes).toBeGreaterThan(WHOLE / 2);
+      expect(await kept(state)).toBe(0);
+      const [first] = rows;
+      expect(await state.begin(first!, { text: "sent" })).toBe(true);
+      await state.settle(first!, DELIVERED);
+      other.empty();
+      await state.prune();
+      expect(await kept(state)).toBe(WHOLE);
+      await state.close();
+      expect(lookAt(directory)).toEqual({ waiting: rows.slice(1), isSound: true });
+    } finally {
+      for (const path of paths) spawnSync("umount", ["-l", path]);
+      other.remove();
+    }
+  });
+
   test("is made in steps of a mebibyte of the log and a row, and alerts are accepted in between", async () => {
     if (disk === null) return;
     const { directory } = disk;

@@ -15,8 +15,10 @@ export type FileGrowth = {
   allow(): void;
   /** Has SQLite checkpoint by itself whenever the log has so many bytes, and at the latest when it has 1,000 pages. */
   checkpointEach(bytes: number): void;
-  /** Writes what is in the log to the file as far as the disk and other readers allow. */
-  checkpoint(): void;
+  /** Writes what is in the log to the file as far as the disk and other readers allow; false when the disk does not. */
+  checkpoint(): boolean;
+  /** Bytes of the log that are in use: a checkpoint that comes to its end lets it begin anew. */
+  usedLogBytes(): number;
   /** Bytes of the database that the file on the disk does not have yet. */
   missingBytes(): number;
   /** Moves the last pages to free ones and ends the file before them, at most so many bytes. */
@@ -25,12 +27,14 @@ export type FileGrowth = {
   freeBytes(): number;
 };
 
-/** Errors: those of SQLite; a checkpoint that finds the disk full fails silently. */
+/** Errors: those of SQLite; a checkpoint that finds the disk full throws none. */
 export function fileGrowth(db: DatabaseSync, path: string): FileGrowth {
   const number = (statement: StatementSync) => Number(Object.values(statement.get() ?? {})[0]);
   const pageCount = db.prepare("pragma page_count");
   const freeCount = db.prepare("pragma freelist_count");
   const checkpoint = db.prepare("pragma wal_checkpoint(passive)");
+  // Only looks.
+  const lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
   const pageBytes = number(db.prepare("pragma page_size"));
   const limit = (pages: number) => db.exec(`pragma max_page_count = ${pages}`);
   return {
@@ -43,10 +47,13 @@ export function fileGrowth(db: DatabaseSync, path: string): FileGrowth {
     checkpoint() {
       try {
         checkpoint.get();
+        return true;
       } catch (error) {
         if (!isDiskFull(error)) throw error;
+        return false;
       }
     },
+    usedLogBytes: () => Math.max(0, Number(lookAtLog.get()?.log ?? 0)) * pageBytes,
     missingBytes: () => Math.max(0, number(pageCount) * pageBytes - statSync(path).size),
     shrink(bytes) {
       // Read to its end: each row is a page that was moved.

@@ -31,9 +31,9 @@ const MOST_ATTEMPTS = 8;
  * The space that a state keeps in its file for a full disk.
  *
  * Behaviour: rows of the file that are removed one after the other when a write finds the disk full: the pages that they
- *            had are the file's own, no other file can take them. While the disk has less left than half the reserve, the
- *            file does not grow, so that each checkpoint finds its place and the log begins anew. `refill` takes the
- *            space back when there is room, in steps between which other work runs.
+ *            had are the file's own, no other file can take them. While the disk has less left than half the reserve, or
+ *            this account may not use it, the file does not grow, so that each checkpoint finds its place and the log
+ *            begins anew. `refill` takes the space back when there is room, in steps between which other work runs.
  * Errors:    those of SQLite.
  */
 export class Reserve implements RoomMaker {
@@ -47,6 +47,8 @@ export class Reserve implements RoomMaker {
   /** How many rows there are when none is used. */
   #whole: number;
   #isTight = false;
+  /** The disk took nothing although it had room: this account's quota is used up. */
+  #isRefused = false;
   #said: "whole" | "used" | "used up" | "small" | null = null;
 
   constructor(db: DatabaseSync, options: { path: string; size: ReserveSize; log: Log }) {
@@ -66,12 +68,12 @@ export class Reserve implements RoomMaker {
   }
 
   prepare(): void {
-    const mark = (this.#whole * this.#size.rowBytes) / 2;
+    const mark = this.#mark;
     if (mark === 0) return;
     const free = freeBytes(this.#directory);
     if (free === null) return;
-    if (!this.#isTight && free < mark) this.#stopGrowth();
-    if (this.#isTight && free >= 2 * mark) this.#allowGrowth();
+    if (!this.#isTight && (free < mark || this.#findsRefusal())) this.#stopGrowth();
+    if (this.#isTight && !this.#isRefused && free >= 2 * mark) this.#allowGrowth();
   }
 
   make(attempt: number): boolean {
@@ -79,7 +81,10 @@ export class Reserve implements RoomMaker {
     try {
       const rows = this.#rows.count();
       if (rows === 0) return this.#isTight && this.#grow();
-      if (!this.#isTight) this.#stopGrowth();
+      if (!this.#isTight) {
+        this.#isRefused = (freeBytes(this.#directory) ?? 0) >= this.#mark;
+        this.#stopGrowth();
+      }
       this.#release(2 ** attempt);
       return true;
     } catch (error) {
@@ -88,12 +93,25 @@ export class Reserve implements RoomMaker {
     }
   }
 
+  /** Where the file cannot grow, its log does: to be noticed while that has place for what stopping takes. */
+  #findsRefusal(): boolean {
+    if (this.#growth.usedLogBytes() <= this.#logBytes() / 2) return false;
+    this.#isRefused = !this.#growth.checkpoint();
+    return this.#isRefused;
+  }
+
   async refill(): Promise<void> {
+    if (this.#isRefused) this.#isRefused = !this.#hasRoomFor(() => this.#grow());
     this.prepare();
     await this.#inSteps(() => this.#lengthenLog());
     if (!this.#isTight) this.#keepSpareFile();
     await this.#inSteps(() => this.#addRow());
     if (this.#db.isOpen && !this.#isTight) this.#sayRefilled(this.#rows.count());
+  }
+
+  /** With less than this left on the disk, the file does not grow. */
+  get #mark(): number {
+    return (this.#whole * this.#size.rowBytes) / 2;
   }
 
   /** Repeats a step until it returns false, finds no room, or the disk is short; other work runs in between. */
