@@ -1,4 +1,5 @@
 import type { Squad } from "./squad.ts";
+import type { StateReason } from "./state-reason.ts";
 
 /** The units that a rule may give its value, in an annotation or label `unit`. */
 export const UNITS = ["bytes", "percent"] as const;
@@ -27,6 +28,8 @@ export type Alert = {
   value: string | null;
   /** Missing in rows of older versions. */
   unit?: Unit | null;
+  /** Why it fires or has ended without a measured value; missing in rows of older versions. */
+  reason?: StateReason | null;
   labels: Record<string, string>;
   ruleUrl: string | null;
   silenceUrl: string | null;

@@ -3,6 +3,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { alertName, datasourceTrouble } from "./name.ts";
 import { squadOf } from "./squad.ts";
+import { readStateReason } from "./state-reason.ts";
 import { readAlertTime } from "./time.ts";
 import { readValue } from "./value.ts";
 
@@ -34,6 +35,7 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     // Of a rule without data all steps are -1, and none was measured.
     value: trouble === null ? readValue(raw) : null,
     unit: unitOf(annotations.unit ?? labels.unit),
+    reason: readStateReason(annotations.grafana_state_reason),
     labels,
     ruleUrl: presentText(raw.generatorURL),
     silenceUrl: presentText(raw.silenceURL),

@@ -160,7 +160,9 @@ export type RecentAlert = {
 };
 
 /** What the page shows of an alert; `about` tells it from its neighbours (see `aboutAlert`). */
-export type ShownAlert = Pick<Alert, "name" | "status" | "firing" | "severity" | "squad"> & { about: string };
+export type ShownAlert = Pick<Alert, "name" | "status" | "firing" | "severity" | "squad" | "reason"> & {
+  about: string;
+};
 
 /**
  * What waits and what was given up.

@@ -34,10 +34,11 @@ const LONGEST_SHOWN = 200;
 
 /** What is kept of a delivered alert, its texts cut to 200 characters. */
 export function shownAlert(alert: Alert): ShownAlert {
-  const { name, status, firing, severity, squad } = alert;
+  const { name, status, firing, severity, squad, reason } = alert;
   const cut = (text: string | null) => text?.slice(0, LONGEST_SHOWN) ?? null;
   const about = aboutAlert(alert).slice(0, LONGEST_SHOWN);
-  return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about };
+  const why = reason ? { reason } : {};
+  return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about, ...why };
 }
 
 /** The alert of a row's text, or null when the text is none: a damaged row must not end the service. */

@@ -3,6 +3,7 @@ import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
 import type { Alert } from "../alert/alert.ts";
 import { datasourceTrouble } from "../alert/name.ts";
+import { endedUnmeasured, type StateReason } from "../alert/state-reason.ts";
 import { formatAlertTime } from "../alert/time.ts";
 import { breakLinks } from "./break-links.ts";
 
@@ -30,12 +31,22 @@ const TROUBLES = {
   },
 } as const;
 
+const REASONS: Readonly<Record<StateReason, string>> = {
+  NoData: "A consulta da regra não trouxe dados",
+  MissingSeries: "A série da regra sumiu",
+  Error: "A avaliação da regra falhou",
+  Paused: "A regra foi pausada",
+  Updated: "A regra foi alterada",
+  RuleDeleted: "A regra foi apagada",
+};
+
 /** The sign that stands first: the severity of what fires, else what became of it. */
 export function markerOf(alert: Alert): string {
   if (alert.firing) {
     if (datasourceTrouble(alert.labels) !== null) return "⚠️";
     return severityOf(alert.severity)?.marker ?? PLAIN_MARKER;
   }
+  if (endedUnmeasured(alert)) return "⚠️";
   return alert.status === "resolved" ? "✅" : "⚪";
 }
 
@@ -44,8 +55,10 @@ export function markerOf(alert: Alert): string {
  *
  * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links, unescaped.
  */
-export function stateWords({ status, firing }: Pick<Alert, "status" | "firing">): string {
+export function stateWords(alert: Pick<Alert, "status" | "firing" | "reason">): string {
+  const { status, firing } = alert;
   if (firing) return "disparado";
+  if (endedUnmeasured(alert)) return "encerrado";
   if (status === "resolved") return "resolvido";
   const shown = truncate(breakLinks(singleLine(status ?? "")), MAX_STATUS_UNITS);
   return shown === "" ? "sem estado" : `estado "${shown}"`;
@@ -61,9 +74,14 @@ export function looksKnown(severity: string): boolean {
   return [...SEVERITIES.values()].some(({ word }) => word === singleLine(severity));
 }
 
-/** What follows the name of a rule that could not be evaluated; empty for an alert about what a rule measures. */
-export function verdictWords({ labels, status }: Alert): string {
-  if (datasourceTrouble(labels) === null) return "";
+/**
+ * What follows the name of a rule that could not be evaluated, or whose alert has ended without a measurement; empty for
+ * any other alert.
+ */
+export function verdictWords(alert: Alert): string {
+  const { labels, status } = alert;
+  if (datasourceTrouble(labels) === null) return endedUnmeasured(alert) ? "encerrado sem medição" : "";
+  if (endedUnmeasured(alert)) return "segue sem medição";
   return status === "resolved" ? "voltou a ser avaliado" : "não pôde ser avaliado";
 }
 
@@ -72,6 +90,15 @@ export function troubleWording({ labels, status }: Alert): string | null {
   const trouble = datasourceTrouble(labels);
   if (trouble === null) return null;
   return `${TROUBLES[trouble][status === "resolved" ? "before" : "now"]} (${trouble})`;
+}
+
+/** Why an alert fires or has ended although nothing was measured; null for one that was. */
+export function reasonWording(alert: Alert): string | null {
+  const { reason = null } = alert;
+  if (reason === null) return null;
+  const isOver = endedUnmeasured(alert);
+  if (!isOver && datasourceTrouble(alert.labels) !== null) return null;
+  return `${REASONS[reason]}${isOver ? ": o problema pode continuar" : ""} (${reason})`;
 }
 
 /** How many alerts the sender left out of its notification; null for none. */

@@ -30,6 +30,7 @@ describe("parseAlerts() of a platform's body", () => {
         endsAt: "0001-01-01T00:00:00Z",
         value: "612368384",
         unit: "bytes",
+        reason: null,
         labels: expect.objectContaining({ instance: "main", ruleGroup: "vps-infra" }),
         ruleUrl: "https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
         silenceUrl: expect.stringContaining("https://example.grafana.net/alerting/silence/new"),
@@ -287,6 +288,19 @@ describe("parseAlerts() reads an entry", () => {
     [{ values: "1", valueString: 7 }, null],
   ])("with the value %p: %p", (parts, value) => {
     expect(only(parts).value).toBe(value);
+  });
+
+  test.each([
+    ["NoData", "NoData"],
+    ["MissingSeries", "MissingSeries"],
+    ["NoData, KeepLast", "NoData"],
+    [" RuleDeleted ", "RuleDeleted"],
+    ["KeepLast", null],
+    ["toString", null],
+    [["NoData"], null],
+    [undefined, null],
+  ])("with the platform's reason %p: %p", (reason, known) => {
+    expect(only({ annotations: { grafana_state_reason: reason } }).reason).toBe(known as never);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { type Html, html } from "../../../text/html.ts";
 import { singleLine } from "../../../text/single-line.ts";
 import { Temporal } from "../../../time/temporal.ts";
 import { NAMELESS } from "../../alert/name.ts";
+import { endedUnmeasured } from "../../alert/state-reason.ts";
 import { formatAlertTime, formatClockTime } from "../../alert/time.ts";
 import type { RecentAlert, ShownAlert } from "../../state/contract.ts";
 import { webLink } from "../../texts/links.ts";
@@ -51,16 +52,17 @@ function aboutOf({ about }: ShownAlert): Html | null {
   return text === "" ? null : html` <span class="muted">·</span> <bdi>${text}</bdi>`;
 }
 
-function stateLine({ severity, squad, status, firing }: ShownAlert): Html {
+function stateLine({ severity, squad, ...state }: ShownAlert): Html {
   const word = severityWord(severity) ?? singleLine(severity ?? "");
-  const parts = [word, squad, stateWords({ status, firing })].filter((part) => part !== "");
+  const parts = [word, squad, stateWords(state)].filter((part) => part !== "");
   return html`${parts.map((part, at) => html`${at === 0 ? null : " · "}<bdi>${part}</bdi>`)}`;
 }
 
 const DOTS: ReadonlySet<string> = new Set(["critical", "high", "warning"]);
 
-function dotOf({ firing, status, severity }: ShownAlert): string {
-  if (!firing) return status === "resolved" ? "resolved" : "other";
+function dotOf(shown: ShownAlert): string {
+  const { firing, status, severity } = shown;
+  if (!firing) return status === "resolved" && !endedUnmeasured(shown) ? "resolved" : "other";
   const known = severity?.trim().toLowerCase() ?? "";
   return DOTS.has(known) ? known : "info";
 }

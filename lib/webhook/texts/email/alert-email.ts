@@ -13,7 +13,14 @@ import { aboutText } from "../message/about-text.ts";
 import { timing } from "../message/timing.ts";
 import { valueText } from "../message/value-text.ts";
 import { textLines } from "../text-lines.ts";
-import { markerOf, severityWord, stateWords, troubleWording, verdictWords } from "../wording.ts";
+import {
+  markerOf,
+  reasonWording,
+  severityWord,
+  stateWords,
+  troubleWording,
+  verdictWords,
+} from "../wording.ts";
 import { alertEmailHtml } from "./alert-email-html.ts";
 import type { AlertEmailView, AlertView } from "./alert-email-view.ts";
 
@@ -130,7 +137,7 @@ function textsOf(alert: Alert): string[] {
   const isTrouble = datasourceTrouble(alert.labels) !== null;
   const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS)).map(plain);
   const summary = isTrouble ? null : truncate(plain(alert.summary ?? ""), MAX_TEXT_UNITS);
-  return [troubleWording(alert), summary, ...description].filter(
+  return [troubleWording(alert), reasonWording(alert), summary, ...description].filter(
     (text) => text !== null && text !== "",
   ) as string[];
 }

@@ -10,6 +10,7 @@ import { textLines } from "../text-lines.ts";
 import {
   leftOutWording,
   markerOf,
+  reasonWording,
   stateWords,
   timesWording,
   troubleWording,
@@ -74,7 +75,7 @@ function factList(alert: Alert): string {
   const { start, end } = timesWording(alert, "America/Sao_Paulo");
   const facts: [string, string | null][] = [
     ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
-    ["Problema", troubleWording(alert)],
+    ["Problema", troubleWording(alert) ?? reasonWording(alert)],
     ["Regra avaliada", isTrouble ? plain(alert.name, MAX.short) : null],
     ["Sobre", plain(aboutText(alert), MAX.short)],
     ["Squad", alert.squad],

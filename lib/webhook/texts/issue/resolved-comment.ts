@@ -1,7 +1,9 @@
 import type { Alert } from "../../alert/alert.ts";
+import { datasourceTrouble } from "../../alert/name.ts";
+import { endedUnmeasured } from "../../alert/state-reason.ts";
 import { durationText } from "../duration.ts";
 import { lastedMs } from "../message/timing.ts";
-import { timesWording, verdictWords } from "../wording.ts";
+import { markerOf, reasonWording, timesWording } from "../wording.ts";
 
 /**
  * The comment on the issue of an alert that has resolved, in markdown: when, and after how long.
@@ -11,14 +13,20 @@ import { timesWording, verdictWords } from "../wording.ts";
 export function renderResolvedComment(alert: Alert): string {
   const { start, end } = timesWording(alert, "America/Sao_Paulo");
   const ms = lastedMs(alert);
-  const verdict = verdictWords(alert) === "" ? "Resolvido" : "A regra voltou a ser avaliada";
+  const reason = reasonWording(alert);
   return [
-    `✅ ${verdict}`,
+    `${markerOf(alert)} ${verdictOf(alert)}`,
     end === null ? null : ` em ${end}`,
     ms === null ? null : `, depois de ${durationText(ms)}`,
     start === null ? null : `. Início: ${start}`,
     ".",
+    reason === null ? null : ` ${reason}.`,
   ]
     .filter((part) => part !== null)
     .join("");
+}
+
+function verdictOf(alert: Alert): string {
+  if (endedUnmeasured(alert)) return "Encerrado sem medição";
+  return datasourceTrouble(alert.labels) === null ? "Resolvido" : "A regra voltou a ser avaliada";
 }

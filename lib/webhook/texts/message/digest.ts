@@ -3,6 +3,7 @@ import { truncate } from "../../../text/truncate.ts";
 import { COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
+import { endedUnmeasured } from "../../alert/state-reason.ts";
 import type { Detour } from "../../state/contract.ts";
 import { markerOf, verdictWords } from "../wording.ts";
 import { aboutText } from "./about-text.ts";
@@ -58,11 +59,13 @@ function linesOf(entries: readonly DigestEntry[]): Line[] {
 
 function headLine(lines: readonly Line[]): string {
   const last = lines.map((line) => lastOf(line).alert);
-  const resolved = last.filter(({ status }) => status === "resolved").length;
-  const active = lines.length - resolved;
+  const unmeasured = last.filter(endedUnmeasured).length;
+  const resolved = last.filter(({ status }) => status === "resolved").length - unmeasured;
+  const active = lines.length - resolved - unmeasured;
   const states = [
     active > 0 ? formatCount(active, "ativo", "ativos") : null,
     resolved > 0 ? formatCount(resolved, "resolvido", "resolvidos") : null,
+    unmeasured > 0 ? formatCount(unmeasured, "encerrado sem medição", "encerrados sem medição") : null,
   ];
   const title = formatCount(lines.length, "alerta nesta mensagem", "alertas nesta mensagem");
   return [`📋 *${title}*`, ...states.filter((state) => state !== null)].join(" · ");

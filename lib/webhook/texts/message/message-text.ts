@@ -10,6 +10,7 @@ import { textLines } from "../text-lines.ts";
 import {
   leftOutWording,
   markerOf,
+  reasonWording,
   severityWord,
   stateWords,
   troubleWording,
@@ -59,7 +60,7 @@ const GIVE_WAY = ["description", "summary", "labels", "value", "name"] as const;
 
 /** A line of a sender that would be taken for one of ours, or for one that formats. */
 const LIKE_OURS =
-  /^(?:[>#+\u2022]|[-\u2217] |\d+[.)]|(?:Valor|Painel|Regra|Silenciar|Issue): |Enquanto o WhatsApp |A (?:consulta|avaliação) da regra |[\u26AA\u26A0\u2705\u{1F534}\u{1F535}\u{1F7E0}\u{1F7E1}])/u;
+  /^(?:[>#+\u2022]|[-\u2217] |\d+[.)]|(?:Valor|Painel|Regra|Silenciar|Issue): |Enquanto o WhatsApp |A (?:consulta|avaliação|série) da regra |A regra foi |[\u26AA\u26A0\u2705\u{1F534}\u{1F535}\u{1F7E0}\u{1F7E1}])/u;
 
 /**
  * The WhatsApp message of an alert.
@@ -122,6 +123,7 @@ function compose(alert: Alert, context: MessageContext, draft: Draft): string {
     headLine(alert, texts),
     fromSender(stateLine(alert, context)),
     troubleWording(alert),
+    reasonWording(alert),
     // With "=" it would look like labels.
     summary?.includes("=") ? `> ${summary}` : fromSender(summary),
     description,

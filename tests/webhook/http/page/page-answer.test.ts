@@ -106,6 +106,13 @@ describe("pageAnswer()", () => {
     );
   });
 
+  test("does not call well what has ended without a measurement", async () => {
+    const shown = { status: "resolved", firing: false, reason: "NoData" } as const;
+    const row = await rowOf(recentAlert({ shown }));
+    expect(read(row)).toContain("· encerrado ");
+    expect(row).toContain('class="dot other"');
+  });
+
   test("shows comments once there are any", async () => {
     expect(await textOf(pageFacts())).not.toContain("Comentários");
     expect(await textOf(busyNight())).toContain("Comentários");

@@ -102,6 +102,13 @@ Issue: https://linear.app/x/issue/OPS-1
     expect(text).not.toContain("Proxy acima");
   });
 
+  test("does not call well what has ended without a measurement", () => {
+    const alert = alertWith({ name: "Disco", status: "resolved", firing: false, reason: "MissingSeries" });
+    const { subject, text } = email([{ ...unheard(), alert }]);
+    expect(subject).toStartWith("⚠️ Disco encerrado sem medição");
+    expect(text).toContain("\n  A série da regra sumiu: o problema pode continuar (MissingSeries)\n");
+  });
+
   test("keeps a subject short, on one line, with its count", () => {
     const long = unheard({ name: `a\r\nBcc: x@evil.example ${"n".repeat(500)}` });
     const { subject } = email([long, long]);

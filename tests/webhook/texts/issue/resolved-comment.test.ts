@@ -25,3 +25,10 @@ test("renderResolvedComment() of a rule that could not be evaluated does not cal
     `✅ A regra voltou a ser avaliada em ${WHEN}, depois de`,
   );
 });
+
+test("renderResolvedComment() does not call well what has ended without a measurement", () => {
+  expect(of({ reason: "RuleDeleted", endsAt: "2026-03-02T08:57:30Z" })).toBe(
+    `⚠️ Encerrado sem medição em ${WHEN}, depois de 42 min. Início: ${SINCE}. ` +
+      "A regra foi apagada: o problema pode continuar (RuleDeleted).",
+  );
+});

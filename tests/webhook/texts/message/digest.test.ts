@@ -65,6 +65,12 @@ describe("renderDigest()", () => {
     ]);
   });
 
+  test("does not count as resolved what has ended without a measurement", () => {
+    const gone = entry({ name: "Disco", status: "resolved", firing: false, reason: "NoData" });
+    expect(digest(gone)).toStartWith("📋 *1 alerta nesta mensagem* · 1 encerrado sem medição\n");
+    expect(tail(digest(gone))[0]).toStartWith("⚠️ Disco encerrado sem medição · ");
+  });
+
   test("adds to lines that would look alike what tells them apart", () => {
     const of = (fingerprint: string, labels: Record<string, string>) =>
       entry({ fingerprint, labels: { instance: "main", ...labels } });

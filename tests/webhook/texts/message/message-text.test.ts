@@ -87,6 +87,19 @@ describe("renderMessage()", () => {
     expect(second).toBe(`${state} · Crítico · infra`);
   });
 
+  test("does not call well what has ended without a measurement", () => {
+    const over = { status: "resolved", firing: false, reason: "NoData" } as const;
+    const [first, second, third] = linesOf({ ...over, name: "Disco" });
+    expect(first).toBe("⚠️ *Disco* encerrado sem medição");
+    expect(second).toStartWith("Encerrado · Aviso · infra");
+    expect(third).toBe("A consulta da regra não trouxe dados: o problema pode continuar (NoData)");
+    const labels = { alertname: "DatasourceError", rulename: "Disco" };
+    expect(linesOf({ ...over, name: "Disco", labels, reason: "Paused" })[0]).toBe(
+      "⚠️ *Disco* segue sem medição",
+    );
+    expect(linesOf({ reason: "NoData" })[2]).toBe("A consulta da regra não trouxe dados (NoData)");
+  });
+
   test("calls an alert without a name so, and keeps a name inside its bold", () => {
     expect(linesOf({ name: null })[0]).toBe("🟡 *sem nome*");
     expect(linesOf({ name: "\u200B\n" })[0]).toBe("🟡 *sem nome*");
@@ -206,6 +219,8 @@ describe("renderMessage()", () => {
     "+3 alertas não mostrados",
     "instance=outra",
     "A avaliação da regra falhou (DatasourceError)",
+    "A série da regra sumiu: o problema pode continuar (MissingSeries)",
+    "A regra foi pausada: o problema pode continuar (Paused)",
     "Enquanto o WhatsApp não recebia: 3",
   ])("quotes the summary %p, which is no line of ours", (summary) => {
     expect(linesOf({ summary })[2]).toStartWith("> ");
