@@ -45,6 +45,14 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect((await state.stats()).oldestCriticalAgeMs).toBeNull();
   });
 
+  test("a clock set back keeps no alert from the second channel: how long it has waited is not known", async () => {
+    const { state, setClock } = fixture();
+    const [before] = await acceptAll(state, sampleAlert({ severity: "critical" }));
+    await setClock(START_MS - 60 * MINUTE_MS);
+    await acceptAll(state, sampleAlert({ fingerprint: "after", severity: "critical" }));
+    expect((await state.unheard(3 * MINUTE_MS)).map(({ row }) => row)).toEqual([before!.messageRow]);
+  });
+
   test("unheard() gives every message in doubt at once, and no issue", async () => {
     const { state } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));

@@ -28,7 +28,8 @@ export function secondChannel({
   return {
     unheard(waitedMs) {
       const now = nowMs();
-      const rows = statements.unheard.all(now, now - waitedMs, now, MOST_UNHEARD) as UnheardRow[];
+      // Of an alert from before a clock was set back it is not known how long it has waited: it has waited long enough.
+      const rows = statements.unheard.all(now, now - waitedMs, now, now, MOST_UNHEARD) as UnheardRow[];
       return rows.flatMap((row) => parseUnheard(row) ?? []);
     },
     recordEmailed: (rows) =>
@@ -55,7 +56,7 @@ function prepare(db: DatabaseSync): Statements {
     unheard: db.prepare(`
       select ${columns} from outbox
       where state in ('queued', 'in_doubt') and is_urgent = 1 and emailed_at_ms is null
-        and state = 'queued' and accepted_at_ms <= ?
+        and state = 'queued' and (accepted_at_ms <= ? or accepted_at_ms > ?)
       union all
       select ${columns} from outbox
       where state in ('dead', 'in_doubt') and kind = 'message' and state = 'in_doubt' and emailed_at_ms is null
