@@ -10,16 +10,19 @@ export const COMMON_LABELS: ReadonlySet<string> = new Set([
   "grafana_folder",
 ]);
 
+/** Says by which way an alert reaches people, of all alerts of its rule the same. */
+const WAY = "via";
+
 /**
  * What tells an alert from its neighbours of the same rule: its instance, else host, project or job, else its first two
- * labels that not every alert has; empty when there is none.
+ * labels that not every alert has, without the way by which it comes; empty when there is none.
  *
  * Shape: the sender's text, of any length and not made safe for any output.
  */
 export function aboutAlert({ labels }: Pick<Alert, "labels">): string {
   for (const name of TELLING) if (Object.hasOwn(labels, name) && labels[name] !== "") return labels[name]!;
   return Object.entries(labels)
-    .filter(([name, value]) => !COMMON_LABELS.has(name) && value !== "")
+    .filter(([name, value]) => !COMMON_LABELS.has(name) && name !== WAY && value !== "")
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, 2)
     .map(([, value]) => value)
