@@ -60,7 +60,10 @@ export function createApp(parts: AppParts): { fetch: Fetch } {
       const response = await app.fetch(request, sender);
       metrics.request(response.status, monotonicMs() - startedMs);
       const code = codeOfAnswer(response);
-      if (code !== null) report.refused(response.status, code, sender);
+      if (code !== null) {
+        const hasSecret = parts.authenticate(request.headers) !== null;
+        report.refused(response.status, code, sender, { hasSecret });
+      }
       posts.answered(response.status, sender);
       return response;
     },

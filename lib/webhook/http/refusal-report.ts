@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Log } from "../../platform/log/log.ts";
 
 /** Statuses of refusals that are logged: those that a sender's or our own fault can bring; the others are no alerts. */
-const LOGGED: ReadonlySet<number> = new Set([400, 401, 413, 415, 422, 503]);
+const LOGGED: ReadonlySet<number> = new Set([400, 401, 408, 413, 415, 422, 503]);
 
 /** How many lines a minute may have: a sender with an old secret must not fill the log. */
 const LINES_A_MINUTE = 10;
@@ -44,9 +44,9 @@ export class RefusalReport {
     this.#log = log;
   }
 
-  /** A request was answered with an error. */
-  refused(status: number, code: string, sender: Sender): void {
-    if (!LOGGED.has(status)) return;
+  /** A request was answered with an error; a sender that has the secret had an alert to tell, wherever it posted it. */
+  refused(status: number, code: string, sender: Sender, { hasSecret = false } = {}): void {
+    if (!LOGGED.has(status) && !hasSecret) return;
     const { requests } = this.#unsaid;
     if (this.#mayWrite()) this.#log.warn("A request was refused", { status, code, ...sender });
     else requests[code] = (requests[code] ?? 0) + 1;

@@ -35,7 +35,7 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
     take,
     metrics,
     report: {
-      refused: (status, code, sender) => void reported.push([status, code, sender]),
+      refused: (...refusal) => void reported.push(refusal),
       rejected: (entries, sender) => void reported.push([entries, sender]),
     },
     posts: { answered: (status, { address }) => void answered.push([status, address]) },
@@ -43,10 +43,14 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
     isStopping: () => isStopping,
     monotonicMs: () => (nowMs += 7),
   });
-  const post = async (body: BodyInit, headers: Record<string, string> = {}) =>
+  const post = async (
+    body: BodyInit,
+    headers: Record<string, string> = {},
+    { path = "/webhook", method = "POST" } = {},
+  ) =>
     await app.fetch(
-      new Request("http://localhost/webhook", {
-        method: "POST",
+      new Request(`http://localhost${path}`, {
+        method,
         headers: { "x-webhook-secret": SECRET, ...headers },
         body,
       }),
@@ -119,21 +123,26 @@ describe("createApp()", () => {
   test("reports every refusal, and what was rejected inside an accepted request, with its sender", async () => {
     const { post, reported, answered, stop } = startApp(async () => null);
     const sender = { address: "172.18.0.2", forwardedFor: null };
+    const known = { hasSecret: true };
     await post("{", { "x-webhook-secret": "wrong", "x-forwarded-for": "203.0.113.9, 198.51.100.7" });
     await post("{");
     await post("x".repeat(8_388_609));
     await post("{}", { "content-type": "text/plain" });
     await post("{}");
+    await post("{}", {}, { path: "/webhook/" });
+    await post("{}", {}, { method: "PUT" });
     stop();
     await post('{"alerts":[{}]}');
     await post('{"alerts":[]}');
     expect(reported).toEqual([
-      [401, "invalid_secret", { ...sender, forwardedFor: "198.51.100.7" }],
-      [400, "invalid_json", sender],
-      [413, "payload_too_large", sender],
-      [415, "unsupported_media_type", sender],
-      [422, "invalid_payload", sender],
-      [503, "state_unavailable", sender],
+      [401, "invalid_secret", { ...sender, forwardedFor: "198.51.100.7" }, { hasSecret: false }],
+      [400, "invalid_json", sender, known],
+      [413, "payload_too_large", sender, known],
+      [415, "unsupported_media_type", sender, known],
+      [422, "invalid_payload", sender, known],
+      [404, "not_found", sender, known],
+      [405, "method_not_allowed", sender, known],
+      [503, "state_unavailable", sender, known],
     ]);
     const statuses = [401, 400, 413, 415, 422, 503, 200];
     expect(answered).toEqual(statuses.map((status) => [status, sender.address]));

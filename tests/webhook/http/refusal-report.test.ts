@@ -34,8 +34,15 @@ describe("RefusalReport", () => {
     const { report, lines } = reporting();
     for (const status of [400, 401, 404, 405, 408, 413, 415, 422, 503])
       report.refused(status, "code", SENDER);
-    expect(lines.map(([, { status }]) => status)).toEqual([400, 401, 413, 415, 422, 503]);
+    expect(lines.map(([, { status }]) => status)).toEqual([400, 401, 408, 413, 415, 422, 503]);
     expect(lines[0]).toEqual(["A request was refused", { status: 400, code: "code", ...SENDER }]);
+  });
+
+  test("logs every refusal of a sender that has the secret: a platform that posts elsewhere is no stranger", () => {
+    const { report, lines } = reporting();
+    for (const status of [404, 405]) report.refused(status, "code", SENDER, { hasSecret: true });
+    expect(lines.map(([, { status }]) => status)).toEqual([404, 405]);
+    expect(lines[0]).toEqual(["A request was refused", { status: 404, code: "code", ...SENDER }]);
   });
 
   test("logs entries rejected inside an accepted request", () => {
