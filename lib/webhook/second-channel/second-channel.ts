@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Log } from "../../platform/log/log.ts";
 import { OutageLog } from "../../platform/log/outage-log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
+import { alertPatience } from "../alert-patience.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
 import type { UnheardMemory } from "./unheard-memory.ts";
@@ -155,7 +156,10 @@ export class SecondChannel {
       case "unknown":
         return this.#fails(outcome.code);
       case "throttled":
-        this.#nextAtMs = Math.max(this.#nextAtMs, this.#dependencies.monotonicMs() + outcome.retryAfterMs);
+        this.#nextAtMs = Math.max(
+          this.#nextAtMs,
+          this.#dependencies.monotonicMs() + alertPatience(outcome.retryAfterMs),
+        );
         break;
       case "failed":
         break;

@@ -197,6 +197,21 @@ describe("SecondChannel.look()", () => {
     expect(errors).toEqual(["validation_error"]);
   });
 
+  test("waits no longer than five minutes, whatever the provider asks for", async () => {
+    const channel = channelWith();
+    const headers = { "retry-after": "3600" };
+    provider.routes.send.next({ status: 429, json: { name: "rate_limit_exceeded" }, headers });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    nowMs += 5 * MINUTE_MS - 1;
+    await channel.look(signal);
+    expect(provider.ledger).toHaveLength(1);
+    nowMs += 1;
+    await channel.look(signal);
+    expect(provider.accepted).toHaveLength(1);
+  });
+
   test("waits as long as the provider asks for", async () => {
     const channel = channelWith();
     provider.routes.send.next({

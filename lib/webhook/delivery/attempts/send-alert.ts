@@ -2,6 +2,7 @@ import type { EvolutionClient } from "../../../providers/evolution/client.ts";
 import type { FindInstance } from "../../../providers/evolution/instance.ts";
 import type { IssueTracker } from "../../../providers/issue-outcome.ts";
 import type { SendOutcome } from "../../../providers/send-outcome.ts";
+import { alertPatience } from "../../alert-patience.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../../texts/issue/issue.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
 import { issueIdOf } from "./issue-id.ts";
@@ -69,7 +70,7 @@ function resultOf(outcome: SendOutcome): AttemptResult {
     case "sent":
       return { status: "delivered", reference: outcome.providerMessageId, url: null };
     case "throttled":
-      return retry(outcome.code, { peerDown: true, retryAfterMs: outcome.retryAfterMs });
+      return retry(outcome.code, { peerDown: true, retryAfterMs: alertPatience(outcome.retryAfterMs) });
     case "failed":
       return retry(outcome.code, {
         stopsChannel: outcome.stopsChannel,

@@ -72,6 +72,18 @@ describe("messageAttempt()", () => {
   });
 
   test.each([
+    [150, 150_000],
+    [300, 300_000],
+    [3_600, 300_000],
+  ])(
+    "a proxy that asks for %i s of patience gets %i ms: an alert waits no hour at its word",
+    async (asked, ms) => {
+      gateway.routes.send.next({ status: 429, json: {}, headers: { "retry-after": String(asked) } });
+      expect(await send()).toEqual(retry("gateway_http_429", { peerDown: true, retryAfterMs: ms }) as never);
+    },
+  );
+
+  test.each([
     ["close", "instance_close"],
     ["connecting", "instance_connecting"],
     [null, "instance_not_loaded"],
