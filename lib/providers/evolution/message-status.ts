@@ -8,11 +8,12 @@ import { gatewayRefusal } from "./refusal.ts";
 /**
  * What became of a message that the gateway has sent, as far as it kept that.
  *
- * Shape: `settled`: WhatsApp took or refused it; `pending`: it said neither; `absent`: the gateway knows no such
- *        message; `unknown`: it gave no usable answer.
+ * Shape: `settled`: WhatsApp took it; `returned`: it gave it back with an error; `pending`: it said neither; `absent`: the
+ *        gateway knows no such message; `unknown`: it gave no usable answer.
  */
 export type MessageStatus =
   | { status: "settled" }
+  | { status: "returned" }
   | { status: "pending" }
   | { status: "absent" }
   | { status: "unknown"; code: string };
@@ -29,14 +30,7 @@ export const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 4 * 1_048_576;
 
 /** Acknowledgements that are the last word, or as good as one. */
-const SETTLED: ReadonlySet<string> = new Set([
-  "SERVER_ACK",
-  "DELIVERY_ACK",
-  "READ",
-  "PLAYED",
-  "DELETED",
-  "ERROR",
-]);
+const SETTLED: ReadonlySet<string> = new Set(["SERVER_ACK", "DELIVERY_ACK", "READ", "PLAYED", "DELETED"]);
 
 const answerSchema = v.object({
   messages: v.object({
@@ -88,6 +82,7 @@ function statusIn(json: unknown, id: string): MessageStatus {
   // A gateway that does not know the filter returns other messages.
   const record = parsed.output.messages.records.find(({ key }) => key.id === id);
   if (record === undefined) return { status: "absent" };
-  const isSettled = record.MessageUpdate?.some(({ status }) => SETTLED.has(status)) ?? false;
-  return { status: isSettled ? "settled" : "pending" };
+  const statuses = record.MessageUpdate?.map(({ status }) => status) ?? [];
+  if (statuses.some((status) => SETTLED.has(status))) return { status: "settled" };
+  return { status: statuses.includes("ERROR") ? "returned" : "pending" };
 }

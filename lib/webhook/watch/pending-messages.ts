@@ -17,9 +17,12 @@ const LOOKED_AFTER_MS = 24 * 60 * 60_000;
 /** So many questions are put in a round, so that the gateway is not kept busy by them. */
 const MOST_ASKED = 50;
 
+/** Statuses of messages that are not on the phone, as far as is known: they are asked about again. */
+const NOT_THERE: ReadonlySet<MessageStatus["status"]> = new Set(["pending", "returned"]);
+
 /**
  * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead while
- * the gateway believes it open.
+ * the gateway believes it open, or given back with an error, as to an account that is restricted.
  *
  * Shape:     `count` is null while it is not known.
  * Behaviour: each message is asked about until it is settled, those that wait longest for their turn first. A message
@@ -53,15 +56,15 @@ export class PendingMessages {
     this.#forgetAllBut(ids);
     const isKnown = await this.#askAbout(this.#next(ids), ask(), signal);
     const statuses = [...this.#known.values()];
-    this.#keepsAcknowledgements ||= statuses.includes("settled");
-    const pending = statuses.filter((status) => status === "pending").length;
+    this.#keepsAcknowledgements ||= statuses.some((status) => status === "settled" || status === "returned");
+    const pending = statuses.filter((status) => NOT_THERE.has(status)).length;
     this.#count = isKnown && this.#keepsAcknowledgements ? pending : null;
   }
 
   /** A message that is asked about again goes to the end, so the map is in the order of the questions. */
   #next(ids: readonly string[]): string[] {
     const never = ids.filter((id) => !this.#known.has(id));
-    const again = [...this.#known].filter(([, status]) => status === "pending").map(([id]) => id);
+    const again = [...this.#known].filter(([, status]) => NOT_THERE.has(status)).map(([id]) => id);
     const turn = never.slice(0, again.length === 0 ? MOST_ASKED : MOST_ASKED / 2);
     return [...turn, ...again.slice(0, MOST_ASKED - turn.length)];
   }

@@ -39,13 +39,18 @@ describe("askMessageStatus()", () => {
     ["READ", "settled"],
     ["PLAYED", "settled"],
     ["DELETED", "settled"],
-    ["ERROR", "settled"],
+    ["ERROR", "returned"],
     ["PENDING", "pending"],
     ["SOMETHING_NEW", "pending"],
   ])("%s is %s", async (said, status) => {
     keep("other", "READ");
     keep("id", said);
     expect(await one("id")).toEqual({ status } as never);
+  });
+
+  test("an error beside an acknowledgement returns nothing: the message arrived", async () => {
+    keep("id", "ERROR", "DELIVERY_ACK");
+    expect(await one("id")).toEqual({ status: "settled" });
   });
 
   test("a message with no word of WhatsApp is pending, one that the gateway does not keep is not known", async () => {
@@ -108,6 +113,18 @@ describe("PendingMessages", () => {
     ids = ["b", "a"];
     await messages.look(signal);
     expect(messages.count).toBe(0);
+  });
+
+  test("counts what WhatsApp gave back: with a restricted account the gateway takes all and nothing arrives", async () => {
+    const messages = pending();
+    ids = ["b", "a"];
+    keep("a", "ERROR");
+    keep("b", "PENDING", "ERROR");
+    await messages.look(signal);
+    expect(messages.count).toBe(2);
+    gateway.kept.find(({ id }) => id === "b")!.statuses = ["ERROR", "READ"];
+    await messages.look(signal);
+    expect(messages.count).toBe(1);
   });
 
   test("is not known at a gateway that keeps no messages, or no acknowledgements", async () => {
