@@ -5,6 +5,7 @@ import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { alertPatience } from "../alert-patience.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
+import { EmailTurns } from "./email-turns.ts";
 import type { UnheardMemory } from "./unheard-memory.ts";
 import type { UnkeptMemory } from "./unkept-memory.ts";
 
@@ -55,9 +56,9 @@ const UNREADABLE = "state_unavailable";
  * Behaviour: `look` sends at most one e-mail a minute, once an alert has waited for three; it tells the oldest of all
  *            that have waited for two. They are recorded as e-mailed
  *            only after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again,
- *            with the same key, by which the provider knows it; after a refusal the next one is made anew. An alert that
- *            WhatsApp took meanwhile is not e-mailed. While the state cannot be read, what it said last counts, and what
- *            could not be recorded is recorded later; alerts that it does not keep are told, too.
+ *            with the same key, by which the provider knows it (see `EmailTurns`); after a refusal the next one is made
+ *            anew. An alert that WhatsApp took meanwhile is not e-mailed. While the state cannot be read, what it said last
+ *            counts, and what could not be recorded is recorded later; alerts that it does not keep are told, too.
  * Errors:    none thrown by `look`; what fails is logged, once for each reason.
  * Source:    design of the alarm, Second channel.
  */
@@ -65,6 +66,7 @@ export class SecondChannel {
   readonly #dependencies: SecondChannelDependencies;
   readonly #reads: OutageLog;
   readonly #records: OutageLog;
+  readonly #turns = new EmailTurns<Pending>();
   #pending: Pending | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
@@ -127,16 +129,11 @@ export class SecondChannel {
     }
     const unheard = await findAll(TOLD_ALONG_MS);
     if (unheard.length === 0) return;
-    const pending = this.#stillToSend(unheard) ?? this.#make(unheard.slice(0, ALERT_EMAIL_LIMIT));
+    const { again, others } = this.#turns.next(this.#pending, unheard);
+    const pending = again ?? this.#make(others.slice(0, ALERT_EMAIL_LIMIT));
     this.#pending = pending;
     this.#nextAtMs = monotonicMs() + BETWEEN_MS;
     await this.#ended(pending, await send(pending.email, signal));
-  }
-
-  /** The e-mail on its way, while one of its alerts is still unheard. */
-  #stillToSend(unheard: readonly UnheardAlert[]): Pending | null {
-    const rows = new Set(unheard.map(({ row }) => row));
-    return this.#pending?.rows.some((row) => rows.has(row)) ? this.#pending : null;
   }
 
   #make(alerts: readonly UnheardAlert[]): Pending {
@@ -154,6 +151,7 @@ export class SecondChannel {
       case "sent":
         return await this.#told(pending);
       case "unknown":
+        this.#turns.unclear(pending);
         return this.#fails(outcome.code);
       case "throttled":
         this.#nextAtMs = Math.max(

@@ -170,6 +170,27 @@ describe("SecondChannel.look()", () => {
     expect(provider.accepted).toHaveLength(2);
   });
 
+  test("lets an e-mail that never gets a clear answer keep no later alert from its own", async () => {
+    const channel = channelWith();
+    provider.routes.send.scriptByBody = ({ rawBody }) =>
+      rawBody.includes("poison") ? { status: 500, json: {} } : undefined;
+    await acceptAll(state, critical("poison"));
+    nowMs += 3 * MINUTE_MS;
+    await channel.look(signal);
+    await acceptAll(state, critical("later"));
+    for (let minute = 0; minute < 4; minute += 1) {
+      nowMs += MINUTE_MS;
+      await channel.look(signal);
+    }
+    expect(await waiting()).toEqual(["poison"]);
+    expect(provider.accepted).toHaveLength(1);
+    provider.routes.send.scriptByBody = null;
+    nowMs += MINUTE_MS;
+    await channel.look(signal);
+    expect(await waiting()).toEqual([]);
+    expect(new Set(keys()).size).toBe(2);
+  });
+
   test("does not repeat an e-mail in doubt whose alerts WhatsApp took meanwhile", async () => {
     const channel = channelWith();
     provider.routes.send.next("drop");
