@@ -16,10 +16,10 @@ const ASK_LIMIT_MS = 10_000;
 export function gatewayStateOf(dependencies: {
   gateway: Pick<EvolutionClient, "checkInstance">;
   findInstance: FindInstance;
+  limitMs?: number;
 }): AskGatewayState {
-  const { gateway, findInstance } = dependencies;
-  return async (stop) => {
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(ASK_LIMIT_MS)]);
+  const { gateway, findInstance, limitMs = ASK_LIMIT_MS } = dependencies;
+  const ask = async (signal: AbortSignal): Promise<GatewayState> => {
     const instance = await findInstance(signal);
     if (instance.status !== "found")
       return instance.code === NOT_OPEN
@@ -28,6 +28,12 @@ export function gatewayStateOf(dependencies: {
     const check = await gateway.checkInstance(instance.name, signal);
     if (check.status === "not_open" && check.cause === "instance_missing") instance.forget?.();
     return stateOf(check);
+  };
+  return async (stop) => {
+    const limit = AbortSignal.timeout(limitMs);
+    const state = await ask(AbortSignal.any([stop, limit]));
+    const isLate = state.status === "unknown" && limit.aborted && !stop.aborted;
+    return isLate ? { status: "unknown", code: LATE } : state;
   };
 }
 
@@ -45,6 +51,7 @@ export function askAboutMessage(dependencies: {
 }
 
 const NOT_OPEN = "sem_instancia_gateway";
+const LATE = "gateway_timeout";
 
 function stateOf(check: Awaited<ReturnType<EvolutionClient["checkInstance"]>>): GatewayState {
   if (check.status === "open") return { status: "open" };

@@ -18,7 +18,7 @@ describe("gatewayStateOf()", () => {
   });
   afterEach(async () => await gateway.stop());
 
-  const asker = (configured: string | null = null, key = KEY, timeoutMs = 10_000) => {
+  const asker = (configured: string | null = null, key = KEY, timeoutMs = 10_000, limitMs = 10_000) => {
     const client = evolutionClient({
       baseUrl: new URL(gateway.url),
       adminKey: new Secret(key),
@@ -27,6 +27,7 @@ describe("gatewayStateOf()", () => {
     return gatewayStateOf({
       gateway: client,
       findInstance: resolveInstance({ gateway: client, configured }),
+      limitMs,
     });
   };
 
@@ -55,6 +56,16 @@ describe("gatewayStateOf()", () => {
     gateway.instances.set("new", "open");
     expect(await ask(signal)).toEqual({ status: "not_open", cause: "instance_missing" });
     expect(await ask(signal)).toEqual({ status: "open" });
+  });
+
+  test("a gateway that does not answer in time has not been called off", async () => {
+    for (const route of [gateway.routes.instances, gateway.routes.state]) {
+      route.next("hang");
+      expect(await asker(null, KEY, 60_000, 300)(signal)).toEqual({
+        status: "unknown",
+        code: "gateway_timeout",
+      });
+    }
   });
 
   test("what proves nothing of the instance is not known", async () => {
