@@ -74,9 +74,8 @@ uninstall: ## Take it back, but for secrets, state, logs and edited environment 
 demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in peers
 	$(BUN) tests/demo/demo.ts
 
-test: setup ## Run every test
-	@$(MAKE) --no-print-directory --jobs=4 build $(CHECKS)
-	$(BUN) tests/run.ts
+test: build ## Run every test, and make check beside them
+	$(BUN) tests/run.ts --check
 
 unit: setup ## Run the tests that start neither the compiled binary nor a database
 	$(BUN) tests/run.ts --unit

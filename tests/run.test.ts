@@ -7,6 +7,7 @@ import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import { failuresIn } from "./support/failures.ts";
 import { filesWithoutTests } from "./support/files-without-tests.ts";
+import { startCheck } from "./support/make-check.ts";
 
 /** What `bun tests/run.ts` says and ends with. */
 function run(args: string[], env: Record<string, string> = {}) {
@@ -20,7 +21,7 @@ function run(args: string[], env: Record<string, string> = {}) {
 test("the runner refuses an option and a path that it does not know, and runs nothing", () => {
   expect(run(["--unti", import.meta.path])).toEqual({
     status: 2,
-    stderr: "There is no option --unti: only --unit, files and folders\n",
+    stderr: "There is no option --unti: only --check, --unit, files and folders\n",
   });
   expect(run([import.meta.path, "tests/no-such-folder"])).toEqual({
     status: 2,
@@ -97,4 +98,15 @@ test("the slow files with which a clone begins are there", () => {
   const { files } = JSON.parse(readFileSync(`${import.meta.dirname}/support/slow-files.json`, "utf8"));
   const gone = Object.keys(files).filter((file) => !existsSync(join(import.meta.dirname, "..", file)));
   expect(gone, "files that tests/support/slow-files.json names and that are gone").toEqual([]);
+});
+
+test("a failed make is told with what it said, one that is well is not", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-make-"));
+  writeFileSync(join(folder, "Makefile"), "bad:\n\t@echo told why >&2; exit 3\ngood:\n\t@echo fine\n");
+  try {
+    expect(await startCheck("bad", folder).failure).toContain("told why\n");
+    expect(await startCheck("good", folder).failure).toBeNull();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

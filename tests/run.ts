@@ -1,13 +1,13 @@
 /**
  * Runs the test files in several processes, then the ones that need the machine for themselves.
  *
- * Shape:     `bun tests/run.ts` (make test), `bun tests/run.ts --unit` (make unit: the files that start
- *            neither the compiled binary nor a database), or files and folders.
+ * Shape:     `bun tests/run.ts --check` (make test: with `make check` beside the tests), `bun tests/run.ts --unit`
+ *            (make unit: the files that start neither the compiled binary nor a database), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
  *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
  *            is killed; the servers' data lies in memory. A test is never run again to see it pass: what failed is
- *            said once more at the end, with the seed and values of a property. Ends with 1 when a test failed, a process crashed, a file was
- *            not run or no test of it was, with 2 for an option or a path that it does not know.
+ *            said once more at the end, with the seed and values of a property. Ends with 1 when a test or
+ *            a check failed, a process crashed, a file was not run or no test of it was, with 2 for an option or a path that it does not know.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
@@ -18,6 +18,7 @@ import { stripVTControlCharacters } from "node:util";
 import { opsctlBinary } from "./support/binary.ts";
 import { type Failures, failuresIn } from "./support/failures.ts";
 import { filesWithoutTests } from "./support/files-without-tests.ts";
+import { type RunningCheck, startCheck } from "./support/make-check.ts";
 import { preparePostgres } from "./support/postgres.ts";
 
 /** The test files that another test running beside them would disturb, each with the reason. */
@@ -35,7 +36,8 @@ const ALONE_IN_ONE_NETWORK: Record<string, string> = {
 /** The longest folder for temporary files in which the tests' Unix sockets, whose paths have 107 bytes, find room. */
 const LONGEST_TMPDIR = 50;
 /** Much of a test's time is waiting, so there are more workers than cores. */
-const WORKERS = Math.min(3 * availableParallelism(), 8);
+const WORKERS = Math.min(4 * availableParallelism(), 8);
+const OPTIONS = ["--check", "--unit"];
 const ROOT = join(import.meta.dirname, "..");
 /** What starts the compiled binary, and what starts a database. */
 const [BINARY, DATABASE] = ["binary", "postgres"].map((name) => join(ROOT, `tests/support/${name}.ts`)) as [
@@ -90,8 +92,12 @@ const guardian = spawn("sh", ["-c", GUARDIAN, "sh", folder], {
   detached: true,
 });
 let running: ChildProcess | undefined;
+let check: RunningCheck | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.on(signal, () => void running?.kill("SIGTERM"));
+  process.on(signal, () => {
+    running?.kill("SIGTERM");
+    check?.stop();
+  });
 
 const hasOwnNetworks = spawnSync("unshare", ["--net", "true"]).status === 0;
 const disturbed: Record<string, string> = hasOwnNetworks ? ALONE : { ...ALONE, ...ALONE_IN_ONE_NETWORK };
@@ -100,6 +106,7 @@ const together = files.filter((file) => !(file in disturbed));
 const results: Result[] = [];
 // Otherwise each worker would find it old and build it.
 if (files.some((file) => imports(join(ROOT, file), [BINARY]))) await opsctlBinary();
+if (process.argv.includes("--check")) check = checkBeside();
 if (together.filter((file) => imports(join(ROOT, file), [DATABASE])).length > WORKERS)
   await Promise.all([preparePostgres(folder), preparePostgres(folder, 15)]);
 if (together.length > 0) {
@@ -114,12 +121,25 @@ if (alone.length > 0 && running?.signalCode == null) {
 const ended = new Promise((resolve) => guardian.once("exit", resolve));
 guardian.stdin.end("\n");
 await ended;
-process.exitCode = tell(results) ? 0 : 1;
+const areTestsWell = tell(results);
+const failure = (await check?.failure) ?? null;
+if (failure !== null) console.log(`\nmake check failed:\n${lastOf(failure)}`);
+process.exitCode = areTestsWell && failure === null ? 0 : 1;
+
+/** Starts `make check` and says at once when it has failed; what it said comes at the end. */
+function checkBeside(): RunningCheck {
+  const started = startCheck();
+  void started.failure.then((failure) => {
+    if (failure !== null) console.log("\nmake check failed: what it said comes after the tests\n");
+  });
+  return started;
+}
 
 /** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
 function wantedFiles(args: string[]): string[] {
-  const unknown = args.find((arg) => arg.startsWith("-") && arg !== "--unit");
-  if (unknown !== undefined) refuse(`There is no option ${unknown}: only --unit, files and folders`);
+  const unknown = args.find((arg) => arg.startsWith("-") && !OPTIONS.includes(arg));
+  if (unknown !== undefined)
+    refuse(`There is no option ${unknown}: only ${OPTIONS.join(", ")}, files and folders`);
   const paths = args.filter((arg) => !arg.startsWith("-"));
   const isBelow = (file: string, path: string) => file === path || file.startsWith(`${path}/`);
   const all = [...new Bun.Glob("tests/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
