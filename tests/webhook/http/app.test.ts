@@ -144,7 +144,7 @@ describe("createApp()", () => {
       [405, "method_not_allowed", sender, known],
       [503, "state_unavailable", sender, known],
     ]);
-    const statuses = [401, 400, 413, 415, 422, 503, 200];
+    const statuses = [401, 400, 413, 415, 422, 404, 405, 503, 200];
     expect(answered).toEqual(statuses.map((status) => [status, sender.address]));
     const accepting = startApp();
     await accepting.post('{"alerts":[{},7,8]}');
