@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
+import { cronEnvironment } from "../support/cron-environment.ts";
 import { type Cost, OPSCTL, run } from "./child.ts";
 import type { ManyOwners } from "./many-owners.ts";
 
@@ -9,7 +10,7 @@ import type { ManyOwners } from "./many-owners.ts";
 export type Detour = { databaseUrl?: string; emailUrl?: string };
 
 /**
- * One complete run of the compiled binary.
+ * One complete run of the compiled binary, with the engine as the cron file sets it.
  *
  * Errors: a run that did not succeed has measured nothing.
  */
@@ -22,6 +23,7 @@ export async function weeklyRun(
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
   try {
     const cost = await run([OPSCTL, "weekly", "--json", "--concurrency", String(concurrency)], {
+      ...cronEnvironment(),
       DATABASE_URL: detour.databaseUrl ?? db.url,
       APP_BASE_URL: peerUrl,
       GATEWAY_URL: peerUrl,

@@ -14,6 +14,7 @@ import {
   UNTRIED,
 } from "../support/account-host.ts";
 import { opsctlBinary } from "../support/binary.ts";
+import { cronEnvironment } from "../support/cron-environment.ts";
 import { WITHOUT_SS } from "../support/iproute2.ts";
 import { type Clone, make, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
@@ -27,6 +28,8 @@ const RANGES = [
   [1, 12],
   [0, 7],
 ] as const;
+const ENVIRONMENT_OF_CRON = ["HOME", "LOGNAME", "MAILTO", "OPSCTL_ENV_DIR", "PATH", "PWD", "SHELL"];
+const engineNamesOf = (command: string) => (command === "weekly" ? Object.keys(cronEnvironment()) : []);
 /** cron's own limit of a command. */
 const LONGEST_COMMAND = 998;
 const isRoot = process.geteuid?.() === 0;
@@ -84,6 +87,12 @@ function entryOf(command: string): Entry {
   const found = parse(text).entries.filter((entry) => entry.command.includes(`opsctl ${command}`));
   expect(found).toHaveLength(1);
   return found[0] as Entry;
+}
+
+function entriesWith(part: string): string[] {
+  return parse(text)
+    .entries.map(({ command }) => command)
+    .filter((command) => command.includes(part));
 }
 
 /** Runs a line as cron does: nothing but its own settings in the environment; the log directory is the test's. */
@@ -153,19 +162,33 @@ describe("the cron file", () => {
   test("names no secret", () => {
     expect(text).not.toMatch(/SECRET|TOKEN|KEY|URL/);
   });
+
+  test("sets the binary's engine for the weekly run alone, which knows each name and each value", async () => {
+    const binary = await opsctlBinary();
+    const start = (env: Record<string, string>) => run(binary, ["--version"], { env }).status;
+    const settings = cronEnvironment();
+    expect(settings).toEqual({ BUN_JSC_useFTLJIT: "0" });
+    expect(entriesWith("BUN_JSC_")).toEqual([entryOf("weekly").command]);
+    expect(start(settings)).toBe(0);
+    // What the engine does not know keeps it from starting.
+    for (const [name, value] of Object.entries(settings)) {
+      expect(start({ [`${name}s`]: value })).toBe(1);
+      expect(start({ [name]: `not ${value}` })).toBe(1);
+    }
+  }, 60_000);
 });
 
-describe.each(LINES)("the line of %s", (_command, words, _time, _user, log) => {
+describe.each(LINES)("the line of %s", (command, words, _time, _user, log) => {
   const logText = () => readFileSync(join(logs, log), "utf8");
 
-  test("appends all output to its log, prints nothing, and gives the command no variable but cron's", () => {
+  test("appends all output to its log, prints nothing, and gives the command no variable but cron's and the engine's", () => {
     writeFileSync(join(logs, log), "earlier line\n");
-    const { stdout, stderr } = runLine(words.split(" ")[0] as string);
+    const { stdout, stderr } = runLine(command);
     expect([stdout, stderr]).toEqual(["", ""]);
     const lines = logText().split("\n");
     expect(lines.slice(0, 3)).toEqual(["earlier line", "log-line", `called with: ${words}`]);
     const names = lines.filter((line) => /^[A-Z_a-z]+=/.test(line)).map((line) => line.split("=")[0]);
-    expect(names.sort()).toEqual(["HOME", "LOGNAME", "MAILTO", "OPSCTL_ENV_DIR", "PATH", "PWD", "SHELL"]);
+    expect(names.sort()).toEqual([...ENVIRONMENT_OF_CRON, ...engineNamesOf(command)].sort());
   });
 });
 
