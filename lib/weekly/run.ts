@@ -206,7 +206,7 @@ async function reportOwner(run: Run, owner: Owner): Promise<OwnerStatus> {
   if (result.status !== "completed") return "done";
   const { report } = result;
   const dependencies = { ...run.dependencies, tally: run.tally, stop: run.stop };
-  await deliverAll(dependencies, run.channels, report, (channel, deliveryId) =>
+  await deliverAll(dependencies, run.channels, result, (channel, deliveryId) =>
     rememberBusyDelivery(run, { deliveryId, channel, scope, reportId: report.id }),
   );
   return "done";

@@ -2,7 +2,16 @@
 import { beforeEach, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { settleAndClaimEmail } from "../../lib/weekly/database/deliveries.ts";
-import { type Claim, describeLedger, type Ledger, type Owner, SENDER, WEEK } from "./support/ledger.ts";
+import { persistAndClaimWhatsapp } from "../../lib/weekly/database/persist-and-claim.ts";
+import {
+  type Claim,
+  describeLedger,
+  type Ledger,
+  type Owner,
+  SENDER,
+  validPersist,
+  WEEK,
+} from "./support/ledger.ts";
 
 /** How an application deletes an owner in one transaction: the user first, or a tenant whose keys cascade. */
 const ERASURES = {
@@ -252,6 +261,45 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
     const outcomes = (await Promise.all(owners.map(meet))).flat();
     expect([...new Set(outcomes)].sort()).toEqual(expect.not.arrayContaining(["40P01"]));
     expect(outcomes).not.toContain("timeline_entry_failed");
+    expect(await ledger.sql`select from users`).toHaveLength(0);
+    expect(await ledger.sql`select from weekly_performance_reports`).toHaveLength(0);
+  }, 60_000);
+
+  /** What meets the deletion of an owner whose report is stored and whose message is claimed in one statement. */
+  async function meetStoring(owner: Owner, at: number): Promise<string[]> {
+    const claim = await ledger.claimReport(owner);
+    const other = await otherVersionOf(ledger, owner);
+    const calls = [
+      () => ledger.sql.begin((tx) => ERASURES[ERASURE_NAMES[at % ERASURE_NAMES.length]!](tx, owner)),
+      () => persistAndClaim(owner, claim),
+      () => ledger.claimDelivery(other),
+      () => ledger.claimReport(owner),
+    ];
+    const turn = at % calls.length;
+    return await Promise.all(
+      [...calls.slice(turn), ...calls.slice(0, turn)].map(async (call) => {
+        const error = await (call as () => Promise<unknown>)().then(
+          () => null,
+          (reason: { code?: unknown }) => reason,
+        );
+        return String(error?.code ?? "done");
+      }),
+    );
+  }
+
+  function persistAndClaim(owner: Owner, { id, token }: Claim) {
+    const { payload, evidence, fingerprint } = validPersist(owner, { id, token } as Claim);
+    const content = { schemaVersion: 1, payload, evidence: evidence!, fingerprint: fingerprint! };
+    const report = { id, token: token!, scope: owner, window: WEEK };
+    return persistAndClaimWhatsapp(ledger.sql, report, content, SENDER, crypto.randomUUID());
+  }
+
+  test("end without a deadlock while reports are stored", async () => {
+    await ledger.empty();
+    await cascadeInTheApplication(ledger);
+    const owners = await Promise.all(Array.from({ length: OWNERS }, () => ledger.newOwner()));
+    const outcomes = (await Promise.all(owners.map(meetStoring))).flat();
+    expect([...new Set(outcomes)].sort()).toEqual(expect.not.arrayContaining(["40P01"]));
     expect(await ledger.sql`select from users`).toHaveLength(0);
     expect(await ledger.sql`select from weekly_performance_reports`).toHaveLength(0);
   }, 60_000);

@@ -45,6 +45,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     listAnalysedConnections: bound(store.listAnalysedConnections),
     readEvidence: bound(store.readEvidence),
     persistReport: bound(store.persistReport),
+    persistAndClaimWhatsapp: bound(store.persistAndClaimWhatsapp),
     failReport: bound(store.failReport),
     claimWhatsapp: bound(store.claimWhatsapp),
     claimEmail: bound(store.claimEmail),

@@ -154,7 +154,8 @@ export async function repairDelivery(sql: postgres.Sql, deliveryId: string): Pro
   return row!.error_code;
 }
 
-function deliveryClaim(row: postgres.Row | undefined): DeliveryClaim {
+/** The claim that a row of the database says. */
+export function deliveryClaim(row: postgres.Row | undefined): DeliveryClaim {
   if (!row) throw new Error("claim_weekly_performance_delivery answered no row");
   return {
     deliveryId: row.delivery_id,

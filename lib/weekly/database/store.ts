@@ -12,6 +12,7 @@ import {
 } from "./deliveries.ts";
 import { withDrainLock } from "./drain-lock.ts";
 import { readEvidence } from "./evidence.ts";
+import { persistAndClaimWhatsapp } from "./persist-and-claim.ts";
 import {
   countScopes,
   listNewScopes,
@@ -50,6 +51,7 @@ export function weeklyStore(sql: postgres.Sql) {
     listAnalysedConnections: onPool(listAnalysedConnections),
     readEvidence: onPool(readEvidence),
     persistReport: onPool(persistReport),
+    persistAndClaimWhatsapp: onPool(persistAndClaimWhatsapp),
     failReport: onPool(failReport),
     claimWhatsapp: onPool(claimWhatsapp),
     claimEmail: onPool(claimEmail),

@@ -9,6 +9,7 @@ import type {
   Settled,
 } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
+import type { ClaimedReport, ReportContent } from "../database/reports.ts";
 import type { Payload } from "../payload.ts";
 import type { Doubts } from "./doubts.ts";
 
@@ -33,6 +34,13 @@ export type DeliveryChannel = {
   pace: Pace;
   /** Asked again with the same token, it returns the same claim. */
   claim(reportId: string, scope: Scope, senderTenantId: string, claimToken: string): Promise<DeliveryClaim>;
+  /** The same claim, in one round trip with the storing of its report. */
+  persistAndClaim?(
+    report: ClaimedReport,
+    content: ReportContent,
+    senderTenantId: string,
+    claimToken: string,
+  ): Promise<{ payload: unknown; claim: DeliveryClaim }>;
   /** The same claim, in one round trip with the confirmation of the report's delivery before it. */
   settleAndClaim?(
     settling: { delivery: ClaimedDelivery; result: DeliveryResult },

@@ -1,6 +1,6 @@
 import type { DeliveryCounts, Failure, Tally } from "../context/summary.ts";
-import type { CompletedReport } from "../report/complete.ts";
 import type { DeliveryChannel } from "./channel.ts";
+import type { CompletedReport } from "./completed-report.ts";
 
 /** Counts one delivery's outcome; with a code it is also kept among the run's failures. */
 export type Count = (

@@ -10,9 +10,9 @@ import {
   repeatWhileLost,
 } from "../database/refusals.ts";
 import type { Payload } from "../payload.ts";
-import type { CompletedReport } from "../report/complete.ts";
 import { type AttemptDependencies, attempt } from "./attempt.ts";
 import type { DeliveryChannel } from "./channel.ts";
+import type { CompletedReport } from "./completed-report.ts";
 import { type Count, countInto } from "./count.ts";
 import { type HandOver, settlerOf } from "./hand-over.ts";
 import { type MendDependencies, reuseSent } from "./mend-timeline.ts";

@@ -31,7 +31,7 @@ export type WhatsappSettings = {
  */
 export function whatsappChannel(
   settings: WhatsappSettings,
-  store: Pick<Store, "claimWhatsapp">,
+  store: Pick<Store, "claimWhatsapp" | "persistAndClaimWhatsapp">,
 ): DeliveryChannel {
   const { appBaseUrl, gateway } = settings;
   return {
@@ -45,6 +45,7 @@ export function whatsappChannel(
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,
+    persistAndClaim: store.persistAndClaimWhatsapp,
     async prepare(claim, payload, signal) {
       const number = normalizePhone(claim.recipient);
       const maskedHint = number && maskPhone(number);

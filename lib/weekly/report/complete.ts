@@ -4,7 +4,6 @@ import { rememberUnclaimed } from "../context/new-owners.ts";
 import type { Owner } from "../context/owner.ts";
 import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
-import type { DeliveryChannelName, KnownDelivery } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import {
   databaseCode,
@@ -15,28 +14,22 @@ import {
 } from "../database/refusals.ts";
 import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
+import type { CompletedReport } from "../delivery/completed-report.ts";
+import type { HandOver } from "../delivery/hand-over.ts";
 import type { Turn } from "../outage/admission.ts";
-import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
+import { payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import type { ReportInProgress } from "./in-progress.ts";
 import { makeReport } from "./make.ts";
 import { PutBack, ReportFailure } from "./report-failure.ts";
 
-/** A report that can be delivered; `known` has the deliveries that exist already. */
-export type CompletedReport = {
-  id: string;
-  scope: Scope;
-  /** Null when another version of opsctl made it and this one cannot read it. */
-  payload: Payload | null;
-  known: Partial<Record<DeliveryChannelName, KnownDelivery>>;
-};
-
 /**
  * The outcome of one owner's report; a failure is counted and kept for the summary.
  *
- * Shape: `put_back`: the owner is taken once more; `stopped`: the run ended before the claim.
+ * Shape: `handOver` is what storing the report hands over to its first delivery, null when it was stored before;
+ *        `put_back`: the owner is taken once more; `stopped`: the run ended before the claim.
  */
 export type ReportResult =
-  | { status: "completed"; report: CompletedReport }
+  | { status: "completed"; report: CompletedReport; handOver: HandOver | null }
   | { status: "busy" | "ineligible" | "failed" | "put_back" | "stopped" };
 
 /** A report that waits for an application that asked for fewer calls: its row is free, and its owner comes again. */
@@ -102,10 +95,10 @@ async function claimReport(run: Run, scope: Scope, claimedAtMs: number): Promise
 async function finish(run: Run, work: ReportInProgress): Promise<ReportResult | ThrottledReport> {
   const { id, scope } = work.report;
   try {
-    const payload = await makeReport(run, work);
+    const { payload, handOver } = await makeReport(run, work);
     run.tally.reports.completed += 1;
     if (payload.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
-    return { status: "completed", report: { id, scope, payload, known: {} } };
+    return { status: "completed", report: { id, scope, payload, known: {} }, handOver };
   } catch (error) {
     if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     if (error instanceof PutBack) return await putBack(run, work, error);
@@ -169,7 +162,7 @@ function reuse(
     return failed(run, { scope, code: "report_payload_unreadable", reportId });
   run.tally.reports.reused += 1;
   if (payload?.coverageStatus === "partial") run.tally.reports.partialCoverage += 1;
-  return { status: "completed", report };
+  return { status: "completed", report, handOver: null };
 }
 
 function needsPayload({ name, leftOut }: DeliveryChannel, { known }: CompletedReport): boolean {

@@ -3,6 +3,7 @@ import type { Run } from "../context/run.ts";
 import { MONDAY_ENDED } from "../context/run-stop.ts";
 import { isOutsideReportDay, REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import type { ReportContent } from "../database/reports.ts";
+import { type HandOver, newHandOver, persistTogether } from "../delivery/hand-over.ts";
 import { type Payload, payloadSchema, SCHEMA_VERSION } from "../payload.ts";
 import { buildPayload } from "./build-payload.ts";
 import { callVerdict } from "./call-verdict.ts";
@@ -13,14 +14,17 @@ import { fingerprint } from "./fingerprint.ts";
 import type { ReportInProgress } from "./in-progress.ts";
 import { ReportFailure } from "./report-failure.ts";
 
+/** A report that was just stored. */
+export type MadeReport = { payload: Payload; handOver: HandOver };
+
 /**
  * Steps 3 to 6 for a claimed report: collect, read, fingerprint, persist.
  *
- * Shape:  the payload as the row keeps it.
+ * Shape:  the payload as the row keeps it, and the first delivery's claim when it was made with it.
  * Errors: PutBack when the owner has to be taken once more; ReportFailure; any other failure is one of persisting.
  * Source: weekly report document, Run flow 3 to 6.
  */
-export async function makeReport(run: Run, work: ReportInProgress): Promise<Payload> {
+export async function makeReport(run: Run, work: ReportInProgress): Promise<MadeReport> {
   const collected = await collectOwner(run, work); // 3 to 5
   const { connections, rows } = collected;
   const evidence = evidenceOf(rows);
@@ -40,9 +44,19 @@ export async function makeReport(run: Run, work: ReportInProgress): Promise<Payl
   const stopped = run.stop.reason();
   if (stopped) throw new ReportFailure(stopped.code);
   const content = { schemaVersion: SCHEMA_VERSION, fingerprint: sha256, evidence: text, payload };
-  const stored = v.parse(payloadSchema, await persist(run, work, content)); // 6
+  const handOver = newHandOver(run.channels[0] ?? null);
+  const stored = await persist(run, work, { content, handOver }); // 6
+  const made = { payload: readStored(stored, handOver), handOver };
   countNetworks(run, work, collected);
-  return stored;
+  return made;
+}
+
+/** What is handed over has to be given back when the report is not delivered. */
+function readStored(stored: unknown, { claimed }: HandOver): Payload {
+  const parsed = v.safeParse(payloadSchema, stored);
+  if (parsed.success) return parsed.output;
+  claimed?.release();
+  throw new v.ValiError(parsed.issues);
 }
 
 /** Counts the networks whose outcome is final, and names those that failed. */
@@ -78,9 +92,11 @@ function warnOfRefusedScore(
 async function persist(
   run: Run,
   { report, leaseLeftMs }: ReportInProgress,
-  content: ReportContent,
+  { content, handOver }: { content: ReportContent; handOver: HandOver },
 ): Promise<unknown> {
   const { dependencies, stop } = run;
+  const together = await persistTogether({ ...dependencies, stop }, handOver, { report, content });
+  if (together !== null) return together.payload;
   return await repeatWhileLost(() => dependencies.store.persistReport(report, content), {
     ...dependencies,
     deadlineMs: dependencies.monotonicMs() + Math.min(REPORT_PATIENCE_MS, leaseLeftMs()),

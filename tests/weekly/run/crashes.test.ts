@@ -115,6 +115,8 @@ describe("a process that dies", () => {
     ["readEvidence", "after", undefined, []],
     ["persistReport", "before", undefined, []],
     ["persistReport", "after", undefined, []],
+    ["persistAndClaimWhatsapp", "before", undefined, []],
+    ["persistAndClaimWhatsapp", "after", undefined, []],
     ["claimWhatsapp", "before", undefined, []],
     ["claimWhatsapp", "after", undefined, []],
     ["dispatchDelivery", "before", "whatsapp", []],

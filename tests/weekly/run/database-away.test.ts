@@ -108,6 +108,7 @@ describe("runWeekly() when the answer to a commit is lost", () => {
     ["persistReport", "persist_weekly_performance_report"],
     ["dispatchDelivery", "dispatch_weekly_performance_delivery"],
     ["settleDelivery", "settle_weekly_performance_delivery"],
+    ["persistAndClaimWhatsapp", "persist_weekly_performance_report"],
     ["settleAndClaimEmail", "settle_weekly_performance_delivery"],
   ] as const)("%s: no false failure, nothing sent twice", async (step, name) => {
     const weekly = await oneOwner();

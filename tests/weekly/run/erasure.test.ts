@@ -81,6 +81,18 @@ const MOMENTS: [string, keyof Store, "before" | "after", Expected][] = [
     { reports: MADE, whatsapp: { sent: 0, skipped: 1 }, email: { skipped: 1 }, sends: [0, 0] },
   ],
   [
+    "before the report is stored and the message claimed at once",
+    "persistAndClaimWhatsapp",
+    "before",
+    { reports: GONE, whatsapp: { sent: 0, skipped: 0 }, email: { sent: 0 }, sends: [0, 0] },
+  ],
+  [
+    "after the report is stored and the message claimed at once",
+    "persistAndClaimWhatsapp",
+    "after",
+    { reports: MADE, whatsapp: { sent: 0, skipped: 1 }, email: { skipped: 1 }, sends: [0, 0] },
+  ],
+  [
     "after the claim of the message",
     "claimWhatsapp",
     "after",

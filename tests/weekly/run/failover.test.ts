@@ -110,6 +110,7 @@ const STEPS: Step[] = [
   "listScopes",
   "claimReport",
   "readEvidence",
+  "persistAndClaimWhatsapp",
   "persistReport",
   "claimWhatsapp",
   "dispatchDelivery",

@@ -37,6 +37,7 @@ function around(
     | "readEvidence"
     | "persistReport"
     | "claimWhatsapp"
+    | "persistAndClaimWhatsapp"
     | "claimEmail"
     | "dispatchDelivery",
   when: "before" | "after",
@@ -119,14 +120,17 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     expect(summary.failures.map(({ code }) => code)).toEqual(["MONDAY_ENDED", "MONDAY_ENDED"]);
   });
 
-  test("between claim and dispatch: the claimed one is failed, the other channel is not claimed", async () => {
-    const weekly = await monday();
-    const summary = await weekly.run({}, around(weekly, "claimWhatsapp", "after"));
-    expectEnded(weekly, summary);
-    expect(await deliveryStates(weekly)).toEqual(["whatsapp failed MONDAY_ENDED x1"]);
-    expect(summary).toMatchObject({ whatsapp: { failed: 1 }, email: { skipped: 1 } });
-    expect([weekly.gateway.routes.send.calls, weekly.email.ledger]).toEqual([[], []]);
-  });
+  test.each(["claimWhatsapp", "persistAndClaimWhatsapp"] as const)(
+    "between claim and dispatch: the claimed one is failed, the other channel is not claimed (%s)",
+    async (step) => {
+      const weekly = await monday();
+      const summary = await weekly.run({}, around(weekly, step, "after"));
+      expectEnded(weekly, summary);
+      expect(await deliveryStates(weekly)).toEqual(["whatsapp failed MONDAY_ENDED x1"]);
+      expect(summary).toMatchObject({ whatsapp: { failed: 1 }, email: { skipped: 1 } });
+      expect([weekly.gateway.routes.send.calls, weekly.email.ledger]).toEqual([[], []]);
+    },
+  );
 
   test("while a message is on its way: its result is still written, with the timeline entry", async () => {
     const weekly = await monday(2);
