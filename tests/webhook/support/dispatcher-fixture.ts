@@ -28,6 +28,8 @@ export type DispatcherFixture = {
   comments: Sent[];
   accept(...alerts: Alert[]): Promise<AcceptedAlert[]>;
   advance(ms: number): Promise<void>;
+  /** The clock that only runs. */
+  readonly nowMs: number;
   /** How far the clock of the state is from the one that only runs. */
   skewMs: number;
   /** Ends this process and starts another on the same state; the time between is that of the state's clock alone. */
@@ -71,7 +73,7 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
           issue: taking(fixture.issues, options.issue),
           comment: taking(fixture.comments, options.comment),
         },
-        lookUp: options.lookUp ?? (async () => null),
+        lookUp: options.lookUp ?? (async () => ({ status: "not_found" })),
         metrics,
         log: options.log ?? silentLog,
         nowMs,
@@ -107,6 +109,7 @@ export async function startDispatcher(options: DispatcherOptions = {}): Promise<
         return accepted;
       },
     },
+    nowMs: { get: () => clock.nowMs },
     advance: { value: (ms: number) => clock.advance(ms) },
     restart: {
       async value(stoppedMs = 0, changed: Partial<Pace> = {}) {

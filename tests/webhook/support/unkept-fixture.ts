@@ -95,7 +95,9 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     },
     async lookUp() {
       seen.lookedUp += 1;
-      return answers.lookUp ? { status: "delivered", reference: "found", url: null } : null;
+      return answers.lookUp
+        ? { status: "delivered", reference: "found", url: null }
+        : { status: "not_found" };
     },
   });
   return {

@@ -1,7 +1,13 @@
 import type { DueRow } from "../../state/contract.ts";
 
-/** After so many sends without a clear answer a row is not sent again. */
+/** After so many sends without a clear answer a row is not sent again, unless the peer proves that it has it not. */
 const MOST_UNCLEAR = 3;
+
+/** The gateway writes down what it has sent after the send; so long after it began, a quick send can be looked up. */
+export const KEPT_AFTER_MS = 5_000;
+
+/** So long after its beginning no send is still on its way: the gateway waits a minute for WhatsApp at most. */
+export const OVER_AFTER_MS = 65_000;
 
 /** The code of a row that the peer may have taken, and that is not repeated. */
 export const IN_DOUBT_CODE = "delivery_in_doubt";

@@ -5,11 +5,11 @@ import type { SendOutcome } from "../../../providers/send-outcome.ts";
 import { alertPatience } from "../../alert-patience.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../../texts/issue/issue.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
+import { KEPT_AFTER_MS } from "./doubt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
-/** The gateway writes down what it has sent after the send. */
-const KEPT_MS = 5_000;
+const CONNECTION_LOST = "gateway_connection_lost";
 /** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
 const LATE_MS = 35_000;
 
@@ -82,10 +82,17 @@ function resultOf(outcome: SendOutcome): AttemptResult {
 }
 
 function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unknown" }): Retry {
-  const unclear = isOutage ? null : { knownAfterMs: code === TIMED_OUT ? LATE_MS : KEPT_MS };
+  const unclear = isOutage ? null : uncertaintyOf(code);
   if (channel === undefined) return retry(code, { peerDown: true, unclear });
   const { code: channelCode, cause } = channel;
   return retry(channelCode, { peerDown: true, stopsChannel: true, cause, unclear });
+}
+
+function uncertaintyOf(code: string): NonNullable<Retry["unclear"]> {
+  if (code === TIMED_OUT) return { knownAfterMs: LATE_MS };
+  return code === CONNECTION_LOST
+    ? { knownAfterMs: KEPT_AFTER_MS, isLost: true }
+    : { knownAfterMs: KEPT_AFTER_MS };
 }
 
 function retry(

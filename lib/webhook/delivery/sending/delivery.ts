@@ -2,10 +2,11 @@ import type { Log } from "../../../platform/log/log.ts";
 import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
-import type { Attempt, AttemptResult, LookUp } from "../attempts/attempt.ts";
+import type { Attempt, AttemptResult, LookUp, LookUpResult } from "../attempts/attempt.ts";
 import { IN_DOUBT_CODE, isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
 import type { ToldRows } from "../messages/message-texts.ts";
 import type { Channel } from "./channel.ts";
+import { LostSends } from "./lost-sends.ts";
 import { reportSettlement } from "./report.ts";
 import { decideSettlement } from "./settlement.ts";
 import { TryingTime } from "./trying-time.ts";
@@ -28,16 +29,22 @@ export type DeliveryDependencies = {
   onEnded?: ((row: number, settlement: Settlement | null) => void | Promise<void>) | undefined;
 };
 
+/** How a delivery ended. */
+export type DeliveryEnd = { settlement: Settlement | null; isSent: boolean };
+
 const RECORD_AGAIN_MS = 1_000;
+/** For so long of trying a row waits for a peer that answers no question; then it is sent, unless that was too often. */
+const ASKED_FOR_MS = 10 * 60_000;
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
  * Makes the attempts of one kind: looks up what is in doubt, records that an attempt begins, tries, records its end.
  *
  * Shape:     `deliver` resolves to how the rows were settled; to null when no attempt was made, or when the service stopped
- *            before its end was recorded.
- * Behaviour: a row that was sent three times without a clear answer is not sent again. A result is recorded again and again
- *            until the state takes it: sent again, it would be one message too many.
+ *            before its end was recorded. `isSent` when the peer was given the message.
+ * Behaviour: a row that was sent three times without a clear answer is not sent again, unless the peer proves that it has it
+ *            not and had broken the connection those times. A result is recorded again and again until the state takes it:
+ *            sent again, it would be one message too many.
  */
 export class Delivery {
   readonly #dependencies: DeliveryDependencies;
@@ -46,6 +53,7 @@ export class Delivery {
   readonly #isOpen: () => boolean;
   readonly #tryingTime = new TryingTime();
   readonly #beginnings: OutageLog;
+  readonly #lostSends = new LostSends();
 
   /** `signal` ends what is on its way; while `isOpen` is false nothing is repeated. */
   constructor(
@@ -63,37 +71,57 @@ export class Delivery {
     this.#isOpen = isOpen;
   }
 
-  async deliver(rows: ToldRows): Promise<Settlement | null> {
-    const settlement = await this.#deliver(rows);
-    await this.#dependencies.onEnded?.(rows[0].id, settlement);
-    return settlement;
+  async deliver(rows: ToldRows): Promise<DeliveryEnd> {
+    const end = await this.#deliver(rows);
+    await this.#dependencies.onEnded?.(rows[0].id, end.settlement);
+    return end;
   }
 
-  async #deliver(rows: ToldRows): Promise<Settlement | null> {
+  async #deliver(rows: ToldRows): Promise<DeliveryEnd> {
     const { monotonicMs } = this.#dependencies;
     const startedMs = monotonicMs();
-    const known = await this.#withoutSending(rows[0]);
-    if (known !== null) return await this.#end(rows, known, { startedMs });
+    const known = await this.#withoutSending(rows[0], startedMs);
+    if (known !== null) return unsent(await this.#end(rows, known, { startedMs }));
     const text = await this.#textOf(rows);
-    if (text === null)
-      return await this.#end(
-        rows,
-        { status: "dead", code: UNREADABLE.code },
-        { startedMs, result: UNREADABLE },
-      );
-    if (!(await this.#begin(rows, text))) return null;
+    if (text === null) {
+      const dead = { status: "dead", code: UNREADABLE.code } as const;
+      return unsent(await this.#end(rows, dead, { startedMs, result: UNREADABLE }));
+    }
+    if (!(await this.#begin(rows, text))) return unsent(null);
     const result = await this.#try({ ...rows[0], text });
-    return await this.#end(rows, this.#settlementOf(rows[0], result, startedMs), { startedMs, result });
+    if (result.status === "retry" && result.unclear?.isLost) this.#lostSends.add(rows[0].id);
+    const settlement = this.#settlementOf(rows[0], result, startedMs);
+    return { settlement: await this.#end(rows, settlement, { startedMs, result }), isSent: true };
   }
 
   /** How a row ends without another send; null when it has to be sent. */
-  async #withoutSending(row: DueRow): Promise<Settlement | null> {
+  async #withoutSending(row: DueRow, startedMs: number): Promise<Settlement | null> {
     const { lookUp, log, kind } = this.#dependencies;
     if (lookUp === null || !isInDoubt(row)) return null;
-    const found = await lookUp(row, this.#signal);
-    if (found !== null) log.info("The peer had taken an alert after all", { kind, row: row.id });
-    if (found !== null || !isTooUnclear(row)) return found;
+    const answer = await lookUp(row, this.#signal);
+    if (answer.status === "delivered") {
+      log.info("The peer had taken an alert after all", { kind, row: row.id });
+      return answer;
+    }
+    if (answer.status === "unanswered" && (isTooUnclear(row) || row.triedMs < ASKED_FOR_MS))
+      return this.#askAgain(row, answer.code, startedMs);
+    if (!isTooUnclear(row) || this.#isProvedAbsent(row, answer)) return null;
     return { status: "in_doubt", code: IN_DOUBT_CODE };
+  }
+
+  /** An answer of the peer's own may come of what it could not write down: only sends without any are made good. */
+  #isProvedAbsent(row: DueRow, answer: LookUpResult): boolean {
+    const unclear = row.unclear - this.#lostSends.of(row.id);
+    return answer.status === "absent" && !isTooUnclear({ unclear });
+  }
+
+  /** The peer cannot be asked now, so it would not be told either: a send could only be one copy more. */
+  #askAgain(row: DueRow, code: string, startedMs: number): Settlement {
+    const away = { status: "retry", code, stopsChannel: false, peerDown: true, retryAfterMs: null } as const;
+    const result = { ...away, unclear: null };
+    this.#channel.observe(result);
+    const settlement = this.#settlementOf(row, result, startedMs);
+    return settlement.status === "retry" ? { ...settlement, isUnclear: row.isUnsettled } : settlement;
   }
 
   /** The text that every attempt sends; null when none can be made. */
@@ -152,7 +180,10 @@ export class Delivery {
   ): Promise<Settlement | null> {
     const [{ id }] = rows;
     if (settlement.status === "retry") this.#tryingTime.expect(id, settlement.delayMs);
-    else this.#tryingTime.forget(id);
+    else {
+      this.#tryingTime.forget(id);
+      this.#lostSends.forget(id);
+    }
     if (!(await this.#record(id, settlement))) return null;
     const { monotonicMs, metrics, log, kind } = this.#dependencies;
     const cause = result?.status === "retry" ? result.cause : undefined;
@@ -177,6 +208,10 @@ export class Delivery {
       }
     }
   }
+}
+
+function unsent(settlement: Settlement | null): DeliveryEnd {
+  return { settlement, isSent: false };
 }
 
 function nameOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { type DueRow, GIVE_UP_MS, type Settlement } from "../../state/contract.ts";
 import type { AttemptResult, Retry } from "../attempts/attempt.ts";
+import { isTooUnclear, OVER_AFTER_MS } from "../attempts/doubt.ts";
 import { backoffMs } from "./backoff.ts";
 
 /**
@@ -33,8 +34,14 @@ export function decideSettlement(
   return { status: "retry", delayMs: delayOf(row, result, random), code, triedMs, isUnclear };
 }
 
-function delayOf({ attempts }: Pick<DueRow, "attempts">, result: Retry, random: () => number): number {
-  const knownAfterMs = result.unclear?.knownAfterMs ?? 0;
+function delayOf(
+  { attempts, unclear }: Pick<DueRow, "attempts" | "unclear">,
+  result: Retry,
+  random: () => number,
+): number {
+  // What is looked up next time decides whether the row may be sent at all: no send may be on its way any more.
+  const isDecisive = result.unclear?.isLost && isTooUnclear({ unclear: unclear + 1 });
+  const knownAfterMs = isDecisive ? OVER_AFTER_MS : (result.unclear?.knownAfterMs ?? 0);
   if (result.stopsChannel) return knownAfterMs;
   return Math.max(backoffMs(attempts + 1, random), result.retryAfterMs ?? 0, knownAfterMs);
 }

@@ -205,7 +205,7 @@ export class UnkeptMessages {
     const startedMs = monotonicMs();
     let isFound = false;
     const result = await message.send(async () => {
-      isFound = isInDoubt(row) && (await lookUp(row, signal)) !== null;
+      isFound = isInDoubt(row) && (await lookUp(row, signal)).status === "delivered";
       return isFound || isTooUnclear(row) ? null : await this.#begun(row);
     }, signal);
     if (result !== null) this.#report(telling, result, monotonicMs() - startedMs);

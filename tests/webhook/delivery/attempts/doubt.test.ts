@@ -1,7 +1,12 @@
 /** Sends whose end is not known: a service that is killed, and what is looked up before a repetition. */
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Attempt, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type {
+  Attempt,
+  AttemptResult,
+  LookUpResult,
+  Retry,
+} from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { decideSettlement } from "../../../../lib/webhook/delivery/sending/settlement.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
@@ -93,7 +98,7 @@ describe("a look-up", () => {
       },
       async lookUp({ unclear }) {
         asked.push(unclear);
-        return unclear === 2 ? { ...TAKEN, reference: "found" } : null;
+        return unclear === 2 ? { ...TAKEN, reference: "found" } : { status: "not_found" };
       },
     });
     const [accepted] = await run.accept(resolvedAlert());
@@ -115,6 +120,112 @@ describe("a look-up", () => {
     await run.accept(sampleAlert());
     await run.advance(30 * MINUTE_MS);
     expect([creations, run.issues.length]).toEqual([9, 1]);
+  });
+});
+
+describe("a process that is killed while the peer takes a message", () => {
+  let run: DispatcherFixture;
+  afterEach(async () => await run.close());
+
+  test("looks for it once the peer has written it down, and keeps no other message waiting", async () => {
+    const sends: number[] = [];
+    let secondsAfter = 0;
+    run = await startDispatcher({
+      lookMs: SECOND_MS,
+      message({ id }) {
+        sends.push(id);
+        return sends.length === 1 ? new Promise(() => {}) : Promise.resolve({ ...TAKEN, reference: `${id}` });
+      },
+      // Written down four seconds after the send.
+      lookUp: async () => (secondsAfter >= 4 ? { ...TAKEN, reference: "found" } : { status: "not_found" }),
+    });
+    const [first] = await run.accept(resolvedAlert());
+    await run.advance(SECOND_MS);
+    await run.kill();
+    const [second] = await run.accept({ ...resolvedAlert(), fingerprint: "another" });
+    await run.advance(SECOND_MS);
+    expect(sends).toEqual([first!.messageRow, second!.messageRow]);
+    for (secondsAfter = 1; secondsAfter < 10; secondsAfter += 1) await run.advance(SECOND_MS);
+    expect(sends).toEqual([first!.messageRow, second!.messageRow]);
+    const { message } = await run.state.latest(first!.alert.fingerprint);
+    expect(message).toMatchObject({ status: "delivered", reference: "found" });
+  });
+});
+
+describe("a connection that breaks once the message is written", () => {
+  const LOST: Retry = {
+    ...UNCLEAR,
+    code: "gateway_connection_lost",
+    unclear: { knownAfterMs: 5_000, isLost: true },
+  };
+  const UNANSWERED = { status: "unanswered", code: "gateway_unreachable" } as const;
+  let run: DispatcherFixture;
+  let sentAtMs: number[];
+  let answer: AttemptResult;
+  let known: LookUpResult;
+  afterEach(async () => await run.close());
+  const message = async () => (await run.state.stats()).message;
+
+  async function start(): Promise<void> {
+    sentAtMs = [];
+    let beganMs = 0;
+    run = await startDispatcher({
+      lookMs: 5 * SECOND_MS,
+      async message() {
+        sentAtMs.push(run.nowMs - beganMs);
+        return answer;
+      },
+      lookUp: async () => known,
+    });
+    beganMs = run.nowMs;
+    await run.accept(resolvedAlert());
+  }
+
+  test("is looked into until the peer can be asked, without another send", async () => {
+    [answer, known] = [LOST, UNANSWERED];
+    await start();
+    await run.advance(9 * MINUTE_MS);
+    expect(sentAtMs).toHaveLength(1);
+    expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
+    known = { ...TAKEN, reference: "found" };
+    await run.advance(6 * MINUTE_MS);
+    expect(sentAtMs).toHaveLength(1);
+    expect(await message()).toMatchObject({ queued: 0, inDoubt: 0 });
+  });
+
+  test("is sent again after ten minutes without a word, three times at most, and then waits for one", async () => {
+    [answer, known] = [LOST, UNANSWERED];
+    await start();
+    await run.advance(40 * MINUTE_MS);
+    expect(sentAtMs).toHaveLength(3);
+    expect(sentAtMs[1]).toBeGreaterThan(10 * MINUTE_MS);
+    expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
+    known = { status: "absent" };
+    answer = { ...TAKEN, reference: "sent" };
+    await run.advance(6 * MINUTE_MS);
+    expect(sentAtMs).toHaveLength(4);
+    expect(await message()).toMatchObject({ queued: 0, inDoubt: 0 });
+  });
+
+  test("leaves no row in doubt where the peer proves that it has it not, also for an hour", async () => {
+    [answer, known] = [LOST, { status: "absent" }];
+    await start();
+    await run.advance(60 * MINUTE_MS);
+    expect(sentAtMs.length).toBeGreaterThan(5);
+    // From the third on nothing is looked up before the peer must have sent it.
+    const gaps = sentAtMs.slice(3).map((atMs, at) => atMs - sentAtMs[at + 2]!);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(65 * SECOND_MS);
+    answer = { ...TAKEN, reference: "sent" };
+    await run.advance(6 * MINUTE_MS);
+    expect(await message()).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+  });
+
+  test("and other unclear answers leave it in doubt: the peer may have failed to write it down", async () => {
+    [answer, known] = [UNCLEAR, { status: "absent" }];
+    await start();
+    await run.advance(60 * MINUTE_MS);
+    expect(sentAtMs).toHaveLength(3);
+    expect(await message()).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
   });
 });
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { messageFinder } from "../../../../lib/providers/evolution/find-messages.ts";
+import type { LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { messageLookUp } from "../../../../lib/webhook/delivery/attempts/look-up.ts";
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { type Gateway, type KeptRow, startGateway } from "../../../standins/gateway.ts";
+import type { Scripted } from "../../../standins/standin.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
 
@@ -61,6 +63,7 @@ function keep(changes: Partial<KeptRow> = {}): void {
 }
 
 const ask = (look = lookUp(), which = row()) => look(which, new AbortController().signal);
+const NOT_FOUND = { status: "not_found" } as const;
 const FOUND = { status: "delivered", reference: "3EB0A", url: null } as const;
 
 describe("messageLookUp()", () => {
@@ -83,17 +86,17 @@ describe("messageLookUp()", () => {
     ["a message that WhatsApp gave back", { statuses: ["PENDING", "ERROR"] }],
   ])("does not take %s", async (_what, kept) => {
     keep(kept);
-    expect(await ask()).toBeNull();
+    expect(await ask()).toEqual(NOT_FOUND);
   });
 
   test("takes no message that another row has, nor one that another row is just being given", async () => {
     keep();
     held.add("3EB0A");
-    expect(await ask()).toBeNull();
+    expect(await ask()).toEqual(NOT_FOUND);
     held.clear();
     const look = lookUp();
     expect(await ask(look)).toEqual(FOUND);
-    expect(await ask(look, row({ id: 2 }))).toBeNull();
+    expect(await ask(look, row({ id: 2 }))).toEqual(NOT_FOUND);
     // The same row again, when its end could not be recorded.
     expect(await ask(look)).toEqual(FOUND);
     keep({ id: "3EB0B" });
@@ -112,14 +115,67 @@ describe("messageLookUp()", () => {
     expect(await ask()).toEqual(FOUND);
   });
 
-  test.each(["hang", "drop", "not_json", { status: 502, text: "" }] as const)(
-    "says nothing when the gateway cannot be asked (%p), and asks no further",
-    async (fault) => {
-      keep();
-      const asked = gateway.routes.messages.calls.length;
-      gateway.routes.messages.script = () => fault;
-      expect(await ask()).toBeNull();
-      expect(gateway.routes.messages.calls.length - asked).toBe(1);
+  test.each<[Scripted, LookUpResult]>([
+    ["hang", NOT_FOUND],
+    ["not_json", NOT_FOUND],
+    ["drop", { status: "unanswered", code: "gateway_connection_lost" }],
+    [
+      { status: 502, text: "" },
+      { status: "unanswered", code: "gateway_http_502" },
+    ],
+  ])("proves nothing when the gateway cannot be asked (%p), and asks no further", async (fault, answer) => {
+    keep();
+    const asked = gateway.routes.messages.calls.length;
+    gateway.routes.messages.script = () => fault;
+    expect(await ask()).toEqual(answer);
+    expect(gateway.routes.messages.calls.length - asked).toBe(1);
+  });
+});
+
+describe("messageLookUp() of a row that was sent too often without a clear answer", () => {
+  const doubtful = row({ unclear: 3 });
+  const ofUs = (minutesBefore: number) => {
+    const sentAt = Math.floor(START_MS / 1_000) - 60 * minutesBefore;
+    keep({ id: "3EB0F", text: "Another", sentAt });
+    held.add("3EB0F");
+  };
+
+  test.each([0, 3, 50, 20 * 60])(
+    "says that it is absent when the gateway keeps a message of ours, %d minutes older",
+    async (minutes) => {
+      ofUs(minutes);
+      expect(await ask(lookUp(), doubtful)).toEqual({ status: "absent" });
+      // What is sent again anyhow costs no questions more.
+      expect(await ask()).toEqual(NOT_FOUND);
     },
   );
+
+  test("proves nothing when the gateway keeps nothing of ours, or of another day", async () => {
+    expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+    keep({ id: "by hand", text: "Another" });
+    expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+    ofUs(25 * 60);
+    expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+  });
+
+  test("proves nothing when another row has a message with the same text", async () => {
+    ofUs(1);
+    keep();
+    held.add("3EB0A");
+    expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+  });
+
+  test("finds it also where the gateway's clock is far off", async () => {
+    ofUs(1);
+    keep({ sentAt: Math.floor(START_MS / 1_000) - 40 * 60 });
+    expect(await ask(lookUp(), doubtful)).toEqual(FOUND);
+  });
+
+  test("proves nothing of a time with more messages than the gateway gives at once", async () => {
+    nowMs = START_MS + 60 * MINUTE_MS;
+    ofUs(1);
+    for (let at = 0; at < 1_800; at += 1)
+      keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 2 * at });
+    expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+  });
 });
