@@ -41,7 +41,7 @@ export const webhookServe = defineCommand({
       type: "string",
       valueHint: "n",
       default: "30",
-      description: "WhatsApp messages a minute, after a burst of 10",
+      description: "WhatsApp messages in any minute, up to 10 of them at once",
     },
     "digest-after": {
       type: "string",

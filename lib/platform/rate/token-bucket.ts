@@ -1,3 +1,5 @@
+import type { Rate } from "./rate.ts";
+
 /** How fast a bucket fills, and how much it holds. */
 export type TokenBucketRate = { perMinute: number; burst: number };
 
@@ -8,7 +10,7 @@ export type TokenBucketRate = { perMinute: number; burst: number };
  *            goes back changes nothing.
  * Units:     milliseconds of one monotonic clock.
  */
-export class TokenBucket {
+export class TokenBucket implements Rate {
   readonly #rate: TokenBucketRate;
   #tokens: number;
   #countedAtMs: number;

@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import { SlidingMinute, type SlidingMinuteRate } from "../../platform/rate/sliding-minute.ts";
 import { TokenBucket } from "../../platform/rate/token-bucket.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { OutboxKind, Settlement, State } from "../state/contract.ts";
@@ -42,14 +43,14 @@ const REMEMBERED_MS = 60 * 60_000;
 export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
   const { state, log, monotonicMs, sleep } = parts;
   const now = monotonicMs();
-  const buckets = {
-    message: new TokenBucket({ perMinute: pace.messagesPerMinute, burst: MESSAGE_BURST }, now),
+  const rates = {
+    message: new SlidingMinute(messageRate(pace)),
     issue: new TokenBucket({ perMinute: pace.issuesPerHour / 60, burst: ISSUE_BURST }, now),
   };
   return new Dispatcher(
     (told) => ({
-      message: messageSender(parts, pace, { bucket: buckets.message, ...told }),
-      issue: repeatableSender(parts, "issue", parts.attempts.issue, { bucket: buckets.issue, ...told }),
+      message: messageSender(parts, pace, { rate: rates.message, ...told }),
+      issue: repeatableSender(parts, "issue", parts.attempts.issue, { rate: rates.issue, ...told }),
       comment: parts.attempts.comment && repeatableSender(parts, "comment", parts.attempts.comment, told),
     }),
     {
@@ -58,14 +59,14 @@ export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
       monotonicMs,
       sleep,
       async onLead() {
-        await recallPace(parts, "message", buckets.message);
-        await recallPace(parts, "issue", buckets.issue);
+        await recallMessages(parts, rates.message);
+        await recallIssues(parts, rates.issue);
       },
     },
   );
 }
 
-type Flow = Pick<SenderDependencies, "bucket" | "onFree" | "onRead">;
+type Flow = Pick<SenderDependencies, "rate" | "onFree" | "onRead">;
 
 function messageSender(parts: DispatcherParts, pace: Pace, flow: Flow): Sender {
   const { state, attempts, lookUp, nowMs } = parts;
@@ -115,19 +116,34 @@ function tellDelivered(
 }
 
 /** Counts what any process began to send lately: a restart must not allow a new burst. */
-async function recallPace(
-  { state, log, monotonicMs }: DispatcherParts,
-  kind: OutboxKind,
-  bucket: TokenBucket,
-): Promise<void> {
+async function recallMessages(parts: DispatcherParts, rate: SlidingMinute): Promise<void> {
+  const { state, monotonicMs } = parts;
   try {
-    const spent = await state.begunWithin(kind, Math.min(bucket.fillMs, REMEMBERED_MS));
+    await rate.restart(monotonicMs(), (ms) => state.begunWithin("message", ms));
+  } catch (error) {
+    warnOfUnknownPace(parts, "message", error);
+    rate.restartUnknown(monotonicMs());
+  }
+}
+
+/** As `recallMessages`. */
+async function recallIssues(parts: DispatcherParts, bucket: TokenBucket): Promise<void> {
+  const { state, monotonicMs } = parts;
+  try {
+    const spent = await state.begunWithin("issue", Math.min(bucket.fillMs, REMEMBERED_MS));
     bucket.restart(monotonicMs(), spent);
   } catch (error) {
-    log.warn("It is not known how much went out lately", {
-      kind,
-      cause: error instanceof Error ? error.name : typeof error,
-    });
+    warnOfUnknownPace(parts, "issue", error);
     bucket.restart(monotonicMs(), Number.POSITIVE_INFINITY);
   }
+}
+
+function warnOfUnknownPace({ log }: DispatcherParts, kind: OutboxKind, error: unknown): void {
+  const cause = error instanceof Error ? error.name : typeof error;
+  log.warn("It is not known how much went out lately", { kind, cause });
+}
+
+/** A third of a minute's messages at most at once: later ones of the same minute, critical ones too, must not wait for it to end. */
+function messageRate({ messagesPerMinute: perMinute }: Pace): SlidingMinuteRate {
+  return { perMinute, burst: Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3)) };
 }

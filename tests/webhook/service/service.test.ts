@@ -302,21 +302,6 @@ describe("many alerts", () => {
 });
 
 describe("a restart", () => {
-  test("is no new burst: what went out just before counts", async () => {
-    service = await startService({ messagesPerMinute: 1 });
-    await service.post({ alerts: Array.from({ length: 9 }, () => alertOf({ status: "resolved" })) });
-    await until("nine of ten are out", () => texts().length === 9);
-    await service.restart();
-    const { body } = await service.post({
-      alerts: [
-        alertOf({ status: "resolved" }),
-        alertOf({ status: "resolved" }),
-        alertOf({ status: "resolved" }),
-      ],
-    });
-    expect(body.alerts.map(({ whatsapp }) => whatsapp)).toEqual(["sent", "queued", "queued"]);
-  });
-
   test("goes on with what was accepted and not delivered, and keeps the dedup", async () => {
     service = await startService();
     service.gateway.routes.send.script = () => "drop_unread";

@@ -54,7 +54,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
   };
   const metrics = createWebhookMetrics({ version: "test" });
   const common = { metrics, log: silentLog, monotonicMs: () => clockMs, sleep };
-  const senderOf = (kind: OutboxKind & ("message" | "issue"), bucket: TokenBucket) =>
+  const senderOf = (kind: OutboxKind & ("message" | "issue"), rate: TokenBucket) =>
     new Sender({
       ...common,
       kind,
@@ -72,7 +72,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
       lookUp: null,
       textOf: () => "text",
       concurrency: 4,
-      bucket,
+      rate,
       random: () => 0,
       onFree() {},
     });

@@ -1,4 +1,4 @@
-import type { TokenBucket } from "../../../platform/rate/token-bucket.ts";
+import type { Rate } from "../../../platform/rate/rate.ts";
 import type { DueQuery, DueRow, Settlement, State } from "../../state/contract.ts";
 import { priorityOf } from "../../state/stored.ts";
 import type { AttemptResult } from "../attempts/attempt.ts";
@@ -10,12 +10,12 @@ import { Delivery, type DeliveryDependencies } from "./delivery.ts";
 import { FreshDoubts } from "./fresh-doubts.ts";
 import { HoldMemory } from "./hold-memory.ts";
 
-/** What a sender works with; `bucket` is absent where the peer's own answers set the pace. */
+/** What a sender works with; `rate` is absent where the peer's own answers set the pace. */
 export type SenderDependencies = Omit<DeliveryDependencies, "state"> & {
   state: Pick<State, "due" | "begin" | "settle" | "hold">;
   /** How many rows may be on their way at once. */
   concurrency: number;
-  bucket?: TokenBucket;
+  rate?: Rate;
   /** Absent where each row goes out by itself. */
   gatherDigest?: GatherDigest;
   /** Called when a row has ended, so that another may start. */
@@ -70,8 +70,8 @@ export class Sender implements Aside {
   /** How many rows could start now. */
   get startable(): number {
     if (!this.#isOpen || this.#channel.isPaused) return 0;
-    const { concurrency, bucket, monotonicMs } = this.#dependencies;
-    const paced = bucket?.available(monotonicMs()) ?? Number.POSITIVE_INFINITY;
+    const { concurrency, rate, monotonicMs } = this.#dependencies;
+    const paced = rate?.available(monotonicMs()) ?? Number.POSITIVE_INFINITY;
     const most = this.#channel.isProbing ? 1 : concurrency;
     return Math.max(0, Math.min(most - this.#sending, paced));
   }
@@ -79,19 +79,19 @@ export class Sender implements Aside {
   /** Whether something that is no row could start now; rows on their way that cannot be recorded do not count. */
   get mayStart(): boolean {
     if (!this.#isOpen || this.#channel.isPaused) return false;
-    const { concurrency, bucket, monotonicMs } = this.#dependencies;
+    const { concurrency, rate, monotonicMs } = this.#dependencies;
     const most = this.#channel.isProbing ? 1 : concurrency;
-    return this.#sendingAside < most && (bucket?.available(monotonicMs()) ?? 1) > 0;
+    return this.#sendingAside < most && (rate?.available(monotonicMs()) ?? 1) > 0;
   }
 
   /** Makes one attempt for something that is no row, as for a row; records nothing. */
   async send(rowOf: () => Promise<DueRow | null>, signal: AbortSignal): Promise<AttemptResult | null> {
-    const { bucket, monotonicMs, attempt } = this.#dependencies;
-    bucket?.take(monotonicMs());
+    const { rate, monotonicMs, attempt } = this.#dependencies;
+    rate?.take(monotonicMs());
     this.#sendingAside += 1;
     try {
       const row = await rowOf();
-      if (row === null) bucket?.giveBack();
+      if (row === null) rate?.giveBack();
       const result = row && (await attempt(row, signal));
       if (result !== null) this.#channel.observe(result);
       return result;
@@ -194,15 +194,15 @@ export class Sender implements Aside {
   }
 
   #start(rows: ToldRows): void {
-    const { bucket, monotonicMs, onFree } = this.#dependencies;
-    bucket?.take(monotonicMs());
+    const { rate, monotonicMs, onFree } = this.#dependencies;
+    rate?.take(monotonicMs());
     const ids = [...rows.map(({ id }) => id), ...rows[0].members];
     this.#sending += 1;
     const ending = this.#delivery
       .deliver(rows)
       .then(({ settlement, isSent }) => {
         // A state that records no beginnings must not use up the pace of what goes out without it, nor may look-ups.
-        if (!isSent) bucket?.giveBack();
+        if (!isSent) rate?.giveBack();
         return settlement;
       })
       .finally(() => {

@@ -147,7 +147,7 @@ describe("a message that the gateway does not take", () => {
     };
     run = await startDispatcher({
       message: (row, signal) => gateway(row, signal),
-      messagesPerMinute: 0.2,
+      messagesPerMinute: 1,
       lookMs: 5 * MINUTE_MS,
     });
     await run.accept(...Array.from({ length: 20 }, (_, n) => resolvedAlert({ fingerprint: `f${n}` })));

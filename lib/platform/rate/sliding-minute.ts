@@ -1,0 +1,86 @@
+import type { Rate } from "./rate.ts";
+
+/** How many may start in a minute, and how many of them at once. */
+export type SlidingMinuteRate = { perMinute: number; burst: number };
+
+/** A little more than a minute: what starts a minute apart may arrive a little closer. */
+const MINUTE_MS = 60_000;
+const WINDOW_MS = MINUTE_MS + 1_000;
+/** How many that are older are kept before all of them are dropped. */
+const KEPT_AT_MOST = 1_000;
+/** How exactly it is known when something started before this process. */
+const STEP_MS = 5_000;
+
+/**
+ * A rate that holds in any minute: `burst` may start at once, the rest of `perMinute` evenly in the minute after.
+ *
+ * Behaviour: `available` returns how many may start now; `take` uses one of them, and `giveBack` returns one that did not
+ *            start after all. A clock that goes back changes nothing.
+ * Units:     milliseconds of one monotonic clock.
+ */
+export class SlidingMinute implements Rate {
+  readonly #rate: SlidingMinuteRate;
+  /** When each started, the oldest first; those of the last minute begin at `#first`. */
+  #startedMs: number[] = [];
+  #first = 0;
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  constructor(rate: SlidingMinuteRate) {
+    this.#rate = rate;
+  }
+
+  available(nowMs: number): number {
+    const { perMinute, burst } = this.#rate;
+    this.#pass(nowMs);
+    const oldestMs = this.#startedMs[this.#first];
+    if (oldestMs === undefined) return burst;
+    const sharedOut = ((perMinute - burst) * (this.#nowMs - oldestMs)) / MINUTE_MS;
+    // Thirty times a thirtieth is a little less than one in floating point.
+    const allowed = Math.min(perMinute, burst + Math.floor(sharedOut + 1e-9));
+    return Math.max(0, Math.min(burst, allowed - (this.#startedMs.length - this.#first)));
+  }
+
+  take(nowMs: number): void {
+    if (this.available(nowMs) < 1) throw new RangeError("More was started than the rate allows");
+    this.#startedMs.push(this.#nowMs);
+  }
+
+  giveBack(): void {
+    // The oldest is forgotten, whichever it was: the others count for longer.
+    this.#first = Math.min(this.#first + 1, this.#startedMs.length);
+  }
+
+  /** Begins anew with what started before; `startedWithin` returns how many began within the last so many milliseconds. */
+  async restart(nowMs: number, startedWithin: (ms: number) => Promise<number>): Promise<void> {
+    const started: number[] = [];
+    for (let agoMs = 0; agoMs < WINDOW_MS && started.length < this.#rate.perMinute; agoMs += STEP_MS) {
+      const count = (await startedWithin(agoMs + STEP_MS)) - started.length;
+      for (let each = 0; each < count; each += 1) started.push(nowMs - agoMs);
+    }
+    this.#begin(nowMs, started.slice(0, this.#rate.perMinute).reverse());
+  }
+
+  /** Begins anew as if as many as may had started in the last minute, evenly. */
+  restartUnknown(nowMs: number): void {
+    const { perMinute } = this.#rate;
+    const gapMs = WINDOW_MS / perMinute;
+    this.#begin(
+      nowMs,
+      Array.from({ length: perMinute }, (_, each) => nowMs - WINDOW_MS + (each + 1) * gapMs),
+    );
+  }
+
+  #begin(nowMs: number, startedMs: number[]): void {
+    this.#startedMs = startedMs;
+    this.#first = 0;
+    this.#nowMs = nowMs;
+  }
+
+  #pass(nowMs: number): void {
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+    while (this.#startedMs[this.#first]! <= this.#nowMs - WINDOW_MS) this.#first += 1;
+    if (this.#first < KEPT_AT_MOST) return;
+    this.#startedMs = this.#startedMs.slice(this.#first);
+    this.#first = 0;
+  }
+}
