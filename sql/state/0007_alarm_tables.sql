@@ -140,6 +140,13 @@ create table opsctl_state.hours (
   alerts bigint not null
 );
 
+-- The e-mail of the second channel that is on its way: one row at most.
+create table opsctl_state.email (
+  id      bigint primary key check (id = 1),
+  content text not null
+);
+
+alter table opsctl_state.email enable row level security;
 alter table opsctl_state.episodes enable row level security;
 alter table opsctl_state.attempts enable row level security;
 alter table opsctl_state.holds enable row level security;

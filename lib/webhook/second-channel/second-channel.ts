@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import * as v from "valibot";
 import type { Log } from "../../platform/log/log.ts";
 import { OutageLog } from "../../platform/log/outage-log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
@@ -17,7 +18,7 @@ export type SendAlertEmail = (email: AlertEmail, signal: AbortSignal) => Promise
 
 /** What the second channel works with. */
 export type SecondChannelDependencies = {
-  state: Pick<State, "unheard" | "recordEmailed">;
+  state: Pick<State, "unheard" | "recordEmailed" | "keptEmail" | "keepEmail">;
   /** What is known of the state's alerts while it cannot be read, and what the state keeps none of. */
   rows: UnheardMemory;
   unkept: UnkeptMemory;
@@ -39,8 +40,16 @@ export const UNHEARD_MS = 3 * 60_000;
 /** An e-mail tells those, too, that have waited for so long: left to the next one, they would wait for four minutes. */
 const TOLD_ALONG_MS = 2 * 60_000;
 
+/** The provider knows the key of an e-mail with another content. */
+const KEY_IN_USE = "invalid_idempotent_request";
+
 /** The shortest time from one e-mail to the next. */
 const BETWEEN_MS = 60_000;
+
+const PENDING = v.object({
+  email: v.object({ id: v.string(), subject: v.string(), html: v.string(), text: v.string() }),
+  rows: v.array(v.number()),
+});
 
 /** An e-mail that is on its way: it is sent again as it is until the provider's answer is clear. */
 type Pending = { email: AlertEmail; rows: readonly number[] };
@@ -56,9 +65,10 @@ const UNREADABLE = "state_unavailable";
  * Behaviour: `look` sends at most one e-mail a minute, once an alert has waited for three; it tells the oldest of all
  *            that have waited for two. They are recorded as e-mailed
  *            only after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again,
- *            with the same key, by which the provider knows it (see `EmailTurns`); after a refusal the next one is made
- *            anew. An alert that WhatsApp took meanwhile is not e-mailed. While the state cannot be read, what it said last
- *            counts, and what could not be recorded is recorded later; alerts that it does not keep are told, too.
+ *            with the same key, by which the provider knows it (see `EmailTurns`), also by the next process; after a refusal
+ *            the next one is made anew. An alert that WhatsApp took meanwhile is not e-mailed. While the state cannot be
+ *            read, what it said last counts, and what could not be recorded is recorded later; alerts that it does not keep
+ *            are told, too.
  * Errors:    none thrown by `look`; what fails is logged, once for each reason.
  * Source:    design of the alarm, Second channel.
  */
@@ -68,6 +78,8 @@ export class SecondChannel {
   readonly #records: OutageLog;
   readonly #turns = new EmailTurns<Pending>();
   #pending: Pending | null = null;
+  /** Whether it is known what an earlier process had on its way. */
+  #isRecalled = false;
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
   #isBlind = false;
@@ -94,6 +106,7 @@ export class SecondChannel {
     try {
       await this.#recordEmailed();
       const find = await this.#finder();
+      await this.#recall();
       if (monotonicMs() >= this.#nextAtMs) await this.#send(find, send, signal);
     } catch (error) {
       this.#fails(UNREADABLE, nameOf(error));
@@ -131,9 +144,36 @@ export class SecondChannel {
     if (unheard.length === 0) return;
     const { again, others } = this.#turns.next(this.#pending, unheard);
     const pending = again ?? this.#make(others.slice(0, ALERT_EMAIL_LIMIT));
+    if (pending !== this.#pending) await this.#keep(pending);
     this.#pending = pending;
     this.#nextAtMs = monotonicMs() + BETWEEN_MS;
     await this.#ended(pending, await send(pending.email, signal));
+  }
+
+  /** Takes up what an earlier process had on its way: another process may have led in between. */
+  async #recall(): Promise<void> {
+    const { state, isLeading } = this.#dependencies;
+    if (!isLeading()) this.#isRecalled = false;
+    if (this.#isRecalled || this.#isBlind || !isLeading()) return;
+    try {
+      this.#pending ??= pendingOf(await state.keptEmail());
+      this.#isRecalled = true;
+    } catch (error) {
+      // Found out again with the next look; the alerts do not wait for it.
+      this.#reads.failed({ cause: nameOf(error) });
+    }
+  }
+
+  /** That it is heard matters more than that it comes once: what cannot be kept is sent all the same. */
+  async #keep(pending: Pending | null): Promise<void> {
+    if (this.#isBlind) return;
+    // The numbers of what the state does not keep mean nothing to another process.
+    const rows = pending?.rows.filter((row) => row >= 0) ?? [];
+    const content = rows.length === 0 ? null : JSON.stringify({ email: pending?.email, rows });
+    await this.#dependencies.state.keepEmail(content).catch((error: unknown) => {
+      const cause = nameOf(error);
+      this.#dependencies.log.warn("An e-mail on its way cannot be kept for the next process", { cause });
+    });
   }
 
   #make(alerts: readonly UnheardAlert[]): Pending {
@@ -151,7 +191,9 @@ export class SecondChannel {
       case "sent":
         return await this.#told(pending);
       case "unknown":
-        this.#turns.unclear(pending);
+        // The provider has the key with another content: of addresses that were changed since.
+        if (outcome.code === KEY_IN_USE) this.#pending = null;
+        else this.#turns.unclear(pending);
         return this.#fails(outcome.code);
       case "throttled":
         this.#nextAtMs = Math.max(
@@ -188,7 +230,10 @@ export class SecondChannel {
       this.#records.worked();
     } catch (error) {
       this.#records.failed({ cause: nameOf(error) });
+      return;
     }
+    // Another one may be on its way by now.
+    if (this.#pending === null) await this.#keep(null);
   }
 
   #fails(code: string, cause?: string): void {
@@ -200,6 +245,13 @@ export class SecondChannel {
       });
     this.#failure = code;
   }
+}
+
+/** What an earlier process kept; null when that cannot be read. */
+function pendingOf(content: string | null): Pending | null {
+  if (content === null) return null;
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), PENDING), content);
+  return parsed.success ? parsed.output : null;
 }
 
 /**

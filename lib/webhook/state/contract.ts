@@ -203,8 +203,8 @@ export type State = {
    * `DIGEST_LIMIT` fingerprints; all that wait of a fingerprint are together or left out together.
    */
   digestible(except: readonly number[]): Promise<DueRow[]>;
-  /** How many messages wait that are not critical and are in no other row's text. */
-  waitingMessages(): Promise<number>;
+  /** How many messages wait that are not critical and are in no other row's text; counted up to `most`. */
+  waitingMessages(most: number): Promise<number>;
   /**
    * Records that an attempt begins, before the peer is called; `begun` at the first attempt, else null.
    * Returns false, with nothing changed, when the row or a member does not wait any more or was begun by another.
@@ -240,6 +240,10 @@ export type State = {
   /** Critical messages, and those about the alarm itself, that wait for so long, and all in doubt; not yet e-mailed. */
   unheard(waitedMs: number): Promise<UnheardAlert[]>;
   recordEmailed(rows: readonly number[]): Promise<void>;
+  /** The e-mail that is on its way, as it was kept; null when none is. */
+  keptEmail(): Promise<string | null>;
+  /** Keeps an e-mail before it is sent, in place of another; null: none is on its way any more. */
+  keepEmail(email: string | null): Promise<void>;
   detour(): Promise<Detour>;
   /** Forgets so much of the detour: a message has told it. */
   recordDetourTold(told: Detour): Promise<void>;

@@ -19,7 +19,10 @@ export type WatchPeers = {
 
 /** What the watch over the alarm works with. */
 export type WatchDependencies = {
-  state: Pick<State, "unheard" | "recordEmailed" | "deliveredBetween" | "check" | "lead" | "stats">;
+  state: Pick<
+    State,
+    "unheard" | "recordEmailed" | "keptEmail" | "keepEmail" | "deliveredBetween" | "check" | "lead" | "stats"
+  >;
   /** Asked for each time, so that they may be exchanged while the service runs. */
   peers: () => WatchPeers;
   lane: MessageLane;

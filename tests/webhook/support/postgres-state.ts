@@ -11,7 +11,7 @@ export type StateDatabase = {
   empty(clockMs: number): Promise<void>;
 };
 
-const TABLES = ["outbox", "dedup", "batches", "lease", "episodes", "attempts", "holds", "hours"];
+const TABLES = ["outbox", "dedup", "batches", "lease", "episodes", "attempts", "holds", "hours", "email"];
 
 /** Makes such a database on the packaged server of a version. */
 export async function createStateDatabase(major?: number): Promise<StateDatabase> {

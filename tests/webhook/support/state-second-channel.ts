@@ -101,6 +101,18 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect(await state.detour()).toEqual({ emailed: 0, givenUp: 0 });
   });
 
+  test("keepEmail() keeps the one that is on its way, also for the next process, until there is none", async () => {
+    const { state, reopen } = fixture();
+    expect(await state.keptEmail()).toBeNull();
+    await state.keepEmail("one");
+    const odd = JSON.stringify({ text: `nul\u0000 \ud800 ${"x".repeat(100_000)}` });
+    await state.keepEmail(odd);
+    const next = await reopen();
+    expect(await next.keptEmail()).toBe(odd);
+    await next.keepEmail(null);
+    expect(await next.keptEmail()).toBeNull();
+  });
+
   test("heldReferences() knows any id of the peer, however long and odd", async () => {
     const { state, setClock } = fixture();
     const references = ["plain", "nul\u0000 \ud800", "x".repeat(9_000), `${"x".repeat(8_999)}y`];

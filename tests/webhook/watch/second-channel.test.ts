@@ -22,6 +22,8 @@ const KEY = "canary-email-key";
 const FROM = "alarm@mail.example";
 const TO = "ops@client.example";
 
+const MADE = { id: "a", subject: "a", html: "a", text: "a" };
+
 let directory: string;
 let state: State;
 let provider: EmailProvider;
@@ -255,7 +257,7 @@ describe("SecondChannel.look()", () => {
     let failures = 2;
     const channel = channelWith({
       state: {
-        unheard: (ms) => state.unheard(ms),
+        ...state,
         async recordEmailed(rows) {
           if (failures-- > 0) throw new Error("disk full");
           await state.recordEmailed(rows);
@@ -289,15 +291,73 @@ describe("SecondChannel.look()", () => {
     expect(provider.accepted).toHaveLength(1);
   });
 
-  test("has another key after a restart, whose text says another time: the provider would refuse the known one", async () => {
+  test("repeats it as it was after a restart, too, so that one arrives", async () => {
     provider.routes.send.next({ accept: "drop" });
     await acceptAll(state, critical("disk"));
     nowMs += 3 * MINUTE_MS;
     await channelWith().look(signal);
-    nowMs += 2 * MINUTE_MS;
-    await channelWith().look(signal);
-    expect(new Set(keys()).size).toBe(2);
+    await acceptAll(state, critical("later"));
+    nowMs += 4 * MINUTE_MS;
+    const next = channelWith();
+    await next.look(signal);
+    expect([new Set(keys()).size, new Set(bodies()).size]).toEqual([1, 1]);
+    expect(provider.accepted).toHaveLength(1);
+    expect(await waiting()).toEqual(["later"]);
+    nowMs += MINUTE_MS;
+    await next.look(signal);
     expect(provider.accepted).toHaveLength(2);
+    expect(await waiting()).toEqual([]);
+    expect(await state.keptEmail()).toBeNull();
+  });
+
+  test("does not send again what the provider took just before the process was killed", async () => {
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    const killed = new Error("killed");
+    const before = channelWith({ state: { ...state, recordEmailed: () => Promise.reject(killed) } });
+    await before.look(signal);
+    nowMs += MINUTE_MS;
+    await channelWith().look(signal);
+    expect(provider.accepted).toHaveLength(1);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test.each([
+    ["nothing that can be read", "{"],
+    ["an e-mail of rows that were heard", JSON.stringify({ email: MADE, rows: [99] })],
+  ])("makes a new one where the state has %s", async (_what, kept) => {
+    await state.keepEmail(kept);
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channelWith().look(signal);
+    expect(provider.accepted).toHaveLength(1);
+    expect(provider.accepted[0]!.text).toContain("disk");
+  });
+
+  test("is made anew, with another key, when the provider knows the key with other addresses", async () => {
+    provider.routes.send.next({ accept: "drop" });
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    await channelWith().look(signal);
+    sender = alertEmailSender(
+      { apiUrl: provider.url, apiKey: new Secret(KEY), from: FROM, to: "others@client.example" },
+      () => {},
+    );
+    const next = channelWith();
+    for (let minute = 0; minute < 2; minute += 1) {
+      nowMs += MINUTE_MS;
+      await next.look(signal);
+    }
+    expect(provider.accepted.map(({ to }) => to)).toEqual([[TO], ["others@client.example"]]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("is sent also where it cannot be kept", async () => {
+    await acceptAll(state, critical("disk"));
+    nowMs += 3 * MINUTE_MS;
+    const keepEmail = () => Promise.reject(new Error("disk full"));
+    await channelWith({ state: { ...state, keepEmail } }).look(signal);
+    expect(provider.accepted).toHaveLength(1);
     expect(await waiting()).toEqual([]);
   });
 });
@@ -312,6 +372,8 @@ describe("SecondChannel.look() while the state fails", () => {
     state: {
       unheard: async (ms) => (isBroken ? await broken() : await state.unheard(ms)),
       recordEmailed: async (ids) => (isBroken ? await broken() : await state.recordEmailed(ids)),
+      keptEmail: async () => (isBroken ? await broken() : await state.keptEmail()),
+      keepEmail: async (email) => (isBroken ? await broken() : await state.keepEmail(email)),
     },
   });
   const broken = () => Promise.reject(new Error("EIO"));
@@ -346,7 +408,7 @@ describe("SecondChannel.look() while the state fails", () => {
   );
 
   test("tells the next ones although it cannot be recorded what was told", async () => {
-    const writesFail = { unheard: state.unheard, recordEmailed: broken };
+    const writesFail = { ...state, recordEmailed: broken, keepEmail: broken };
     const channel = channelWith({ state: writesFail });
     for (const name of ["first", "second", "third"]) {
       await acceptAll(state, critical(name));

@@ -13,9 +13,9 @@ export function digestGatherer(
   { afterSeconds, perMinute }: { afterSeconds: number; perMinute: number },
 ): GatherDigest {
   if (afterSeconds === 0) return () => Promise.resolve([]);
+  const mostAlone = Math.floor((afterSeconds * perMinute) / 60);
   return async (except) => {
-    const waiting = await state.waitingMessages();
-    if ((waiting * 60) / perMinute <= afterSeconds) return [];
+    if ((await state.waitingMessages(mostAlone + 1)) <= mostAlone) return [];
     return await state.digestible(except);
   };
 }

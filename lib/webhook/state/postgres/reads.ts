@@ -37,10 +37,10 @@ function kindStats(row: postgres.Row, kind: OutboxKind): KindStats {
   };
 }
 
-/** How many messages wait that a digest could tell. */
-export async function waitingMessages(sql: postgres.Sql): Promise<number> {
+/** How many messages wait that a digest could tell, up to `most`. */
+export async function waitingMessages(sql: postgres.Sql, most: number): Promise<number> {
   const [row] = await sql`select message_plain::int as count from opsctl_state.totals`;
-  return row!.count;
+  return Math.min(most, row!.count);
 }
 
 /** The newest rows of a fingerprint, one per kind. */

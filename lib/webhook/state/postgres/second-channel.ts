@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import type { Detour, State, UnheardAlert } from "../contract.ts";
 import { storedAlert } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
-import { restoredOrNull } from "./stored-text.ts";
+import { restoredOrNull, storedText } from "./stored-text.ts";
 
 /** How many alerts the second channel is given at once. */
 const MOST_UNHEARD = 1_000;
@@ -10,11 +10,13 @@ const MOST_UNHEARD = 1_000;
 /** What the second channel asks and records. */
 export function secondChannel(
   link: StateLink,
-): Pick<State, "unheard" | "recordEmailed" | "detour" | "recordDetourTold"> {
+): Pick<State, "unheard" | "recordEmailed" | "keptEmail" | "keepEmail" | "detour" | "recordDetourTold"> {
   return {
     unheard: (waitedMs) => link.ask("read the outbox", (sql) => unheard(sql, waitedMs)),
     recordEmailed: (rows) =>
       link.ask("record an e-mail", (sql) => recordEmailed(sql, rows), { repeats: true }),
+    keptEmail: () => link.ask("read an e-mail", keptEmail),
+    keepEmail: (email) => link.ask("keep an e-mail", (sql) => keepEmail(sql, email), { repeats: true }),
     detour: () => link.ask("count e-mails", detour),
     recordDetourTold: (told) => link.ask("record what was told", (sql) => recordDetourTold(sql, told)),
   };
@@ -39,6 +41,19 @@ async function unheard(sql: postgres.Sql, waitedMs: number): Promise<UnheardAler
 
 async function recordEmailed(sql: postgres.Sql, rows: readonly number[]): Promise<void> {
   await sql`select opsctl_state.record_emailed(${JSON.stringify(rows)}::text::json)`;
+}
+
+async function keptEmail(sql: postgres.Sql): Promise<string | null> {
+  const [row] = await sql`select content from opsctl_state.email where id = 1`;
+  return restoredOrNull(row?.content ?? null);
+}
+
+async function keepEmail(sql: postgres.Sql, email: string | null): Promise<void> {
+  if (email === null) await sql`delete from opsctl_state.email where id = 1`;
+  else
+    await sql`
+      insert into opsctl_state.email (id, content) values (1, ${storedText(email)}::text)
+      on conflict (id) do update set content = excluded.content`;
 }
 
 async function detour(sql: postgres.Sql): Promise<Detour> {

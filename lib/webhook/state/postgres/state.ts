@@ -72,7 +72,7 @@ function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boo
     ...operatorCalls(link),
     ...secondChannel(link),
     ...issueClaims(link),
-    waitingMessages: () => link.ask("count the outbox", waitingMessages),
+    waitingMessages: (most) => link.ask("count the outbox", (sql) => waitingMessages(sql, most)),
     heldReferences: (kind, references) =>
       link.ask("read the outbox", (sql) => heldReferences(sql, kind, references)),
     stats: () => link.ask("count the outbox", stats),

@@ -50,6 +50,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
     dropQueued: (rows) => file.useAsync((outbox) => outbox.queued.drop(rows)),
     hold: async (kind, code) => file.use((outbox) => outbox.holds.set(kind, code)),
     recordEmailed: async (rows) => file.use((outbox) => outbox.secondChannel.recordEmailed(rows)),
+    keepEmail: async (email) => file.use((outbox) => outbox.secondChannel.keepEmail(email)),
     recordDetourTold: async (told) => file.use((outbox) => outbox.secondChannel.recordTold(told)),
     rememberIssues: async (issues) => file.use((outbox) => outbox.claims.remember(issues)),
     prune: () => file.useAsync((outbox) => outbox.upkeep.prune()),
@@ -80,12 +81,12 @@ type Reads =
       | "begunWithin"
       | "latest"
     )
-  | ("deliveredBetween" | "holds" | "unheard" | "detour" | "recent" | "hourly");
+  | ("deliveredBetween" | "holds" | "unheard" | "keptEmail" | "detour" | "recent" | "hourly");
 
 /** What changes nothing. */
 function readsOf(file: OutboxFile): Pick<State, Reads> {
   return {
-    waitingMessages: async () => file.use(({ reads }) => reads.waitingMessages()),
+    waitingMessages: async (most) => file.use(({ reads }) => reads.waitingMessages(most)),
     heldReferences: async (kind, references) =>
       file.use(({ reads }) => reads.heldReferences(kind, references)),
     stats: async () => file.use((outbox) => outbox.stats()),
@@ -98,6 +99,7 @@ function readsOf(file: OutboxFile): Pick<State, Reads> {
     issueClaim: async (fingerprint) => file.use((outbox) => outbox.claims.find(fingerprint)),
     holds: async () => file.use((outbox) => outbox.holds.all()),
     unheard: async (waitedMs) => file.use((outbox) => outbox.secondChannel.unheard(waitedMs)),
+    keptEmail: async () => file.use((outbox) => outbox.secondChannel.keptEmail()),
     detour: async () => file.use((outbox) => outbox.secondChannel.detour()),
     recent: async (limit) => file.use((outbox) => outbox.recent(limit)),
     hourly: async (hours) => file.use((outbox) => outbox.hourly(hours)),

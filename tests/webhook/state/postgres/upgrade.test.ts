@@ -88,7 +88,7 @@ for (const major of MAJORS) {
         comment: { queued: 0 },
         oldestCriticalAgeMs: 0,
       });
-      expect(await upgraded.waitingMessages()).toBe(1);
+      expect(await upgraded.waitingMessages(100)).toBe(1);
       expect(await upgraded.unheard(0)).toMatchObject([{ row: critical.message }]);
       expect(await upgraded.retryDead(null)).toBe(2);
 

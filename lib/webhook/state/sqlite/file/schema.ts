@@ -73,6 +73,7 @@ const TABLES_3 = `
   create table reserve (id integer primary key, filling blob not null) strict;
   create table detour (id integer primary key, emailed integer not null, given_up integer not null) strict;
   insert into detour values (1, 0, 0);
+  create table email (id integer primary key, content text not null) strict;
 `;
 
 // Rows are added at the end of `outbox_queued` and of `outbox_behind`: an index of all rows in order of fingerprint would

@@ -10,6 +10,8 @@ const MOST_UNHEARD = 1_000;
 export type SecondChannel = {
   unheard(waitedMs: number): UnheardAlert[];
   recordEmailed(rows: readonly number[]): void;
+  keptEmail(): string | null;
+  keepEmail(email: string | null): void;
   detour(): Detour;
   recordTold(told: Detour): void;
 };
@@ -38,6 +40,9 @@ export function secondChannel({
         const emailed = rows.filter((row) => statements.emailed.run(now, row).changes > 0).length;
         statements.count.run(emailed, 0);
       }),
+    keptEmail: () => (statements.kept.get() as { content: string } | undefined)?.content ?? null,
+    keepEmail: (email) =>
+      void transaction(() => (email === null ? statements.forget.run() : statements.keep.run(email))),
     detour() {
       const { emailed, given_up } = statements.detour.get() as { emailed: number; given_up: number };
       return { emailed, givenUp: given_up };
@@ -46,7 +51,10 @@ export function secondChannel({
   };
 }
 
-type Statements = Record<"unheard" | "emailed" | "detour" | "count", StatementSync>;
+type Statements = Record<
+  "unheard" | "emailed" | "kept" | "keep" | "forget" | "detour" | "count",
+  StatementSync
+>;
 
 function prepare(db: DatabaseSync): Statements {
   const columns = `
@@ -64,6 +72,9 @@ function prepare(db: DatabaseSync): Statements {
     emailed: db.prepare(
       "update outbox set emailed_at_ms = ? where id = ? and kind = 'message' and emailed_at_ms is null",
     ),
+    kept: db.prepare("select content from email where id = 1"),
+    keep: db.prepare("insert or replace into email (id, content) values (1, ?)"),
+    forget: db.prepare("delete from email where id = 1"),
     detour: db.prepare("select emailed, given_up from detour"),
     count: db.prepare("update detour set emailed = max(0, emailed + ?), given_up = max(0, given_up + ?)"),
   };

@@ -3,7 +3,7 @@ import { type LatestRow, OUTBOX_KINDS, type OutboxKind } from "../../../contract
 
 /** What can be read of the outbox. */
 export type OutboxReads = {
-  waitingMessages(): number;
+  waitingMessages(most: number): number;
   begunWithin(kind: OutboxKind, ms: number): number;
   latest(fingerprint: string): Partial<Record<OutboxKind, LatestRow>>;
   deliveredBetween(newerThanMs: number, olderThanMs: number): string[];
@@ -18,7 +18,7 @@ const MOST_DELIVERED = 500;
 export function outboxReads(db: DatabaseSync, nowMs: () => number): OutboxReads {
   const { waiting, begun, latest, delivered, held } = prepare(db);
   return {
-    waitingMessages: () => Number(waiting.get()?.n ?? 0),
+    waitingMessages: (most) => Number(waiting.get(most)?.n ?? 0),
     begunWithin(kind, ms) {
       const now = nowMs();
       return Number(begun.get(now - ms, now, kind)?.n ?? 0);
@@ -46,8 +46,9 @@ function prepare(
 ): Record<"waiting" | "begun" | "latest" | "delivered" | "held", StatementSync> {
   return {
     waiting: db.prepare(`
-      select count(*) as n from outbox
-      where state = 'queued' and kind = 'message' and priority > 0 and digest is null`),
+      select count(*) as n from (
+        select 1 from outbox
+        where state = 'queued' and kind = 'message' and priority > 0 and digest is null limit ?)`),
     begun: db.prepare(
       "select count(*) as n from attempts where begun_at_ms > ? and begun_at_ms <= ? and kind = ?",
     ),
