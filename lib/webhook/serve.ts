@@ -113,7 +113,7 @@ function listenForAlerts(
     port,
     fd: dependencies.sockets.get("webhook"),
     fetch: app.fetch,
-    limits: { onCrowded },
+    limits: { onCrowded, onMalformed: app.malformed },
   });
 }
 

@@ -14,14 +14,15 @@ export type Fetch = (request: Request, origin: Origin) => Response | Promise<Res
 /**
  * A request of node:http and what it takes to answer it.
  *
- * Shape: `onBodyWanted` is called before the body is read for the first time; `isEnding` says whether the server is
- *        ending.
+ * Shape: `onBodyWanted` is called before the body is read for the first time; `onMalformed` when the request is not
+ *        written as HTTP demands; `isEnding` says whether the server is ending.
  */
 export type Exchange = {
   fetch: Fetch;
   message: IncomingMessage;
   answer: ServerResponse;
   onBodyWanted: () => void;
+  onMalformed: (status: number, origin: Origin) => void;
   isEnding: () => boolean;
 };
 
@@ -30,28 +31,38 @@ export type Exchange = {
  *
  * Errors: none thrown.
  */
-export async function serveRequest({
-  fetch,
-  message,
-  answer,
-  onBodyWanted,
-  isEnding,
-}: Exchange): Promise<void> {
+export async function serveRequest(exchange: Exchange): Promise<void> {
+  const { message, answer, isEnding } = exchange;
   (message.socket as unknown as RequestGate).began(message, answer);
   // A sender that leaves is no failure of ours; without these listeners it would end the process.
   message.on("error", () => {});
   answer.on("error", () => {});
   try {
-    const response = refusal(message) ?? (await fetchOr400(fetch, message, onBodyWanted));
+    const response = await responseTo(exchange);
     await sendResponse(response, message, answer, isEnding());
   } catch {
     message.socket.destroy();
   }
 }
 
-function refusal(message: IncomingMessage): Response | null {
+async function responseTo(exchange: Exchange): Promise<Response> {
+  const { fetch, message, onMalformed } = exchange;
+  const origin = { address: message.socket.remoteAddress ?? null };
+  const request = requestOf(exchange);
+  if (request instanceof Request) return await fetch(request, origin);
+  onMalformed(request, origin);
+  return new Response(null, { status: request });
+}
+
+/** The request, or the status that refuses it. */
+function requestOf({ message, onBodyWanted }: Exchange): Request | number {
   const status = protocolProblem(message);
-  return status === null ? null : new Response(null, { status });
+  if (status !== null) return status;
+  try {
+    return webRequest(message, onBodyWanted);
+  } catch {
+    return 400;
+  }
 }
 
 /**
@@ -64,23 +75,4 @@ function protocolProblem({ httpVersion, rawHeaders }: IncomingMessage): 400 | 50
   if (!VERSIONS.has(httpVersion)) return 505;
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   return hosts > 1 || (hosts === 0 && httpVersion === "1.1") ? 400 : null;
-}
-
-async function fetchOr400(
-  fetch: Fetch,
-  message: IncomingMessage,
-  onBodyWanted: () => void,
-): Promise<Response> {
-  const request = requestOf(message, onBodyWanted);
-  if (request === null) return new Response(null, { status: 400 });
-  const { remoteAddress } = message.socket;
-  return await fetch(request, { address: remoteAddress ?? null });
-}
-
-function requestOf(message: IncomingMessage, onBodyWanted: () => void): Request | null {
-  try {
-    return webRequest(message, onBodyWanted);
-  } catch {
-    return null;
-  }
 }

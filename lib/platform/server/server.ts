@@ -13,7 +13,7 @@ import { Connections, IDLE_MS, type Phase, type PhaseLimits } from "./connection
 import { descriptorLimit } from "./descriptor-limit.ts";
 import { type ListenAddress, openListeningSocket } from "./listening-socket.ts";
 import { type GateAllowances, RequestGate } from "./request-gate.ts";
-import { type Exchange, type Fetch, serveRequest } from "./serve-request.ts";
+import { type Exchange, type Fetch, type Origin, serveRequest } from "./serve-request.ts";
 
 /**
  * A server that listens.
@@ -28,16 +28,23 @@ export type Listener = { port: number; stop(graceMs: number): Promise<void> };
  *
  * Shape: `connections` open at once; `unreadBytes` received and not read yet, in all connections together; `phasesMs`
  *        replace the usual time limits; `onCrowded` is called with how many connections were closed for others, at most
- *        once a minute.
+ *        once a minute; `onMalformed` for each request that is no proper HTTP, which `fetch` never sees.
  */
 export type ServerLimits = {
   connections: number;
   unreadBytes: number;
   phasesMs: PhaseLimits;
   onCrowded: (closed: number) => void;
+  onMalformed: (status: number, origin: Origin) => void;
 };
 
-const LIMITS: ServerLimits = { connections: 2_000, unreadBytes: 268_435_456, phasesMs: {}, onCrowded() {} };
+const LIMITS: ServerLimits = {
+  connections: 2_000,
+  unreadBytes: 268_435_456,
+  phasesMs: {},
+  onCrowded() {},
+  onMalformed() {},
+};
 /** How many connections may wait for their end while their sender goes on sending. */
 const WAITING_CLOSERS = 16;
 /** Descriptors that are not for connections but for state, peers and the runtime. */
@@ -59,13 +66,13 @@ export async function listen({
   limits,
   ...address
 }: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
-  const { connections: most, unreadBytes, phasesMs, onCrowded } = { ...LIMITS, ...limits };
+  const { connections: most, unreadBytes, phasesMs, onCrowded, onMalformed } = { ...LIMITS, ...limits };
   const connections = new Connections({ most: withinDescriptors(most), limitsMs: phasesMs, onCrowded });
   const allowances = {
     unreadBytes: new Allowance(unreadBytes),
     waitingClosers: new Allowance(WAITING_CLOSERS),
   };
-  const parser = parserServer(fetch, connections);
+  const parser = parserServer({ fetch, connections, onMalformed });
   const opened = await openListeningSocket(address, (socket) =>
     accept(socket, connections, allowances, parser),
   ).catch((cause: unknown) => {
@@ -90,7 +97,11 @@ function withinDescriptors(most: number): number {
 }
 
 /** Parses requests and answers them; it listens nowhere itself. */
-function parserServer(fetch: Fetch, connections: Connections): HttpServer {
+function parserServer({
+  fetch,
+  connections,
+  onMalformed,
+}: Pick<Exchange, "fetch" | "onMalformed"> & { connections: Connections }): HttpServer {
   const server = createServer({
     keepAliveTimeout: IDLE_MS,
     maxHeaderSize: MAX_HEAD_BYTES,
@@ -99,12 +110,15 @@ function parserServer(fetch: Fetch, connections: Connections): HttpServer {
   const on = (event: string, more: (answer: ServerResponse) => Partial<Exchange> = () => ({})) =>
     server.on(event, (message: IncomingMessage, answer: ServerResponse) => {
       const isEnding = () => connections.isEnding;
-      void serveRequest({ fetch, message, answer, isEnding, onBodyWanted() {}, ...more(answer) });
+      const parts = { fetch, message, answer, isEnding, onMalformed, onBodyWanted() {} };
+      void serveRequest({ ...parts, ...more(answer) });
     });
   on("request");
   on("checkContinue", (answer) => ({ onBodyWanted: () => answer.writeContinue() }));
   on("checkExpectation", () => ({ fetch: () => new Response(null, { status: 417 }) }));
-  return server.on("clientError", refuseMalformed);
+  return server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) =>
+    refuseMalformed(error, socket, onMalformed),
+  );
 }
 
 /** Gives a connection to the parser when its first bytes have come: until then it costs little more than its socket. */
@@ -128,11 +142,21 @@ function accept(
 }
 
 /** Refuses what the parser cannot read and closes the connection, as after every refusal. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const line =
-    error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  if (socket.writable) socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  else socket.destroy();
+function refuseMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  onMalformed: Exchange["onMalformed"],
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
+  const line = isTooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  // A connection that breaks is no request.
+  if (!error.code?.startsWith("HPE_")) return;
+  onMalformed(isTooLarge ? 431 : 400, { address: (socket as Partial<Socket>).remoteAddress ?? null });
 }
 
 function portOf(opened: Server): number {

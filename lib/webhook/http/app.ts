@@ -28,6 +28,12 @@ export type AppParts = {
 /** Answers a request; `origin` is where it came from. */
 type Fetch = (request: Request, origin?: Origin) => Promise<Response>;
 
+/** Counts and logs a request that is no proper HTTP, so that no `Request` could be made of it. */
+type Malformed = (status: number, origin: Origin) => void;
+
+/** The code of such a request, in the log alone: its answer has no body. */
+const MALFORMED = "malformed_request";
+
 type Post = { request: Request; sender: Sender };
 
 /**
@@ -37,7 +43,7 @@ type Post = { request: Request; sender: Sender };
  *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
-export function createApp(parts: AppParts): { fetch: Fetch } {
+export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed } {
   const { metrics, report, posts, log, monotonicMs = () => performance.now() } = parts;
   const shares = new BodyShares();
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
@@ -66,6 +72,10 @@ export function createApp(parts: AppParts): { fetch: Fetch } {
       }
       posts.answered(response.status, sender);
       return response;
+    },
+    malformed(status, { address }) {
+      metrics.request(status, 0);
+      report.refused(status, MALFORMED, senderOf(new Headers(), address));
     },
   };
 }

@@ -6,7 +6,7 @@ import { activatedSockets } from "../../../lib/platform/server/socket-activation
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
-import { createApp } from "../../../lib/webhook/http/app.ts";
+import { type AppParts, createApp } from "../../../lib/webhook/http/app.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
@@ -19,7 +19,10 @@ export function probeAnswer({ name, status, squad, fingerprint }: Alert): AlertA
 }
 
 /** The probe's app; an alert named `full` finds a full disk, one named `bug` a bug. */
-export function probeApp(metrics: { request(status: number): void; rejected(count: number): void }) {
+export function probeApp(
+  metrics: { request(status: number): void; rejected(count: number): void },
+  report: AppParts["report"] = { refused() {}, rejected() {} },
+) {
   return createApp({
     authenticate: authenticator({ secret: new Secret(PROBE_SECRET), previousSecret: null }),
     parse: parseAlerts,
@@ -28,7 +31,7 @@ export function probeApp(metrics: { request(status: number): void; rejected(coun
       return alerts.some(({ name }) => name === "full") ? null : alerts.map(probeAnswer);
     },
     metrics: { previousSecret() {}, ...metrics },
-    report: { refused() {}, rejected() {} },
+    report,
     posts: { answered() {} },
     log: silentLog,
     isStopping: () => false,
