@@ -25,9 +25,9 @@ export const webhookServe = defineCommand({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
   account: "service",
   notes:
-    "POST /webhook on the public port; /healthz, /readyz and /metrics on the admin port of 127.0.0.1.\n" +
-    "Starts and accepts alerts while gateway and tracker are down. SIGHUP (systemctl reload) reads settings and\n" +
-    "secrets again; wrong ones are named in the log and change nothing.",
+    "POST /webhook on the public port; on the admin port of 127.0.0.1 the page (GET /), /healthz, /readyz and /metrics.\n" +
+    "Starts and accepts alerts while gateway and tracker are down.\n" +
+    "SIGHUP (systemctl reload) reads settings and secrets again; wrong ones are named in the log and change nothing.",
   args: {
     host: { type: "string", valueHint: "address", default: "0.0.0.0", description: "Address to listen on" },
     port: { type: "string", valueHint: "n", default: "9300", description: "Port of POST /webhook" },
@@ -35,7 +35,7 @@ export const webhookServe = defineCommand({
       type: "string",
       valueHint: "n",
       default: "9301",
-      description: "Port of health and metrics on 127.0.0.1; 0 turns it off",
+      description: "Port of page, health and metrics on 127.0.0.1; 0 turns it off",
     },
     "messages-per-minute": {
       type: "string",

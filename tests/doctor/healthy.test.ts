@@ -13,6 +13,10 @@ let after: typeof before;
 beforeAll(async () => {
   host = await openHost();
   utimesSync(host.path("log/weekly_performance_reports.success"), NOW_MS / 1000, NOW_MS / 1000 - 86_400);
+  host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");
+  host.setting("webhook", "ALERT_EMAIL_FROM", "alarm@mail.example");
+  host.setting("webhook", "ALERT_EMAIL_API_KEY", CANARIES.EMAIL_API_KEY);
+  host.setting("webhook", "ALERT_EMAIL_API_URL", host.email.url);
   const see = async () => ({ tree: treeOf(host.folder), rows: await databaseSnapshot(host.db.sql) });
   // The real clock here, as the database has.
   host.dependencies.nowMs = () => Date.now();

@@ -57,9 +57,10 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: /ALERT_EMAIL_FROM/,
       spoil: (host) => host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example"),
     },
-    "there is no second channel, which is no fault": {
-      ...{ command: "webhook", check: "second channel", status: "pass" },
-      reason: "no second channel is set up",
+    "there is no second channel": {
+      ...{ command: "webhook", check: "second channel", status: "warn" },
+      reason: "no second channel is set up: while WhatsApp takes nothing, no person is told",
+      mend: "Set ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY",
       spoil() {},
     },
     "a unit still hands the service its settings": {

@@ -17,7 +17,7 @@ export function secondChannelCheck(
       const found = await settings(context);
       if (found.status !== "ok") return withoutSettings(command);
       const { secondChannel, pingUrl } = found.value.watch;
-      if (secondChannel === null) return [pass(NONE), pingVerdict(pingUrl !== null)];
+      if (secondChannel === null) return [warn(NONE, MEND), pingVerdict(pingUrl !== null)];
       const key = await checkResendKey({
         baseUrl: new URL(secondChannel.apiUrl),
         apiKey: secondChannel.apiKey,
@@ -29,7 +29,8 @@ export function secondChannelCheck(
   };
 }
 
-const NONE = "no second channel is set up: while WhatsApp takes nothing, nobody is told (ALERT_EMAIL_TO)";
+const NONE = "no second channel is set up: while WhatsApp takes nothing, no person is told";
+const MEND = "Set ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY";
 
 function pingVerdict(isSet: boolean): Verdict {
   return pass(

@@ -4,7 +4,7 @@ import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
-import type { WatchView } from "../watch/watch.ts";
+import type { GatewayView, WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import type { OutsidePostsView } from "./outside-posts.ts";
 import { pageAnswer } from "./page/page-answer.ts";
@@ -16,7 +16,7 @@ export type AdminParts = {
   metrics: Pick<WebhookMetrics, "render" | "latest">;
   log: Log;
   dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
-  watch: { readonly view: WatchView };
+  watch: { readonly view: WatchView; readonly gateway: GatewayView };
   posts: { readonly view: OutsidePostsView };
   isStopping: () => boolean;
   /** The clock that people read. */
@@ -70,9 +70,10 @@ function notThisHost(): Response {
   return errorAnswer(421, { code: "host_not_loopback", message });
 }
 
-function processFacts({ nowMs, isStopping, dispatcher, metrics }: AdminParts): ProcessFacts {
+function processFacts({ nowMs, isStopping, dispatcher, watch, metrics }: AdminParts): ProcessFacts {
   const { isLeading, stops } = dispatcher;
-  return { nowMs: nowMs(), isStopping: isStopping(), isLeading, stops, latest: metrics.latest() };
+  const { gateway } = watch;
+  return { nowMs: nowMs(), isStopping: isStopping(), isLeading, stops, gateway, latest: metrics.latest() };
 }
 
 /** What the state says, or null: the page says that it does not answer. */

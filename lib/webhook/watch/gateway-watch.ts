@@ -46,7 +46,7 @@ const BETWEEN_OPENINGS_MS = 5_000;
 /**
  * Watches whether the gateway's instance is connected.
  *
- * Shape:     `isOpen` is null while that is not known.
+ * Shape:     `isOpen` is null while that is not known; `forMs` is for how long it has been so.
  * Behaviour: an instance that is not open holds the messages, an open one lets them go at once. A gateway that cannot be
  *            asked is a failing peer and holds nothing. Looks that come while one is on its way share the next one, so
  *            that a storm of failures puts one question at a time.
@@ -54,6 +54,7 @@ const BETWEEN_OPENINGS_MS = 5_000;
 export class GatewayWatch {
   readonly #dependencies: GatewayWatchDependencies;
   #isOpen: boolean | null = null;
+  #changedAtMs: number;
   #isHolding = false;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #openedAtMs = Number.NEGATIVE_INFINITY;
@@ -62,10 +63,15 @@ export class GatewayWatch {
 
   constructor(dependencies: GatewayWatchDependencies) {
     this.#dependencies = dependencies;
+    this.#changedAtMs = dependencies.monotonicMs();
   }
 
   get isOpen(): boolean | null {
     return this.#isOpen;
+  }
+
+  get forMs(): number {
+    return this.#dependencies.monotonicMs() - this.#changedAtMs;
   }
 
   /** Asks when it is time to. */
@@ -98,6 +104,7 @@ export class GatewayWatch {
     const { lane, log } = this.#dependencies;
     const wasOpen = this.#isOpen;
     this.#isOpen = state.status === "unknown" ? null : state.status === "open";
+    if (this.#isOpen !== wasOpen) this.#changedAtMs = this.#dependencies.monotonicMs();
     if (state.status === "unknown" && wasOpen !== null)
       log.warn("The state of the gateway's instance is not known", { code: state.code });
     if (state.status === "open" && wasOpen === false) log.info("The gateway's instance is connected again");

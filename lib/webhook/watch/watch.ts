@@ -36,6 +36,9 @@ export type WatchDependencies = {
 /** What the watch knows now, for the metrics; null while it is not known. */
 export type WatchView = { readonly gatewayOpen: boolean | null; readonly pendingMessages: number | null };
 
+/** The state of the gateway's instance, null while it is not known, and for how long it has been so. */
+export type GatewayView = { readonly isOpen: boolean | null; readonly forMs: number };
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 /** How often the second channel looks for alerts whose three minutes are over. */
@@ -89,6 +92,10 @@ export class Watch {
 
   get view(): WatchView {
     return { gatewayOpen: this.#gateway.isOpen, pendingMessages: this.#pending.count };
+  }
+
+  get gateway(): GatewayView {
+    return { isOpen: this.#gateway.isOpen, forMs: this.#gateway.forMs };
   }
 
   /** An attempt of a message that also tells the watch how it ended. */

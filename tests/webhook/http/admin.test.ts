@@ -33,7 +33,7 @@ function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolea
   const app = createAdminApp({
     state,
     dispatcher,
-    watch: { view: { gatewayOpen: true, pendingMessages: null } },
+    watch: { view: { gatewayOpen: true, pendingMessages: null }, gateway: { isOpen: true, forMs: 0 } },
     posts: { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
     metrics,
     log: silentLog,

@@ -39,6 +39,7 @@ export function pageFacts({
     isStopping: false,
     isLeading: true,
     stops: { message: null, issue: null, comment: null },
+    gateway: { isOpen: true, forMs: 3 * 60 * MINUTE_MS },
     latest: { message: nothing, issue: nothing, comment: nothing },
     state: state === null ? null : stateFacts(state),
     ...changes,

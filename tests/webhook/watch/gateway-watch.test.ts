@@ -151,6 +151,18 @@ describe("GatewayWatch", () => {
     expect(watch.isOpen).toBeNull();
   });
 
+  test("knows for how long the gateway has said so", async () => {
+    const { watch, seen, answer } = watchWith();
+    seen.nowMs = 1_000;
+    expect(watch.forMs).toBe(1_000);
+    await answer(CLOSED);
+    seen.nowMs = 61_000;
+    await answer(CLOSED);
+    expect(watch.forMs).toBe(60_000);
+    await answer(UNKNOWN);
+    expect(watch.forMs).toBe(0);
+  });
+
   test("holds the messages while the instance is not open, and lets them go with the first answer that it is", async () => {
     const { seen, answer } = watchWith();
     await answer(OPEN);

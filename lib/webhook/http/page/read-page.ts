@@ -1,6 +1,7 @@
 import type { ChannelStops } from "../../delivery/attempts/attempt.ts";
 import type { LatestOutcome } from "../../metrics/latest-outcomes.ts";
 import type { DeadRow, Hold, OutboxKind, OutboxStats, RecentAlert, State } from "../../state/contract.ts";
+import type { GatewayView } from "../../watch/watch.ts";
 
 /** How many of the latest alerts the page shows. */
 export const SHOWN_ALERTS = 200;
@@ -23,6 +24,7 @@ export type ProcessFacts = {
   isStopping: boolean;
   isLeading: boolean;
   stops: ChannelStops;
+  gateway: GatewayView;
   latest: Readonly<Record<OutboxKind, LatestOutcome>>;
 };
 

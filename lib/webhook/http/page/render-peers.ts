@@ -3,7 +3,7 @@ import { formatNumber } from "../../../text/pt-br.ts";
 import { OUTBOX_KINDS, type OutboxKind } from "../../state/contract.ts";
 import type { PageFacts } from "./read-page.ts";
 import { holdOf, type Level } from "./verdict.ts";
-import { agoText, delayText, PEER_NAMES } from "./wording.ts";
+import { agoText, delayText, gatewayText, PEER_NAMES } from "./wording.ts";
 
 type Tag = { level: Level; word: string };
 
@@ -22,7 +22,7 @@ function hasComments({ state, latest }: PageFacts): boolean {
 
 function peerPanel(facts: PageFacts, kind: OutboxKind): Html {
   const { level, word } = tagOf(facts, kind);
-  const rows = [...queueRows(facts, kind), ...outcomeRows(facts, kind)];
+  const rows = [...gatewayRows(facts, kind), ...queueRows(facts, kind), ...outcomeRows(facts, kind)];
   return html`<section class="panel">
 <div class="head"><h2>${PEER_NAMES[kind]}</h2><span class="tag ${level}">${word}</span></div>
 <dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
@@ -38,6 +38,10 @@ function tagOf(facts: PageFacts, kind: OutboxKind): Tag {
     return { level: "warn", word: "falhando" };
   if (facts.state === null) return { level: "warn", word: "não se sabe" };
   return { level: "ok", word: queued > 0 ? "entregando" : "em dia" };
+}
+
+function gatewayRows({ gateway }: PageFacts, kind: OutboxKind): [string, string][] {
+  return kind === "message" ? [["Instância do gateway", gatewayText(gateway)]] : [];
 }
 
 function queueRows({ state }: PageFacts, kind: OutboxKind): [string, string][] {

@@ -2,6 +2,7 @@
 import { formatCount } from "../../../text/pt-br.ts";
 import type { OutboxKind } from "../../state/contract.ts";
 import { durationText } from "../../texts/duration.ts";
+import type { GatewayView } from "../../watch/watch.ts";
 import type { Level, Reason } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
@@ -51,6 +52,12 @@ export function delayText(ms: number): string {
 /** How long ago something was; `agora` for what a clock that was set back puts ahead. */
 export function agoText(atMs: number, nowMs: number): string {
   return nowMs - atMs < 1_000 ? "agora" : `há ${delayText(nowMs - atMs)}`;
+}
+
+/** Whether the gateway's instance is connected, and for how long. */
+export function gatewayText({ isOpen, forMs }: GatewayView): string {
+  const word = isOpen === null ? "não se sabe" : isOpen ? "conectada" : "desconectada";
+  return `${word} há ${delayText(forMs)}`;
 }
 
 /** Why the alarm is not in order, and what helps. */

@@ -63,7 +63,7 @@ function adminApp() {
       listDead: async () => state().lost!,
       movedAside: null,
     },
-    watch: { view: { gatewayOpen: null, pendingMessages: null } },
+    watch: { view: { gatewayOpen: null, pendingMessages: null }, gateway: { isOpen: null, forMs: 0 } },
     posts: { view: { acceptedAt: null, secretRefusedAt: null } },
     dispatcher: {
       isLeading: true,

@@ -41,6 +41,15 @@ describe("pageAnswer()", () => {
     expect(warned).toContain("O serviço está encerrando.");
   });
 
+  test.each<[boolean | null, string]>([
+    [true, "conectada há 2 h"],
+    [false, "desconectada há 2 h"],
+    [null, "não se sabe há 2 h"],
+  ])("says whether the gateway's instance is connected (%p), and for how long", async (isOpen, said) => {
+    const text = await textOf(pageFacts({ gateway: { isOpen, forMs: 2 * 3_600_000 } }));
+    expect(read(text)).toContain(`Instância do gateway ${said}`);
+  });
+
   test("is 503 while the state is away, and shows what is known without it", async () => {
     const facts = pageFacts({
       state: null,
