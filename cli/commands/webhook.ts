@@ -25,7 +25,7 @@ export const webhookServe = defineCommand({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
   account: "service",
   notes:
-    "POST /webhook on the public port; on the admin port of 127.0.0.1 the page (GET /), /healthz, /readyz and /metrics.\n" +
+    "POST /webhook on the public port; on the admin port of 127.0.0.1 the page at /, /healthz, /readyz and /metrics.\n" +
     "Starts and accepts alerts while gateway and tracker are down.\n" +
     "SIGHUP (systemctl reload) reads settings and secrets again; wrong ones are named in the log and change nothing.",
   args: {

@@ -70,7 +70,10 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
     const [alerts, admin] = listeners;
     dependencies.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
     // What was held for a wrong key or phone is tried at once with the new one.
-    dependencies.reloads.start(() => void dispatcher.probe());
+    dependencies.reloads.start(() => {
+      void dispatcher.probe();
+      void watch.probe();
+    });
     if (!interrupt.aborted)
       await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");

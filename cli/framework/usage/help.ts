@@ -45,7 +45,9 @@ export function renderCommandHelp(path: string, command: Command): string {
   const options = all.filter(([, arg]) => arg.type !== "positional");
   return lines(
     ...wrapText(command.meta.description, WIDTH),
-    ...(command.notes === undefined ? [] : ["", ...wrapText(command.notes, WIDTH)]),
+    ...(command.notes === undefined
+      ? []
+      : ["", ...command.notes.split("\n").flatMap((line) => wrapText(line, WIDTH))]),
     "",
     `Usage: ${usageOf(path, command)}`,
     ...section(

@@ -2,8 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { until } from "../../chaos/until.ts";
+import { startEmailProvider } from "../../standins/email-provider.ts";
+import { startPing } from "../../standins/ping.ts";
 import { freePort } from "../../support/free-port.ts";
+import { silentLog } from "../../support/silent-log.ts";
+import { sampleAlert } from "../../webhook/support/sample-alert.ts";
+import { acceptAll } from "../../webhook/support/state-fixture.ts";
 import { RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../support/webhook-process.ts";
 
@@ -162,6 +168,57 @@ describe("opsctl webhook serve", () => {
       putFile(arena);
       await reload(service, TAKEN);
       await until("the message arrived", () => arena.gateway.accepted.length === 1, 10_000);
+    },
+    LONG,
+  );
+
+  test(
+    "pings a new check at once, and the one before no more",
+    async () => {
+      await using arena = await openWebhookArena();
+      const [check, next] = [await startPing(), await startPing()];
+      putFile(arena, { OPSCTL_PING_URL: `${check.url}/canary-uuid` });
+      const service = await startFromFile(arena, "binary");
+      await until("the check was told", () => check.ledger.length === 1);
+      putFile(arena, { OPSCTL_PING_URL: `${next.url}/canary-other` });
+      await reload(service, TAKEN);
+      await until("the new check was told", () => next.ledger.length === 1);
+      expect(next.ledger[0]!.path).toBe("/canary-other");
+      expect(check.ledger).toHaveLength(1);
+      expect(service.log()).not.toContain("canary-");
+      await Promise.all([check.stop(), next.stop()]);
+    },
+    LONG,
+  );
+
+  test(
+    "takes a second channel: what WhatsApp has not taken for minutes is e-mailed then",
+    async () => {
+      await using arena = await openWebhookArena();
+      const provider = await startEmailProvider({ apiKey: "canary-email-key" });
+      arena.gateway.routes.send.script = () => "drop_unread";
+      const minutesAgo = Date.now() - 4 * 60_000;
+      const { directory } = arena;
+      const state = await openSqliteState({ directory, nowMs: () => minutesAgo, log: silentLog });
+      await acceptAll(state, sampleAlert({ severity: "critical" }));
+      await state.close();
+      putFile(arena);
+      const service = await startFromFile(arena, "binary");
+      const channel = {
+        ALERT_EMAIL_TO: "ops@client.example",
+        ALERT_EMAIL_FROM: "alarm@mail.example",
+        ALERT_EMAIL_API_KEY: "canary-email-key",
+        ALERT_EMAIL_API_URL: provider.url,
+      };
+      putFile(arena, { ...channel, ALERT_EMAIL_FROM: null });
+      await reload(service, REFUSED);
+      expect(service.log()).toContain("ALERT_EMAIL_FROM");
+      putFile(arena, channel);
+      await reload(service, TAKEN);
+      await until("the alert was e-mailed", () => provider.accepted.length === 1, 30_000);
+      expect(provider.accepted[0]).toMatchObject({ to: ["ops@client.example"], from: "alarm@mail.example" });
+      expect(service.log()).not.toContain("canary-email-key");
+      await provider.stop();
     },
     LONG,
   );
