@@ -73,6 +73,8 @@ type State = {
   /** When the latest of the calls that were good began. */
   goodBeganAt: number;
   isWaitingOver: boolean;
+  /** `goodBeganAt` when the last pass began. */
+  goodBeforePass: number;
   /** How much longer the run waits between passes that decide about no owner. */
   leftBetweenPassesMs: number;
 };
@@ -91,6 +93,7 @@ export function createAdmission(options: AdmissionOptions) {
     moment: 0,
     goodBeganAt: 0,
     isWaitingOver: false,
+    goodBeforePass: 0,
     leftBetweenPassesMs: options.patienceMs,
   };
   options.stop.signal.addEventListener("abort", () => advance(state), { once: true });
@@ -174,7 +177,14 @@ function record(state: State, turn: Turn, { verdict, code, beganAt }: FinishedCa
 function endPass(state: State, { hasDecided }: { hasDecided: boolean }): void {
   const { breaker, options, wait } = state;
   if (hasDecided) state.leftBetweenPassesMs = options.patienceMs;
-  if (wait !== null || state.isWaitingOver) return;
+  const isFruitless = !hasDecided && state.goodBeganAt === state.goodBeforePass;
+  state.goodBeforePass = state.goodBeganAt;
+  if (wait !== null) return;
+  if (state.isWaitingOver) {
+    // Refusals and failures in turns leave every owner undecided: another pass would only ask them all again.
+    if (isFruitless) stopByCodes(state);
+    return;
+  }
   const leftMs = state.leftBetweenPassesMs;
   if (leftMs > 0 && mayHealSoon(breaker)) {
     state.breaker = startedAnew(breaker);
@@ -237,12 +247,16 @@ function sleepFor(state: State, ms: number): void {
 
 /** A short wait leaves the decision to the second pass, the other one breaks the run off. */
 function giveUp(state: State): void {
-  const { codes } = state.breaker;
   if (state.wait?.kind === "short") {
     state.isWaitingOver = true;
     endWait(state, "second_pass");
-  } else state.options.stop.because(state.options.reasonOf(codes.length === 1 ? codes[0]! : null));
+  } else stopByCodes(state);
   advance(state);
+}
+
+/** Breaks the run off for what the bad calls in a row have in common. */
+function stopByCodes({ breaker: { codes }, options }: State): void {
+  options.stop.because(options.reasonOf(codes.length === 1 ? codes[0]! : null));
 }
 
 function startWait(state: State, kind: Wait["kind"], patienceMs: number): void {

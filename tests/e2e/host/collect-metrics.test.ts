@@ -125,6 +125,8 @@ describe.concurrent.each([...RUNTIMES])("opsctl collect-metrics, %s", (runtime) 
     arena.hosting.routes.projects.script = () => "hang";
     const first = await startOpsctl(["collect-metrics"], { runtime, env: arena.env });
     await until("the first run to ask the provider", () => arena.hosting.ledger.length > 0);
+    // Stopped, it does not reach the end of its own patience while the second one starts.
+    first.kill("SIGSTOP");
     const second = await opsctl(["collect-metrics", "--json"], { runtime, env: arena.env });
     expect(second.exitCode).toBe(0);
     expect(second.json).toMatchObject({ status: "success", skipped: "already_running", file: null });

@@ -41,6 +41,18 @@ type Given = {
   patienceMinutes: number;
 };
 
+/** Failures and refusals in turns, so that no owner is ever decided about. */
+const IN_TURNS: Given = {
+  application: [
+    { verdict: "may_heal", calls: 1 },
+    { verdict: "refused", calls: 1 },
+  ],
+  beginsAgain: true,
+  owners: [0, 0, 0, 1, 1],
+  concurrency: 1,
+  patienceMinutes: 0,
+};
+
 /** A run reduced to its passes: who is asked when, and what is decided about whom. */
 async function simulate({ application, beginsAgain, owners, concurrency, patienceMinutes }: Given) {
   const [stop, time] = [createStop(), virtualTime()];
@@ -118,6 +130,6 @@ test("every owner is decided about once, or the run says why it broke off; a pro
       // The application is never flooded: between two waits there is a good answer.
       expect(made).toBeLessThan(3_000);
     }),
-    { numRuns: 150 },
+    { numRuns: 150, examples: [[IN_TURNS]] },
   );
 });
