@@ -155,6 +155,25 @@ begin
   end loop;
 end $$;
 
+-- The other rows whose alerts a row tells, with what their text needs.
+create function opsctl_state.told_with(p_row bigint)
+returns table (id bigint, alert text, waited_ms bigint, is_repeat boolean, issue_url text)
+language plpgsql rows 40
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_now constant bigint := opsctl_state.now_ms();
+begin
+  return query
+    select o.id, o.alert, greatest(0, v_now - o.accepted_at), o.is_repeat,
+           opsctl_state.issue_url(o.issue_key, null, v_now)
+    from opsctl_state.outbox as o
+    where o.digest_row = p_row and o.settled_at is null
+    order by o.id;
+end $$;
+
 -- Puts the members into the text of a row; false, with nothing changed, when one of them may not be in it.
 create function opsctl_state.enlist(p_row opsctl_state.outbox, p_members bigint[])
 returns boolean
@@ -181,7 +200,8 @@ begin
   return true;
 end $$;
 
--- Records that an attempt begins; null for p_text means that the row has one already. Asked again with the same token, it
+-- Records that an attempt begins; null for p_text means that the row keeps the one that it has. While no copy of that one
+-- can exist, another may take its place, told of the same rows; then begun_at is that of the new one. Asked again with the same token, it
 -- changes nothing. False while another host delivers.
 create function opsctl_state.begin_attempt(p_row bigint, p_token uuid, p_holder uuid, p_text text, p_members json)
 returns boolean
@@ -206,14 +226,18 @@ begin
   if v_row.call_token = p_token then
     return true;
   end if;
-  if v_row.settled_at is not null or v_row.digest_row is not null or (p_text is null) <> (v_row.begun_text is not null)
+  if v_row.settled_at is not null or v_row.digest_row is not null
+     or (p_text is null and v_row.begun_text is null)
+     or (p_text is not null and v_row.begun_text is not null
+         and (v_row.unclear > 0 or v_row.is_unsettled or cardinality(v_members) > 0))
      or exists (select from opsctl_state.lease as l
                 where l.name = 'dispatcher' and l.holder <> p_holder and l.expires_at > v_now)
      or (cardinality(v_members) > 0 and not opsctl_state.enlist(v_row, v_members)) then
     return false;
   end if;
   update opsctl_state.outbox as o
-  set begun_text = coalesce(o.begun_text, p_text), begun_at = coalesce(o.begun_at, v_now), is_unsettled = true,
+  set begun_text = coalesce(p_text, o.begun_text), is_unsettled = true,
+      begun_at = case when p_text is null then o.begun_at else v_now end,
       attempts = o.attempts + o.is_unsettled::int, unclear = o.unclear + o.is_unsettled::int,
       has_members = o.has_members or cardinality(v_members) > 0, call_token = p_token
   where o.id = p_row;

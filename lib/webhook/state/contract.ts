@@ -58,10 +58,10 @@ export type IssueClaim = { claimedAtMs: number; url: string | null };
  * A row that may be tried now.
  *
  * Shape: `waitedMs` since the alert was accepted. `claimedAtMs` is set for an issue, and for a comment that of its issue;
- *        `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the first attempt
- *        sends, and every other one; null before it. `isUnsettled`: an attempt began and its end was never recorded.
+ *        `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the latest attempt
+ *        sent, null before the first one. `isUnsettled`: an attempt began and its end was never recorded.
  *        `unclear` counts the attempts that ended without a clear answer, that one included; `firstBegunAtMs` is when
- *        the first one began, on the state's clock. `members` are the other rows whose alerts its text tells.
+ *        the first one with this text began, on the state's clock. `members` are the other rows whose alerts it tells.
  */
 export type DueRow = {
   id: number;
@@ -80,7 +80,7 @@ export type DueRow = {
   members: readonly number[];
 };
 
-/** What the first attempt of a row fixes: its text, and the other rows whose alerts the text tells. */
+/** What an attempt sends: a text, and at the first attempt the other rows whose alerts the row tells from then on. */
 export type Begun = { text: string; members?: readonly number[] };
 
 /** A row that was delivered: the peer's id of it, and an issue's link. */
@@ -203,10 +203,13 @@ export type State = {
    * `DIGEST_LIMIT` fingerprints; all that wait of a fingerprint are together or left out together.
    */
   digestible(except: readonly number[]): Promise<DueRow[]>;
+  /** The other rows whose alerts a row tells, oldest first. */
+  membersOf(row: number): Promise<DueRow[]>;
   /** How many messages wait that are not critical and are in no other row's text; counted up to `most`. */
   waitingMessages(most: number): Promise<number>;
   /**
-   * Records that an attempt begins, before the peer is called; `begun` at the first attempt, else null.
+   * Records that an attempt begins, before the peer is called. `begun` at the first attempt, and at a later one with a
+   * text made anew, which the row takes while no copy of it is in doubt (`unclear` 0); null keeps its text.
    * Returns false, with nothing changed, when the row or a member does not wait any more or was begun by another.
    */
   begin(row: number, begun: Begun | null): Promise<boolean>;
@@ -216,7 +219,7 @@ export type State = {
   stats(): Promise<OutboxStats>;
   /** Rows that were given up, and those in doubt. */
   listDead(): Promise<DeadRow[]>;
-  /** Makes dead rows, and those in doubt, due again with the whole of their text; null means all. Returns how many. */
+  /** Makes dead rows, and those in doubt, due again, each with all others that its text tells; null means all. Returns how many. */
   retryDead(rows: readonly number[] | null): Promise<number>;
   /** Removes dead rows, and those in doubt; null means all of them. Returns how many. */
   dropDead(rows: readonly number[] | null): Promise<number>;

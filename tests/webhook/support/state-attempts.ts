@@ -19,6 +19,7 @@ const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
 /** The suite's tests of how attempts begin and end, and of what is in doubt. */
 export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
+  renewalTests(fixture);
   endTests(fixture);
   doubtTests(fixture);
 }
@@ -70,6 +71,39 @@ function beginTests(fixture: () => StateFixture): void {
       ]);
     }
     expect(await state.begunWithin("message", MINUTE_MS)).toBe(1);
+  });
+}
+
+function renewalTests(fixture: () => StateFixture): void {
+  test("while no copy can exist a row takes another text, whose first attempt is then the first one", async () => {
+    const { state, setClock, reopen } = fixture();
+    const row = (await acceptAll(state, resolvedAlert()))[0]!.messageRow;
+    await state.begin(row, { text: "early" });
+    await state.settle(row, retryAfter(0));
+    await setClock(START_MS + MINUTE_MS);
+    expect(await state.begin(row, { text: 'late "\u0000' })).toBe(true);
+    const late = { text: 'late "\u0000', firstBegunAtMs: START_MS + MINUTE_MS, attempts: 2, unclear: 1 };
+    const again = await reopen();
+    expect(await onlyDue(again)).toMatchObject({ ...late, isUnsettled: true });
+    expect(await again.begunWithin("message", 2 * MINUTE_MS)).toBe(2);
+    await again.settle(row, retryAfter(0));
+    await setClock(START_MS + 2 * MINUTE_MS);
+    expect(await again.begin(row, null)).toBe(true);
+    expect(await onlyDue(again)).toMatchObject({ ...late, attempts: 3 });
+  });
+
+  test("a row keeps its text from the first attempt on whose end was unclear, or was never recorded", async () => {
+    const { state } = fixture();
+    const rows = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
+    const [unclear, unsettled] = rows.map(({ messageRow }) => messageRow) as [number, number];
+    await state.begin(unclear, { text: "one" });
+    await state.settle(unclear, retryAfter(0, { isUnclear: true }));
+    await state.begin(unclear, null);
+    await state.settle(unclear, retryAfter(0));
+    await state.begin(unsettled, { text: "two" });
+    for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
+    const due = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
+    expect(due.map(({ text }) => text)).toEqual(["one", "two"]);
   });
 }
 
@@ -166,8 +200,7 @@ function doubtTests(fixture: () => StateFixture): void {
       ...{ id: rows[0], text: `text ${rows[0]}`, attempts: 0, unclear: 0, triedMs: 0, isUnsettled: false },
       ...{ firstBegunAtMs: START_MS, waitedMs: DAY_MS },
     });
-    expect(await state.begin(rows[0], { text: "another" })).toBe(false);
-    expect(await state.begin(rows[0], null)).toBe(true);
+    expect(await state.begin(rows[0], { text: "anew" })).toBe(true);
     expect(await state.dropDead([rows[1]])).toBe(1);
     expect(await state.listDead()).toEqual([]);
   });

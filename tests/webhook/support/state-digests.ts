@@ -16,8 +16,11 @@ import {
 export function digestTests(fixture: () => StateFixture): void {
   choiceTests(fixture);
   memberTests(fixture);
+  renewalTests(fixture);
   endTests(fixture);
 }
+
+type Rows4 = [number, number, number, number];
 
 async function acceptEach(state: State, ...fingerprints: string[]): Promise<number[]> {
   const accepted = await acceptAll(
@@ -125,6 +128,36 @@ function memberTests(fixture: () => StateFixture): void {
     expect(await state.listQueued(99)).toEqual(before);
     expect(await state.begunWithin("message", SECOND_MS)).toBe(2);
     expect(await state.begin(main, { text: "all", members: [free] })).toBe(true);
+  });
+}
+
+function renewalTests(fixture: () => StateFixture): void {
+  test("a digest takes another text for the members that it has, which membersOf() gives, and no other members", async () => {
+    const { state, setClock } = fixture();
+    const [main, first, second, other] = (await acceptEach(state, "a", "b", "c", "d")) as Rows4;
+    expect(await state.membersOf(main)).toEqual([]);
+    await state.begin(main, { text: "early", members: [second, first] });
+    await state.settle(main, retryAfter(0));
+    await setClock(START_MS + SECOND_MS);
+    const members = await state.membersOf(main);
+    expect(members.map(({ id }) => id)).toEqual([first, second]);
+    expect(members[0]).toMatchObject({
+      ...{
+        kind: "message",
+        alert: { fingerprint: "b" },
+        waitedMs: SECOND_MS,
+        isRepeat: false,
+        issueUrl: null,
+      },
+    });
+    expect(await state.begin(main, { text: "more", members: [other] })).toBe(false);
+    expect(await state.begin(first, { text: "mine" })).toBe(false);
+    expect(await state.begin(main, { text: "late" })).toBe(true);
+    const [due] = await state.due("message", { limit: 9, except: [other], issueGraceMs: 0 });
+    expect(due).toMatchObject({ id: main, text: "late", members: [first, second] });
+    await state.settle(main, DELIVERED);
+    expect(await state.membersOf(main)).toEqual([]);
+    expect(await dueIds(state, "message")).toEqual([other]);
   });
 }
 

@@ -60,6 +60,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
       kind,
       state: {
         due: async () => answers.due,
+        membersOf: () => Promise.resolve([]),
         begin: () => (answers.begins ? Promise.resolve(true) : Promise.reject(new Error("disk full"))),
         settle: () => (answers.begins ? Promise.resolve() : Promise.reject(new Error("disk full"))),
         hold: async () => {},

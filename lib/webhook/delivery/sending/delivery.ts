@@ -5,6 +5,7 @@ import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract
 import type { Attempt, AttemptResult, LookUp, LookUpResult } from "../attempts/attempt.ts";
 import { IN_DOUBT_CODE, isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
 import type { ToldRows } from "../messages/message-texts.ts";
+import { type RowText, rowText } from "../messages/row-text.ts";
 import type { Channel } from "./channel.ts";
 import { LostSends } from "./lost-sends.ts";
 import { reportSettlement } from "./report.ts";
@@ -14,11 +15,11 @@ import { TryingTime } from "./trying-time.ts";
 /** What delivering a row needs. */
 export type DeliveryDependencies = {
   kind: OutboxKind;
-  state: Pick<State, "begin" | "settle">;
+  state: Pick<State, "begin" | "settle" | "membersOf">;
   attempt: Attempt;
   /** Null where the peer knows a repetition by its id: then nothing is ever in doubt. */
   lookUp: LookUp | null;
-  /** The text that the first attempt sends, and every other one. */
+  /** The text that tells rows, as it is now. */
   textOf: (rows: ToldRows) => string | Promise<string>;
   metrics: WebhookMetrics;
   log: Log;
@@ -82,13 +83,13 @@ export class Delivery {
     const startedMs = monotonicMs();
     const known = await this.#withoutSending(rows[0], startedMs);
     if (known !== null) return unsent(await this.#end(rows, known, { startedMs }));
-    const text = await this.#textOf(rows);
-    if (text === null) {
+    const made = await this.#textOf(rows);
+    if (made === null) {
       const dead = { status: "dead", code: UNREADABLE.code } as const;
       return unsent(await this.#end(rows, dead, { startedMs, result: UNREADABLE }));
     }
-    if (!(await this.#begin(rows, text))) return unsent(null);
-    const result = await this.#try({ ...rows[0], text });
+    if (!(await this.#begin(rows[0], made))) return unsent(null);
+    const result = await this.#try({ ...rows[0], text: made.text });
     if (result.status === "retry" && result.unclear?.isLost) this.#lostSends.add(rows[0].id);
     const settlement = this.#settlementOf(rows[0], result, startedMs);
     return { settlement: await this.#end(rows, settlement, { startedMs, result }), isSent: true };
@@ -124,11 +125,11 @@ export class Delivery {
     return settlement.status === "retry" ? { ...settlement, isUnclear: row.isUnsettled } : settlement;
   }
 
-  /** The text that every attempt sends; null when none can be made. */
-  async #textOf(rows: ToldRows): Promise<string | null> {
-    const { textOf, log, kind } = this.#dependencies;
+  /** What the attempt sends; null when no text can be made. */
+  async #textOf(rows: ToldRows): Promise<RowText | null> {
+    const { lookUp, log, kind } = this.#dependencies;
     try {
-      return rows[0].text ?? (await textOf(rows));
+      return await rowText(rows, { ...this.#dependencies, isRenewed: lookUp !== null });
     } catch (error) {
       log.error("An alert in the state cannot be used", { kind, row: rows[0].id, cause: nameOf(error) });
       return null;
@@ -136,11 +137,10 @@ export class Delivery {
   }
 
   /** Records that the attempt begins; false when it must not, or when that could not be recorded. */
-  async #begin([row, ...others]: ToldRows, text: string): Promise<boolean> {
+  async #begin(row: DueRow, { begun }: RowText): Promise<boolean> {
     const { state, log, kind, sleep } = this.#dependencies;
-    const members = others.map(({ id }) => id);
     try {
-      const hasBegun = await state.begin(row.id, row.text === null ? { text, members } : null);
+      const hasBegun = await state.begin(row.id, begun);
       this.#beginnings.worked();
       if (hasBegun) return true;
       log.debug("An attempt is not made: its row does not wait any more", { kind, row: row.id });

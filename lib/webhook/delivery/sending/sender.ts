@@ -12,7 +12,7 @@ import { HoldMemory } from "./hold-memory.ts";
 
 /** What a sender works with; `rate` is absent where the peer's own answers set the pace. */
 export type SenderDependencies = Omit<DeliveryDependencies, "state"> & {
-  state: Pick<State, "due" | "begin" | "settle" | "hold">;
+  state: Pick<State, "due" | "begin" | "settle" | "membersOf" | "hold">;
   /** How many rows may be on their way at once. */
   concurrency: number;
   rate?: Rate;

@@ -215,8 +215,11 @@ export class UnkeptMessages {
   async #begun(row: DueRow): Promise<DueRow> {
     const nowMs = this.#dependencies.nowMs();
     row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
-    row.text ??= messageText([row], { nowMs, detour: NO_DETOUR });
-    row.firstBegunAtMs ??= nowMs;
+    // What may be on the phone is looked for by its text.
+    if (row.text === null || !isInDoubt(row)) {
+      row.text = messageText([row], { nowMs, detour: NO_DETOUR });
+      row.firstBegunAtMs = nowMs;
+    }
     row.attempts += 1;
     return row;
   }

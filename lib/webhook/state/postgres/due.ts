@@ -38,6 +38,12 @@ export async function digestible(sql: postgres.Sql, except: readonly number[]): 
   return readable(found, (row) => beginning(row, "message"));
 }
 
+/** The other rows whose alerts a row tells; see `State.membersOf`. */
+export async function membersOf(sql: postgres.Sql, row: number): Promise<FoundRows> {
+  const found = await sql`select * from opsctl_state.told_with(${row}::bigint)`;
+  return readable(found, (one) => beginning(one, "message"));
+}
+
 type Beginning = Omit<DueRow, "alert">;
 
 /** What a row has before its first attempt. */

@@ -7,7 +7,7 @@ import { acceptor } from "./accept.ts";
 import { attempts } from "./attempts.ts";
 import { issueClaims } from "./claims.ts";
 import { StateLink } from "./connection.ts";
-import { digestible, due, type FoundRows } from "./due.ts";
+import { digestible, due, type FoundRows, membersOf } from "./due.ts";
 import { StateOpener } from "./opener.ts";
 import { operatorCalls } from "./operator.ts";
 import { prune } from "./prune.ts";
@@ -68,6 +68,7 @@ function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boo
     accept: acceptor(link, options),
     due: async (kind, query) => await giveUp(link.ask("read the outbox", (sql) => due(sql, kind, query))),
     digestible: async (except) => await giveUp(link.ask("read the outbox", (sql) => digestible(sql, except))),
+    membersOf: async (row) => await giveUp(link.ask("read the outbox", (sql) => membersOf(sql, row))),
     ...calls,
     ...operatorCalls(link),
     ...secondChannel(link),

@@ -44,6 +44,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
       file.use((outbox) => withoutUnreadable(outbox.due(kind, query), { outbox, log })),
     digestible: async (except) =>
       file.use((outbox) => withoutUnreadable(outbox.digestible(except), { outbox, log })),
+    membersOf: async (row) => file.use((outbox) => withoutUnreadable(outbox.membersOf(row), { outbox, log })),
     ...readsOf(file),
     retryDead: (rows) => file.useAsync((outbox) => outbox.dead.retry(rows)),
     dropDead: (rows) => file.useAsync((outbox) => outbox.dead.drop(rows)),

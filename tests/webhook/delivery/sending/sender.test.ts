@@ -19,6 +19,7 @@ test("a look asked for in the instant in which another ends is not lost", async 
         return rows;
       },
       begin: async () => true,
+      membersOf: async () => [],
       hold: async () => {},
       settle: () => Promise.reject(new Error("Nothing is delivered here")),
     },
@@ -67,6 +68,7 @@ test("a stopped channel is logged with its cause, once a reason, and opens after
     state: {
       due: async () => [dueRow],
       begin: async () => true,
+      membersOf: async () => [],
       hold: async () => {},
       settle: async () => void stops.push(sender.stoppedBy),
     },
@@ -152,6 +154,7 @@ function play(results: AttemptResult[]) {
     state: {
       due: async () => [dueRow],
       begin: async () => true,
+      membersOf: async () => [],
       hold: async () => {},
       async settle(_row, settlement) {
         settled = settlement;

@@ -6,7 +6,7 @@ import { issueClaims } from "./accept/claims.ts";
 import { hourlyCount } from "./accept/hours.ts";
 import { beginner } from "./deliver/begin.ts";
 import { secondChannel } from "./deliver/detour.ts";
-import { digestFinder } from "./deliver/digest.ts";
+import { digestFinder, memberFinder } from "./deliver/digest.ts";
 import { dueFinder } from "./deliver/due.ts";
 import { headsOn } from "./deliver/heads.ts";
 import { holdsOn } from "./deliver/holds.ts";
@@ -53,6 +53,7 @@ export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
     settle: settler(dependencies),
     due: dueFinder(db, nowMs),
     digestible: digestFinder(db, nowMs),
+    membersOf: memberFinder(db, nowMs),
     dead: deadRows(dependencies),
     queued: queuedRows(dependencies),
     stats: outboxStats(db, nowMs),

@@ -12,20 +12,29 @@ export type Begin = (row: number, begun: Begun | null) => boolean;
 export function beginner({ db, nowMs }: { db: DatabaseSync; nowMs: () => number }): Begin {
   const statements = prepare(db);
   return (row, begun) => {
-    const { first, again, attempt, kind } = statements;
+    const { again, attempt, kind } = statements;
     const now = nowMs();
-    if (begun === null) {
-      if (again.run(row).changes === 0) return false;
-    } else {
-      const members = begun.members ?? [];
-      if (!areNew(statements, [row, ...members])) return false;
-      first.run(JSON.stringify(begun.text), now, Number(members.length > 0), row);
-      for (const member of members) statements.tell.run(row, member);
-    }
+    const hasBegun =
+      begun === null ? again.run(row).changes > 0 : beginWith(statements, { row, now, ...begun });
+    if (!hasBegun) return false;
     const { kind: of } = kind.get(row) as { kind: string };
     attempt.run(of, now);
     return true;
   };
+}
+
+/** Gives a row its text: the first one with its members, a later one to the row and members that it has. */
+function beginWith(
+  statements: Statements,
+  { row, now, text, members = [] }: Begun & { row: number; now: number },
+): boolean {
+  const { renew, first, tell } = statements;
+  const stored = JSON.stringify(text);
+  if (members.length === 0 && renew.run(stored, now, row).changes > 0) return true;
+  if (!areNew(statements, [row, ...members])) return false;
+  first.run(stored, now, Number(members.length > 0), row);
+  for (const member of members) tell.run(row, member);
+  return true;
 }
 
 /** Whether all of these are different rows of one kind that wait and are in no text. */
@@ -34,7 +43,7 @@ function areNew({ waits }: Statements, rows: readonly number[]): boolean {
   return new Set(rows).size === rows.length && kinds.every((kind) => kind !== undefined && kind === kinds[0]);
 }
 
-type Statements = Record<"waits" | "first" | "again" | "tell" | "kind" | "attempt", StatementSync>;
+type Statements = Record<"waits" | "first" | "renew" | "again" | "tell" | "kind" | "attempt", StatementSync>;
 
 function prepare(db: DatabaseSync): Statements {
   return {
@@ -44,6 +53,9 @@ function prepare(db: DatabaseSync): Statements {
     first: db.prepare(
       "update outbox set text = ?, first_begun_at_ms = ?, leads = ?, is_unsettled = 1 where id = ?",
     ),
+    renew: db.prepare(`
+      update outbox set text = ?, first_begun_at_ms = ?, is_unsettled = 1
+      where id = ? and state = 'queued' and text is not null and digest is null and unclear = 0 and is_unsettled = 0`),
     again: db.prepare(`
       update outbox set attempts = attempts + is_unsettled, unclear = unclear + is_unsettled, is_unsettled = 1
       where id = ? and state = 'queued' and text is not null and digest is null`),

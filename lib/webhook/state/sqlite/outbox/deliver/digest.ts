@@ -9,6 +9,19 @@ const HEADS_AT_ONCE = 100;
 /** Finds the messages that one message may tell together; see `State.digestible`. */
 export type DigestFinder = (except: readonly number[]) => (DueRow | UnreadableRow)[];
 
+/** Finds the other rows whose alerts a row tells, oldest first. */
+export type MemberFinder = (row: number) => (DueRow | UnreadableRow)[];
+
+/** Errors: those of SQLite. */
+export function memberFinder(db: DatabaseSync, nowMs: () => number): MemberFinder {
+  const read = rowReader(db);
+  const find = db.prepare("select id from outbox where digest = ? and state = 'queued' order by id");
+  return (row) => {
+    const now = nowMs();
+    return (find.all(row) as { id: number }[]).map(({ id }) => read(id, now));
+  };
+}
+
 /** Errors: those of SQLite. */
 export function digestFinder(db: DatabaseSync, nowMs: () => number): DigestFinder {
   const statements = prepare(db);
