@@ -11,10 +11,14 @@ import type { DueRow, State } from "../../state/contract.ts";
 import type { LookUp, LookUpResult } from "./attempt.ts";
 import { isTooUnclear } from "./doubt.ts";
 
-/** How far the clocks of state, service and gateway may be apart. */
+/** How far the clocks of state and service may be ahead of the gateway's. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** As far for what must not be overlooked: taken for absent, it would be sent again and again. */
 const CLOCKS_FAR_APART_MS = 60 * 60_000;
+/** How far they may be behind: a gateway whose clock is right keeps nothing of later than now. */
+const BEHIND_MS = 24 * 60 * 60_000;
+/** The longest time from one attempt of a row to the next, with the attempt. */
+const BETWEEN_ATTEMPTS_MS = 6 * 60_000;
 /** Around the first and the latest attempt: at the usual pace the gateway gives all messages of such a time. */
 const NEAR_MS = 2 * 60_000;
 /** Ids that rows of this process are just being given, and that the state does not have yet. */
@@ -43,7 +47,8 @@ export type LookUpDependencies = {
  * Behaviour: found is a message to the same number, since the row's first attempt, with the very text and an id that no
  *            other row has; of a long time with many messages only those near its ends are looked at. A message that
  *            WhatsApp gave back with an error does not count. The first question that the gateway does not answer is the
- *            last. A message is absent where the gateway shows all of the time, and also keeps messages of other rows.
+ *            last. A message is absent where the gateway shows all of the time, by its own clock, too: reckoned from a
+ *            message that is known to be ours.
  */
 export function messageLookUp(dependencies: LookUpDependencies): LookUp {
   const taken = new Map<string, number>();
@@ -74,10 +79,10 @@ async function keptSince(
   const instance = await findInstance(signal);
   if (instance.status !== "found") return { ...kept, failure: instance.code };
   if (firstBegunAtMs === null) return kept;
-  const differMs = isTooUnclear(row) ? CLOCKS_FAR_APART_MS : CLOCKS_DIFFER_MS;
-  const [fromMs, toMs] = [firstBegunAtMs - differMs, nowMs() + differMs];
+  const { fromMs, nowMs: latestMs } = timeOf(row, nowMs());
+  const time = { instanceName: instance.name, fromMs, toMs: latestMs + BEHIND_MS };
   for (const remoteJid of recipientJids(phone)) {
-    const search = await findAll(find, { instanceName: instance.name, remoteJid, fromMs, toMs }, signal);
+    const search = await findAll(find, { ...time, remoteJid }, { latestMs, signal });
     if (search.status === "failed") return { ...kept, failure: search.code };
     kept.messages.push(...search.messages);
     kept.isWhole &&= search.isWhole;
@@ -95,39 +100,79 @@ async function notFound(
     return AWAY.has(failure) ? { status: "unanswered", code: failure } : { status: "not_found" };
   // A message with the same text may be that of this row, although another row has its id.
   if (!isTooUnclear(row) || !kept.isWhole || hasSame) return { status: "not_found" };
-  const keeps = (await hasHeld(dependencies, kept.messages)) || (await keptBefore(dependencies, row, signal));
-  return { status: keeps ? "absent" : "not_found" };
+  const ours =
+    (await latestHeld(dependencies, kept.messages)) ?? (await heldBefore(dependencies, row, signal));
+  const isAbsent = ours !== null && (await isProvedAbsent(dependencies, row, { ours, signal }));
+  return { status: isAbsent ? "absent" : "not_found" };
 }
 
-/** Whether the gateway keeps a message of before the row's first attempt that is known to be ours. */
-async function keptBefore(
+/** The time in which a row's message may be, by the clocks of state and service. */
+function timeOf(row: DueRow, serviceMs: number): { fromMs: number; nowMs: number } {
+  const firstMs = row.firstBegunAtMs ?? serviceMs;
+  const differMs = isTooUnclear(row) ? CLOCKS_FAR_APART_MS : CLOCKS_DIFFER_MS;
+  return { fromMs: firstMs - differMs, nowMs: Math.max(serviceMs, firstMs) };
+}
+
+/** The latest message of before the row's first attempt that the gateway keeps and that is known to be ours. */
+async function heldBefore(
   dependencies: LookUpDependencies,
   { firstBegunAtMs }: DueRow,
   signal: AbortSignal,
-): Promise<boolean> {
-  const { find, findInstance, phone } = dependencies;
-  const instance = await findInstance(signal);
-  if (instance.status !== "found" || firstBegunAtMs === null) return false;
-  for (const remoteJid of recipientJids(phone))
-    for (const spanMs of SPANS_MS) {
-      const question = { instanceName: instance.name, remoteJid, toMs: firstBegunAtMs };
-      const search = await find({ ...question, fromMs: firstBegunAtMs - spanMs }, signal);
-      if (search.status === "failed") break;
-      if (await hasHeld(dependencies, search.messages)) return true;
-    }
-  return false;
+): Promise<KeptMessage | null> {
+  if (firstBegunAtMs === null) return null;
+  for (const spanMs of SPANS_MS) {
+    const time = { fromMs: firstBegunAtMs - spanMs, toMs: firstBegunAtMs };
+    const found = await findOfAll(dependencies, time, signal);
+    const held = found === null ? null : await latestHeld(dependencies, found);
+    if (held !== null) return held;
+  }
+  return null;
 }
 
-async function hasHeld(
+/**
+ * Whether the gateway has no message with the row's text since the time of one of ours, less the time in which the row was
+ * tried: whichever of both was sent first, the row's own is not older by the gateway's clock, however wrong ours are.
+ */
+async function isProvedAbsent(
+  dependencies: LookUpDependencies,
+  row: DueRow,
+  { ours, signal }: { ours: KeptMessage; signal: AbortSignal },
+): Promise<boolean> {
+  const { fromMs, nowMs } = timeOf(row, dependencies.nowMs());
+  // Set back since, the clock says too little.
+  const triedMs = Math.max(nowMs - (row.firstBegunAtMs ?? nowMs), row.triedMs + BETWEEN_ATTEMPTS_MS);
+  const sinceMs = ours.sentAtMs - triedMs - CLOCKS_DIFFER_MS;
+  if (sinceMs >= fromMs) return true;
+  const older = await findOfAll(dependencies, { fromMs: sinceMs, toMs: fromMs }, signal);
+  return older?.every(({ text }) => text !== row.text) ?? false;
+}
+
+/** What the gateway keeps of a time, of every form that it may give the number; null when that is not known as a whole. */
+async function findOfAll(
+  { find, findInstance, phone }: LookUpDependencies,
+  time: Pick<MessageQuestion, "fromMs" | "toMs">,
+  signal: AbortSignal,
+): Promise<KeptMessage[] | null> {
+  const instance = await findInstance(signal);
+  if (instance.status !== "found") return null;
+  const messages: KeptMessage[] = [];
+  for (const remoteJid of recipientJids(phone)) {
+    const search = await find({ instanceName: instance.name, remoteJid, ...time }, signal);
+    if (search.status === "failed") return null;
+    messages.push(...search.messages);
+  }
+  return messages;
+}
+
+async function latestHeld(
   { heldReferences }: LookUpDependencies,
   messages: readonly KeptMessage[],
-): Promise<boolean> {
-  if (messages.length === 0) return false;
+): Promise<KeptMessage | null> {
+  if (messages.length === 0) return null;
   const ids = messages.map(({ id }) => id);
-  return await heldReferences("message", ids).then(
-    (held) => held.size > 0,
-    () => false,
-  );
+  const held = await heldReferences("message", ids).catch(() => new Set<string>());
+  const ours = messages.filter(({ id }) => held.has(id));
+  return ours.sort((a, b) => b.sentAtMs - a.sentAtMs)[0] ?? null;
 }
 
 type WholeSearch = MessageSearch & { isWhole: boolean };
@@ -136,13 +181,12 @@ type WholeSearch = MessageSearch & { isWhole: boolean };
 async function findAll(
   find: FindMessages,
   question: MessageQuestion,
-  signal: AbortSignal,
+  { latestMs, signal }: { latestMs: number; signal: AbortSignal },
 ): Promise<WholeSearch> {
   const all = await find(question, signal);
   if (all.status === "answered" || all.code !== TOO_MANY_MESSAGES) return { ...all, isWhole: true };
-  const nearMs = CLOCKS_DIFFER_MS + NEAR_MS;
-  const first = await find({ ...question, toMs: question.fromMs + nearMs }, signal);
-  const latest = await find({ ...question, fromMs: question.toMs - nearMs }, signal);
+  const first = await find({ ...question, toMs: question.fromMs + CLOCKS_DIFFER_MS + NEAR_MS }, signal);
+  const latest = await find({ ...question, fromMs: latestMs - NEAR_MS }, signal);
   if (first.status === "failed") return { ...latest, isWhole: false };
   if (latest.status === "failed") return { ...first, isWhole: false };
   return { status: "answered", messages: [...first.messages, ...latest.messages], isWhole: false };

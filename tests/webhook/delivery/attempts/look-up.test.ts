@@ -71,6 +71,7 @@ describe("messageLookUp()", () => {
     ["the very message", {}],
     ["one to the number without its extra digit", { remoteJid: "551187654321@s.whatsapp.net" }],
     ["one that the gateway's clock puts a little earlier", { sentAt: Math.floor(START_MS / 1_000) - 30 }],
+    ["one that a clock hours ahead of ours puts late", { sentAt: Math.floor(START_MS / 1_000) + 23 * 3_600 }],
     ["one that WhatsApp took", { statuses: ["ERROR", "SERVER_ACK"] }],
   ])("finds %s", async (_what, kept) => {
     keep({ id: "another", text: "Another" });
@@ -163,6 +164,28 @@ describe("messageLookUp() of a row that was sent too often without a clear answe
     keep();
     held.add("3EB0A");
     expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+  });
+
+  test.each<[string, number]>([
+    ["before the first attempt", 22 * 60],
+    ["since the first attempt", 30],
+  ])(
+    "proves nothing with a message of ours of %s, when our clock is two hours ahead",
+    async (_when, minutes) => {
+      nowMs = START_MS + 95 * MINUTE_MS;
+      // By the gateway's clock the row's own message is two hours older than its first attempt.
+      keep({ sentAt: Math.floor(START_MS / 1_000) - 2 * 3_600 + 1 });
+      ofUs(minutes);
+      expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+    },
+  );
+
+  test("proves nothing when our clock was set back by hours since the first attempt", async () => {
+    nowMs = START_MS - 3 * 60 * MINUTE_MS;
+    keep({ sentAt: Math.floor(START_MS / 1_000) - 3 * 3_600 });
+    // Delivered an hour later.
+    ofUs(2 * 60);
+    expect(await ask(lookUp(), { ...doubtful, triedMs: 60 * MINUTE_MS })).toEqual(NOT_FOUND);
   });
 
   test("finds it also where the gateway's clock is far off", async () => {
