@@ -2,6 +2,7 @@ import type { Log } from "../../platform/log/log.ts";
 import { OutageLog } from "../../platform/log/outage-log.ts";
 import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempts/attempt.ts";
+import { Leadership } from "./leadership.ts";
 import type { Sender } from "./sending/sender.ts";
 import type { Aside } from "./unkept/aside.ts";
 
@@ -9,6 +10,13 @@ import type { Aside } from "./unkept/aside.ts";
 const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
+
+/** What is logged when this process begins or ceases to deliver, by what the state says of the role. */
+const ROLE_LINES = {
+  true: "This process delivers the outbox",
+  false: "Another process delivers the outbox",
+  null: "No process delivers the outbox: the state cannot say which one may",
+} as const;
 
 /** What delivers each kind; null for one that is not set up. */
 type Senders = { message: Sender; issue: Sender; comment: Sender | null };
@@ -31,7 +39,7 @@ export class Dispatcher {
   readonly #reads: OutageLog;
   readonly #removals: OutageLog;
   readonly #stopped = new AbortController();
-  #isLeading = false;
+  readonly #leadership: Leadership;
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -56,6 +64,7 @@ export class Dispatcher {
       problem: "Old rows could not be removed",
       over: "Old rows are removed again",
     });
+    this.#leadership = new Leadership(dependencies.monotonicMs);
     this.#senders = makeSenders({ onFree: () => void this.look(), onRead: () => this.#reads.worked() });
     this.#state = dependencies.state;
     this.#log = dependencies.log;
@@ -65,7 +74,12 @@ export class Dispatcher {
   }
 
   get isLeading(): boolean {
-    return this.#isLeading;
+    return this.#leadership.isLeading;
+  }
+
+  /** Whether this process tells people otherwise what waits; see `Leadership`. */
+  get isTelling(): boolean {
+    return this.#leadership.isTelling;
   }
 
   get stops(): ChannelStops {
@@ -116,7 +130,7 @@ export class Dispatcher {
 
   /** Starts the rows that may start now; without `issues` only messages. */
   async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
-    if (this.#stopped.signal.aborted || !this.#isLeading) return;
+    if (this.#stopped.signal.aborted || !this.isLeading) return;
     try {
       await this.#senders.message.pump({ issueGraceMs: 0 });
       if (!issues) return;
@@ -154,17 +168,14 @@ export class Dispatcher {
   }
 
   async #keepLeading(): Promise<void> {
-    const wasLeading = this.#isLeading;
-    const leads = await this.#state.lead().catch(() => false);
+    const wasLeading = this.isLeading;
+    const leads = await this.#state.lead().catch(() => null);
     if (leads && !wasLeading) {
       await this.#recallHolds();
       await this.#onLead();
     }
-    this.#isLeading = leads;
-    if (wasLeading !== this.#isLeading)
-      this.#log.info(
-        this.#isLeading ? "This process delivers the outbox" : "Another process delivers the outbox",
-      );
+    this.#leadership.learn(leads);
+    if (wasLeading !== this.isLeading) this.#log.info(ROLE_LINES[`${leads}`]);
   }
 
   async #recallHolds(): Promise<void> {
@@ -179,7 +190,7 @@ export class Dispatcher {
   }
 
   async #prune(): Promise<void> {
-    if (!this.#isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
+    if (!this.isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
     this.#prunedAtMs = this.#monotonicMs();
     try {
       await this.#state.prune();

@@ -24,8 +24,8 @@ export type SecondChannelDependencies = {
   unkept: UnkeptMemory;
   /** Null while no second channel is set up. */
   send: () => SendAlertEmail | null;
-  /** Whether this process is the one that delivers. */
-  isLeading: () => boolean;
+  /** Whether this process is the one that tells what waits; see `Leadership`. */
+  isTelling: () => boolean;
   /** The code of what stands against WhatsApp now, or null. */
   reason: () => string | null;
   log: Log;
@@ -115,14 +115,14 @@ export class SecondChannel {
 
   /** How to find what waits: in the state, or in memory while it cannot be read. */
   async #finder(): Promise<Find> {
-    const { state, rows, isLeading } = this.#dependencies;
+    const { state, rows, isTelling } = this.#dependencies;
     const read = rows.reading();
     try {
       const found = await state.unheard(0);
-      read(found, isLeading());
+      read(found, isTelling());
       this.#isBlind = false;
       this.#reads.worked();
-      return found.length > 0 && isLeading() ? (waitedMs) => state.unheard(waitedMs) : async () => [];
+      return found.length > 0 && isTelling() ? (waitedMs) => state.unheard(waitedMs) : async () => [];
     } catch (error) {
       this.#isBlind = true;
       this.#reads.failed({ cause: nameOf(error) });
@@ -152,9 +152,9 @@ export class SecondChannel {
 
   /** Takes up what an earlier process had on its way: another process may have led in between. */
   async #recall(): Promise<void> {
-    const { state, isLeading } = this.#dependencies;
-    if (!isLeading()) this.#isRecalled = false;
-    if (this.#isRecalled || this.#isBlind || !isLeading()) return;
+    const { state, isTelling } = this.#dependencies;
+    if (!isTelling()) this.#isRecalled = false;
+    if (this.#isRecalled || this.#isBlind || !isTelling()) return;
     try {
       this.#pending ??= pendingOf(await state.keptEmail());
       this.#isRecalled = true;

@@ -16,8 +16,8 @@ type Remembered = { alert: UnheardAlert; sinceMs: number; isOwn: boolean; number
 /**
  * The urgent alerts in the state that WhatsApp has not taken, for the time in which the state can be neither read nor written.
  *
- * Behaviour: what the state said last, and what was accepted since; at most 1,000. Of a process that does not lead only
- *            what it accepted itself: the others are told by the one that leads. Knows what was told and not recorded yet.
+ * Behaviour: what the state said last, and what was accepted since; at most 1,000. Of a process that is not the one to tell only
+ *            what it accepted itself: the others are told by that one. Knows what was told and not recorded yet.
  */
 export class UnheardMemory {
   readonly #clocks: Clocks;
@@ -52,14 +52,14 @@ export class UnheardMemory {
   }
 
   /** Begins to read the state; to be called with what was found. What is accepted meanwhile is kept beside it. */
-  reading(): (found: readonly UnheardAlert[], isLeading: boolean) => void {
+  reading(): (found: readonly UnheardAlert[], isTelling: boolean) => void {
     const newest = this.#lastNumber;
-    return (found, isLeading) => {
+    return (found, isTelling) => {
       const before = this.#rows;
       this.#rows = new Map();
       for (const alert of found) {
         const known = before.get(alert.row);
-        if (isLeading || known?.isOwn) this.#remember(alert, known?.isOwn ?? false, known?.sinceMs);
+        if (isTelling || known?.isOwn) this.#remember(alert, known?.isOwn ?? false, known?.sinceMs);
       }
       for (const [row, known] of before)
         if (known.number > newest && !this.#rows.has(row)) this.#rows.set(row, known);

@@ -256,7 +256,7 @@ export type State = {
   hourly(hours: number): Promise<number[]>;
   /** Removes delivered rows older than `KEEP_DELIVERED_MS`, ended ones older than `KEEP_ENDED_MS`, expired claims. */
   prune(): Promise<void>;
-  /** Whether this process is the one that delivers; takes that role when no process has it. */
+  /** Whether this process is the one that delivers; takes that role when no process has it. Throws when no one can say. */
   lead(): Promise<boolean>;
   /** Throws when nothing could be accepted now: needs the disk as an alert does, and changes nothing. */
   check(): Promise<void>;

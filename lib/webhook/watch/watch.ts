@@ -27,6 +27,7 @@ export type WatchDependencies = {
   peers: () => WatchPeers;
   lane: MessageLane;
   isLeading: () => boolean;
+  isTelling: () => boolean;
   log: Log;
   nowMs: () => number;
   monotonicMs: () => number;
@@ -64,7 +65,7 @@ export class Watch {
   #lastFailure: string | null = null;
 
   constructor(dependencies: WatchDependencies) {
-    const { state, peers, lane, isLeading, log, nowMs, monotonicMs } = dependencies;
+    const { state, peers, lane, isLeading, isTelling, log, nowMs, monotonicMs } = dependencies;
     this.#dependencies = dependencies;
     this.#gateway = new GatewayWatch({
       ask: () => peers().gatewayState,
@@ -81,7 +82,7 @@ export class Watch {
       rows: this.#rows,
       unkept: this.unkept,
       send: () => peers().sendEmail,
-      isLeading,
+      isTelling,
       reason: () => lane.stoppedBy() ?? this.#lastFailure,
       log,
       nowMs,

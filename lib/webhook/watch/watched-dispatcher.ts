@@ -20,6 +20,7 @@ export function watchedDispatcher(parts: WatchedParts, pace: Pace): { dispatcher
       stoppedBy: () => dispatcher.stops.message,
     },
     isLeading: () => dispatcher.isLeading,
+    isTelling: () => dispatcher.isTelling,
     log,
     nowMs,
     monotonicMs,

@@ -105,3 +105,21 @@ test("one that waits for the gateway when the disk begins to fail goes out by e-
   expect(onPhone()).toHaveLength(1);
   expect(emailed()).toHaveLength(1);
 }, 60_000);
+
+test("one in a state that can only be read goes out by e-mail, although no process leads", async () => {
+  await start();
+  setGateway(false);
+  expect((await post()).status).toBe(200);
+  const { lead, begin, settle, accept, check, recordEmailed, keepEmail, hold, prune } = service.state;
+  const whole = { lead, begin, settle, accept, check, recordEmailed, keepEmail, hold, prune };
+  const readOnly = () => Promise.reject(new Error("read-only transaction"));
+  Object.assign(service.state, Object.fromEntries(Object.keys(whole).map((name) => [name, readOnly])));
+  await clock.advance(4 * MINUTE_MS);
+  expect(emailed()).toHaveLength(1);
+  setGateway(true);
+  await clock.advance(5 * MINUTE_MS);
+  expect([emailed().length, onPhone().length]).toEqual([1, 0]);
+  Object.assign(service.state, whole);
+  await clock.advance(10 * MINUTE_MS);
+  expect([emailed().length, onPhone().length]).toEqual([1, 1]);
+}, 60_000);

@@ -29,7 +29,7 @@ let state: State;
 let provider: EmailProvider;
 let nowMs: number;
 let errors: unknown[];
-let isLeading: boolean;
+let isTelling: boolean;
 let sender: SendAlertEmail | null;
 let rows: UnheardMemory;
 let unkept: UnkeptMemory;
@@ -38,7 +38,7 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "opsctl-second-"));
   nowMs = START_MS;
   errors = [];
-  isLeading = true;
+  isTelling = true;
   const clocks = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   rows = new UnheardMemory(clocks);
   unkept = new UnkeptMemory(clocks);
@@ -58,7 +58,7 @@ function channelWith(more: Partial<SecondChannelDependencies> = {}): SecondChann
     rows,
     unkept,
     send: () => sender,
-    isLeading: () => isLeading,
+    isTelling: () => isTelling,
     reason: () => "sem_instancia_gateway",
     log: { ...silentLog, error: (_msg, fields) => void errors.push(fields?.code) },
     nowMs: () => nowMs,
@@ -275,13 +275,13 @@ describe("SecondChannel.look()", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("sends nothing where another process leads, or none is set up", async () => {
+  test("sends nothing where another process tells, or none is set up", async () => {
     const channel = channelWith();
     await acceptAll(state, critical("disk"));
     nowMs += 3 * MINUTE_MS;
-    isLeading = false;
+    isTelling = false;
     await channel.look(signal);
-    isLeading = true;
+    isTelling = true;
     const set = sender;
     sender = null;
     await channel.look(signal);
@@ -430,9 +430,9 @@ describe("SecondChannel.look() while the state fails", () => {
     expect(provider.ledger).toHaveLength(0);
   });
 
-  test("tells of a process that does not lead what it accepted itself, and nothing else", async () => {
+  test("tells of a process that is not the one to tell what it accepted itself, and nothing else", async () => {
     const channel = channelWith(failing());
-    isLeading = false;
+    isTelling = false;
     await acceptAll(state, critical("elsewhere"));
     rows.accepted(await acceptAll(state, critical("here")));
     await look(channel, MINUTE_MS);
@@ -450,7 +450,7 @@ describe("SecondChannel.look() with alerts that the state does not keep", () => 
 
   test("tells an urgent one that WhatsApp has not taken since its first post, once, whichever process leads", async () => {
     const channel = channelWith();
-    isLeading = false;
+    isTelling = false;
     unkept.posted(sampleAlert({ fingerprint: "other", name: "other" }));
     for (let minute = 0; minute < 20; minute += 1) {
       unkept.posted(critical("disk"));

@@ -86,7 +86,7 @@ function stateOn(link: StateLink, options: { limits: OutboxLimits; comments: boo
     recent: (limit) => link.ask("read the outbox", (sql) => recent(sql, limit)),
     hourly: (hours) => link.ask("count alerts", (sql) => hourly(sql, hours)),
     prune: () => prune(link),
-    lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)).catch(() => false),
+    lead: () => link.ask("ask who delivers", (sql) => lead(sql, holder)),
     check: () => link.ask("keep anything", check),
     movedAside: null,
     async close() {

@@ -150,7 +150,7 @@ describe("a state whose connections are cut", () => {
   test("accepts what comes while the database is away for a moment", async () => {
     proxy.close();
     const accepting = state.accept([[resolvedAlert()]]);
-    expect(await state.lead()).toBe(false);
+    await expect(state.lead()).rejects.toMatchObject({ code: expect.stringMatching(AWAY) });
     proxy.open();
     expect(await accepting).toMatchObject([{ accepted: [{}] }]);
     expect(await state.lead()).toBe(true);
@@ -158,7 +158,7 @@ describe("a state whose connections are cut", () => {
 });
 
 describe("a state whose database stays away", () => {
-  test("refuses alerts, does not lead, throws for the rest, and goes on when it is back", async () => {
+  test("refuses alerts, throws for the rest, and goes on when it is back", async () => {
     await store.empty(START_MS);
     proxy = await startTcpProxy((await sharedPostgres()).port);
     state = await openThrough(proxy.port, 300);
@@ -167,8 +167,8 @@ describe("a state whose database stays away", () => {
     // From the second on it is certain that nothing is kept.
     for (let times = 0; times < 3; times += 1)
       expect(await state.accept([[resolvedAlert()], [resolvedAlert()]])).toEqual([...REFUSED, ...REFUSED]);
-    expect(await state.lead()).toBe(false);
     for (const call of [
+      () => state.lead(),
       () => state.stats(),
       () => state.due("message", { limit: 1, except: [], issueGraceMs: 0 }),
       () => state.begin(1, null),
@@ -237,8 +237,10 @@ test("a state whose database takes no writes can be read all the time, and is wr
   await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`);
   state = await openThrough((await sharedPostgres()).port, 1_000);
   for (let round = 0; round < 60; round += 1) {
-    const [leads] = await Promise.all([state.lead(), state.stats(), state.recent(1), state.holds()]);
-    expect(leads).toBe(false);
+    const lead = state.lead().catch((error: unknown) => error);
+    const [leads] = await Promise.all([lead, state.stats(), state.recent(1), state.holds()]);
+    expect(leads).toMatchObject({ code: "DATABASE_READ_ONLY" });
+    expect(await state.unheard(0)).toEqual([]);
   }
   await sql.unsafe(`alter database ${name} reset default_transaction_read_only`);
   await untilAccepted();
@@ -263,8 +265,8 @@ describe("a state whose database is away at the start", () => {
     await expect(open(false)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
     state = await open(true);
     expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
-    expect(await state.lead()).toBe(false);
-    await expect(state.check()).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    for (const call of [() => state.lead(), () => state.check()])
+      await expect(call()).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
     proxy.open();
     await untilAccepted();
     expect(await state.lead()).toBe(true);
