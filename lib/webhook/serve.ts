@@ -125,9 +125,8 @@ function listenForAdmin(
   { adminPort }: ServeOptions,
   parts: { dispatcher: Dispatcher; watch: Watch; posts: OutsidePosts },
 ): Promise<Listener> {
-  const { state, metrics, log, interrupt } = dependencies;
-  const isStopping = () => interrupt.aborted;
-  const app = createAdminApp({ state, metrics, log, ...parts, isStopping, nowMs: dependencies.nowMs });
+  const isStopping = () => dependencies.interrupt.aborted;
+  const app = createAdminApp({ ...dependencies, ...parts, isStopping });
   return listen({
     host: ADMIN_HOST,
     port: adminPort,

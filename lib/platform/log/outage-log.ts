@@ -3,11 +3,15 @@ import type { Log } from "./log.ts";
 /** How often a failure that goes on is told again. */
 const AGAIN_MS = 5 * 60_000;
 
-/** What is logged of a failure that comes again and again; `level` is `error` unless told otherwise. */
+/**
+ * What is logged of a failure that comes again and again.
+ *
+ * Shape: `over` is absent where what works now says nothing of what failed; `level` is `error` unless told otherwise.
+ */
 export type OutageLogOptions = {
   log: Pick<Log, "error" | "warn" | "info">;
   problem: string;
-  over: string;
+  over?: string;
   level?: "error" | "warn";
   monotonicMs: () => number;
 };
@@ -39,7 +43,7 @@ export class OutageLog {
   worked(): void {
     if (this.#toldAtMs === null) return;
     const { log, over } = this.#options;
-    log.info(over, { times: this.#times });
+    if (over !== undefined) log.info(over, { times: this.#times });
     this.#toldAtMs = null;
     this.#times = 0;
   }

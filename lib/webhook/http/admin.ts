@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
+import { OutageLog } from "../../platform/log/outage-log.ts";
 import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
@@ -21,6 +22,7 @@ export type AdminParts = {
   isStopping: () => boolean;
   /** The clock that people read. */
   nowMs: () => number;
+  monotonicMs: () => number;
 };
 
 /** Names of this host. A browser sends the name of the page's site, also when that name was made to lead here. */
@@ -38,15 +40,27 @@ const STATE_LIMIT_MS = 5_000;
  *            and the page alone has texts of alerts.
  */
 export function createAdminApp(parts: AdminParts): Hono {
-  const { state, metrics, log, dispatcher } = parts;
+  const { state, metrics, dispatcher } = parts;
+  const outageAt = outagesAt(parts);
   const app = new Hono({ getPath: ({ url }) => new URL(url).pathname });
   app.use(async ({ req }, next) => {
     const host = req.header("host");
     return host === undefined || LOOPBACK.test(host) ? await next() : notThisHost();
   });
-  app.get("/", async () => pageAnswer({ ...processFacts(parts), state: await stateFacts(parts) }));
-  app.get("/healthz", async () => jsonAnswer(200, await health(parts)));
-  app.get("/readyz", async () => await readiness(parts));
+  app.get("/", async () =>
+    pageAnswer({ ...processFacts(parts), state: await stateFacts(parts, outageAt("/")) }),
+  );
+  app.get("/healthz", async ({ req }) => {
+    const shown = await health(parts);
+    outageAt(req.path).worked();
+    return jsonAnswer(200, shown);
+  });
+  app.get("/readyz", async ({ req }) => {
+    if (parts.isStopping()) return jsonAnswer(503, { status: "stopping" });
+    await inTime(state.check());
+    outageAt(req.path).worked();
+    return jsonAnswer(200, { status: "ready" });
+  });
   app.get("/metrics", async () => {
     const { stops, isLeading } = dispatcher;
     const movedAside = state.movedAside !== null;
@@ -58,8 +72,8 @@ export function createAdminApp(parts: AdminParts): Hono {
   for (const path of ["/", "/healthz", "/readyz", "/metrics"])
     app.all(path, () => methodNotAllowed("GET, HEAD"));
   app.notFound(notFound);
-  app.onError((error) => {
-    log.error("The state does not answer", { cause: error.name });
+  app.onError(({ name: cause }, { req: { path } }) => {
+    outageAt(path).failed({ path, cause });
     return jsonAnswer(503, { status: "state_unavailable" });
   });
   return app;
@@ -76,12 +90,25 @@ function processFacts({ nowMs, isStopping, dispatcher, watch, metrics }: AdminPa
   return { nowMs: nowMs(), isStopping: isStopping(), isLeading, stops, gateway, latest: metrics.latest() };
 }
 
+/** What is logged of a path where the state does not answer: not each request. */
+function outagesAt({ log, monotonicMs }: AdminParts): (path: string) => OutageLog {
+  const made = { log, monotonicMs, problem: "The state does not answer", over: "The state answers again" };
+  const outages = new Map<string, OutageLog>();
+  return (path) => {
+    const outage = outages.get(path) ?? new OutageLog(made);
+    outages.set(path, outage);
+    return outage;
+  };
+}
+
 /** What the state says, or null: the page says that it does not answer. */
-async function stateFacts({ state, log }: AdminParts): Promise<StateFacts | null> {
+async function stateFacts({ state }: AdminParts, outage: OutageLog): Promise<StateFacts | null> {
   try {
-    return await inTime(readStateFacts(state));
+    const facts = await inTime(readStateFacts(state));
+    outage.worked();
+    return facts;
   } catch (error) {
-    log.error("The state does not answer", { cause: error instanceof Error ? error.name : typeof error });
+    outage.failed({ path: "/", cause: error instanceof Error ? error.name : typeof error });
     return null;
   }
 }
@@ -108,12 +135,6 @@ async function health({ state, dispatcher, watch, posts, isStopping }: AdminPart
 function shown({ queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats): object {
   const oldestQueuedAgeSeconds = oldestQueuedAgeMs === null ? null : oldestQueuedAgeMs / 1_000;
   return { queued, dead, inDoubt, oldestQueuedAgeSeconds };
-}
-
-async function readiness({ state, isStopping }: AdminParts): Promise<Response> {
-  if (isStopping()) return jsonAnswer(503, { status: "stopping" });
-  await inTime(state.check());
-  return jsonAnswer(200, { status: "ready" });
 }
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {

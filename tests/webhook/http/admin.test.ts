@@ -14,7 +14,12 @@ const stats = {
   reserveBytes: 4_096,
 };
 
-function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolean } = {}) {
+type More = Partial<Pick<AdminParts, "log" | "monotonicMs">> & {
+  state?: Partial<AdminParts["state"]>;
+  isStopping?: boolean;
+};
+
+function admin(more: More = {}) {
   const state = {
     stats: async () => stats,
     check: async () => {},
@@ -36,9 +41,10 @@ function admin(more: { state?: Partial<AdminParts["state"]>; isStopping?: boolea
     watch: { view: { gatewayOpen: true, pendingMessages: null }, gateway: { isOpen: true, forMs: 0 } },
     posts: { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
     metrics,
-    log: silentLog,
+    log: more.log ?? silentLog,
     isStopping: () => more.isStopping ?? false,
     nowMs: () => NOW_MS,
+    monotonicMs: more.monotonicMs ?? (() => 0),
   });
   return async (path: string, method = "GET", headers: Record<string, string> = {}) =>
     await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
@@ -67,6 +73,35 @@ describe("createAdminApp()", () => {
       reserveBytes: 4_096,
       movedAside: "/var/lib/opsctl/state.db.1",
     });
+  });
+
+  test("logs a state that does not answer for each path at once and every five minutes, and when it is over", async () => {
+    let nowMs = 0;
+    let isBroken = true;
+    const said: unknown[] = [];
+    const log = {
+      ...silentLog,
+      error: (msg: string, facts?: Record<string, unknown>) =>
+        void said.push([msg, facts?.path, facts?.times]),
+      info: (msg: string) => void said.push(msg),
+    };
+    const fails = async () => (isBroken ? await broken() : undefined);
+    const stat = async () => (isBroken ? await broken() : stats);
+    const get = admin({ state: { stats: stat, check: fails }, log, monotonicMs: () => nowMs });
+    for (let second = 0; second < 310; second += 10) {
+      nowMs = second * 1_000;
+      for (const path of ["/healthz", "/readyz", "/"]) await get(path);
+    }
+    const problem = "The state does not answer";
+    const paths = ["/healthz", "/readyz", "/"];
+    expect(said).toEqual([
+      ...paths.map((path) => [problem, path, undefined]),
+      ...paths.map((path) => [problem, path, 31]),
+    ]);
+    isBroken = false;
+    said.length = 0;
+    for (const path of [...paths, ...paths]) await get(path);
+    expect(said).toEqual(paths.map(() => "The state answers again"));
   });
 
   test("shows metrics while the state does not answer, too", async () => {

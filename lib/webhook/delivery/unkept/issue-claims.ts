@@ -1,3 +1,4 @@
+import { waitAtMost } from "../../../platform/time-limit.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { ISSUE_TTL_MS, type IssueClaim, type State } from "../../state/contract.ts";
 
@@ -5,30 +6,40 @@ type Remembered = IssueClaim & { isCreated: boolean };
 
 /** How many fingerprints are remembered; beyond that the oldest is forgotten. */
 const MOST_REMEMBERED = 10_000;
+/** A post waits for its answer meanwhile, and the state has just failed to keep its alerts. */
+const READ_LIMIT_MS = 1_000;
 
 /**
  * Which fingerprints have an issue, while the state keeps nothing.
  *
- * Behaviour: what the state can still read counts first. A claim holds for 30 minutes; one whose issue is not known to be
+ * Behaviour: what the state can still read within a second counts first. A claim holds for 30 minutes; one whose issue is not known to be
  *            created is claimed again, under the same time, so that the tracker knows the repetition by its id.
  */
 export class IssueClaims {
   readonly #state: Pick<State, "issueClaim" | "rememberIssues">;
   readonly #nowMs: () => number;
+  readonly #readLimitMs: number;
   readonly #remembered = new Map<string, Remembered>();
   /** Those that the state does not know yet. */
   readonly #owed = new Map<string, IssueClaim>();
 
-  constructor(state: Pick<State, "issueClaim" | "rememberIssues">, nowMs: () => number) {
+  /** Only tests set the limit. */
+  constructor(
+    state: Pick<State, "issueClaim" | "rememberIssues">,
+    nowMs: () => number,
+    readLimitMs = READ_LIMIT_MS,
+  ) {
     this.#state = state;
     this.#nowMs = nowMs;
+    this.#readLimitMs = readLimitMs;
   }
 
   /** The issue that a fingerprint has, or null. */
   async find({ fingerprint }: Pick<Alert, "fingerprint">): Promise<IssueClaim | null> {
     const own = this.#current(fingerprint);
     if (own?.isCreated) return own;
-    return await this.#state.issueClaim(fingerprint).catch(() => null);
+    const read = () => this.#state.issueClaim(fingerprint).catch(() => null);
+    return await waitAtMost({ limitMs: this.#readLimitMs }, read, () => null);
   }
 
   /** When the issue of a fingerprint was claimed first, from now on at the latest; its id is made of it. */

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { classifyDatabaseError } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import {
   type AcceptedAlert,
@@ -36,6 +37,12 @@ export function acceptor(
   options: { limits: OutboxLimits; comments: boolean; log: Log },
 ): State["accept"] {
   const { log } = options;
+  // A request that it takes says nothing of the next one.
+  const misfits = new OutageLog({
+    log,
+    problem: "A request was refused, because the state's database did not take it",
+    monotonicMs: () => performance.now(),
+  });
   const refusals = new RefusalLog(log, "Alerts are refused: the state's database does not take them");
   let isAnswering = true;
   const answersTo = async (call: readonly Encoded[]): Promise<Answer[]> => {
@@ -61,7 +68,7 @@ export function acceptor(
       // After one call got no answer, the next ones do not wait for it again.
       const answers: Answer[] = isAway ? call.map(() => REFUSED) : await answersTo(call);
       isAway = answers.length > 0 && answers.every(isUnavailable);
-      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers[at]!, alerts, log));
+      for (const [at, { alerts }] of call.entries()) outcomes.push(outcomeOf(answers[at]!, alerts, misfits));
     }
     return outcomes;
   };
@@ -148,12 +155,11 @@ function wasNotDone(error: unknown): boolean {
   return code === "DATABASE_UNREACHABLE" || (sqlState !== undefined && !/^(?:08|25P|57P)/.test(sqlState));
 }
 
-function outcomeOf(answer: Answer, alerts: readonly Alert[], log: Log): AcceptOutcome {
+function outcomeOf(answer: Answer, alerts: readonly Alert[], misfits: OutageLog): AcceptOutcome {
   if ("accepted" in answer)
     return { accepted: alerts.map((alert, at) => acceptedAlert(alert, answer.accepted[at]!)) };
   const { refused, sqlState, mayBeKept } = answer;
-  if (sqlState !== undefined)
-    log.error("A request was refused, because the state's database did not take it", { sqlState });
+  if (sqlState !== undefined) misfits.failed({ sqlState });
   return mayBeKept === true && refused === "state_unavailable" ? { refused, mayBeKept } : { refused };
 }
 

@@ -75,6 +75,7 @@ function adminApp() {
     log: silentLog,
     isStopping: () => false,
     nowMs: () => NOW_MS,
+    monotonicMs: () => 0,
   });
 }
 

@@ -17,10 +17,11 @@ for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
     let store: StateDatabase;
     let hosts: [State, State];
+    const errors: string[] = [];
     const open = () =>
       openPostgresState({
         url: new Secret(store.database.url),
-        log: silentLog,
+        log: { ...silentLog, error: (msg) => void errors.push(msg) },
         applicationName: "opsctl webhook serve",
         comments: true,
       });
@@ -62,20 +63,24 @@ for (const major of MAJORS) {
       expect(await first.stats()).toMatchObject({ message: { queued: 0 }, queuedBytes: 0 });
     });
 
-    test("a request that cannot be kept loses only itself", async () => {
+    test("a request that cannot be kept loses only itself, and is logged once however often it comes", async () => {
       await refuseInserts(store.database.sql, "bad");
+      errors.length = 0;
       const outcomes = await hosts[0].accept([
         [sampleAlert({ fingerprint: "a" })],
         [sampleAlert({ fingerprint: "b" }), sampleAlert({ fingerprint: "bad" })],
         [sampleAlert({ fingerprint: "b" })],
       ]);
+      for (let times = 0; times < 3; times += 1)
+        await hosts[0].accept([[sampleAlert({ fingerprint: "bad" })], [resolvedAlert({ fingerprint: "c" })]]);
+      expect(errors).toEqual(["A request was refused, because the state's database did not take it"]);
       await store.database.sql`drop trigger refuse on opsctl_state.outbox`;
       expect(outcomes).toMatchObject([
         { accepted: [{ issue: { status: "first" } }] },
         { refused: "state_unavailable" },
         { accepted: [{ issue: { status: "first" } }] },
       ]);
-      expect(await hosts[0].stats()).toMatchObject({ message: { queued: 2 }, issue: { queued: 2 } });
+      expect(await hosts[0].stats()).toMatchObject({ message: { queued: 5 }, issue: { queued: 2 } });
     });
 
     test("a batch larger than one statement should be is accepted whole", async () => {
