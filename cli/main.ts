@@ -45,6 +45,7 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     throw unknownWord(maskedWords([word], process.env)[0]!, group, path);
   }
   if (!("load" in entry)) return await dispatch(`${path} ${word}`, entry, rest);
+  if (entry.outlivesHangups) await (await import("./framework/hangups.ts")).keepHangups();
   const [command, { callCommand }] = await Promise.all([entry.load(), import("./framework/call-command.ts")]);
   return await callCommand(`${path} ${word}`, command, rest);
 }

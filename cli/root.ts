@@ -16,6 +16,7 @@ export const root: Group = {
       commands: {
         serve: {
           meta: { description: "Serve the alert webhook until a signal ends it" },
+          outlivesHangups: true,
           load: () => import("./commands/webhook.ts").then((file) => file.webhookServe),
         },
         test: {

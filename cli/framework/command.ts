@@ -22,8 +22,8 @@ export type CommandContext = {
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;
   /**
-   * Calls `listener` at each SIGHUP, which from then on does not end the process. On a terminal it is never called: there
-   * the signal means that the terminal is gone, and ends the process as before.
+   * Calls `listener` at each SIGHUP, for a command that `outlivesHangups`. On a terminal it is never called: there the
+   * signal means that the terminal is gone, and ends the process.
    */
   onHangup(listener: () => void): void;
 };
@@ -68,8 +68,12 @@ export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
     | undefined;
 };
 
-/** A command whose file is imported only when it is called. */
-export type LazyCommand = { meta: CommandMeta & { description: string }; load: () => Promise<Command> };
+/** A command whose file is imported only when it is called; one that `outlivesHangups` does so from its first moment. */
+export type LazyCommand = {
+  meta: CommandMeta & { description: string };
+  outlivesHangups?: true;
+  load: () => Promise<Command>;
+};
 
 /** A command that only holds other commands. */
 export type Group = {

@@ -8,6 +8,7 @@ import type { Command, CommandContext } from "./command.ts";
 import { aboutFile, type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
+import { onHangup } from "./hangups.ts";
 import { jsonLine } from "./json-line.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { writeOut } from "./output.ts";
@@ -134,9 +135,7 @@ function contextOf(
     neverWaitForLog: () =>
       stderr.neverWait((lines) => log.warn("Nobody read the log: lines are lost", { lines })),
     interrupted,
-    onHangup(listener) {
-      if (!stderr.isTerminal) process.on("SIGHUP", listener);
-    },
+    onHangup,
   };
 }
 

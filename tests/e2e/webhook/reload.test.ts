@@ -67,6 +67,21 @@ async function metric({ adminUrl }: Serving, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
+// What runs it makes no difference to the order of its first steps; this one can be given a file to load before.
+test(
+  "SIGHUP that comes before the settings were read does not end the service, and is followed once it can be",
+  async () => {
+    await using arena = await openWebhookArena();
+    putFile(arena);
+    const before = join(import.meta.dir, "../../cli/support/hangup-at-settings.ts");
+    const place = { OPSCTL_ENV_DIR: arena.directory, BUN_OPTIONS: `--preload ${before}` };
+    const service = await arena.start({ runtime: "bun", env: place });
+    await until("the settings were read again", () => service.log().includes(TAKEN));
+    expect(await post(service, SECRET)).toBe(200);
+  },
+  LONG,
+);
+
 describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
   test(
     "takes a new secret at SIGHUP, the old one until then, and both with the previous one",
