@@ -97,8 +97,8 @@ style: setup
 bench: build ## Measure speed and memory against baselines of the same run (ONLY=startup,speed: parts)
 	$(BUN) tests/bench/bench.ts $(ONLY)
 
-chaos: build ## Some ten minutes: kill -9 at every step, outages, failovers (CHAOS_ROUNDS=20: more of it)
-	$(BUN) test --timeout 900000 ./tests/chaos/long.ts
+chaos: build ## Some fifteen minutes: kill -9 at every step, outages, failovers (CHAOS_ROUNDS=20: more of it)
+	FAILOVER_SECONDS=2,30 $(BUN) test --timeout 900000 ./tests/chaos/long.ts ./tests/weekly/run/failover.test.ts
 
 peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
 	$(BUN) tests/peers/peers.ts $(ONLY)

@@ -1,8 +1,9 @@
 /**
- * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away and of a
- * database that moves, two hosts of the webhook with one database, signals to runs that hang.
+ * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away or throttles
+ * and of a database that moves, the webhook killed with its channels in trouble, two hosts of it with one database, signals
+ * to runs that hang.
  *
- * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (2, so that all of it takes some ten
+ * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (2, so that all of it takes some fifteen
  * minutes on two cores). What a seed decides is the same each time: who is started and killed, when, and what breaks;
  * where a process is at that moment is not.
  */
@@ -16,9 +17,11 @@ import { KILL_POINTS } from "./kill-points.ts";
 import { killAtRandom } from "./random-kills.ts";
 import { moveAtRandom } from "./random-moves.ts";
 import { beAwayAtRandom } from "./random-outages.ts";
+import { throttleAtRandom } from "./random-throttles.ts";
 import { waitAtRandom } from "./random-waits.ts";
-import { disturbHosts } from "./webhook-hosts.ts";
-import { killWebhookAtRandom } from "./webhook-kills.ts";
+import { troubleChannels } from "./webhook/channels.ts";
+import { disturbHosts } from "./webhook/hosts.ts";
+import { killWebhookAtRandom } from "./webhook/kills.ts";
 
 const firstSeed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000_000);
 const rounds = Number(process.env.CHAOS_ROUNDS ?? (process.env.CHAOS_SEED === undefined ? 2 : 1));
@@ -47,6 +50,16 @@ describe("an application that is away while processes wait for it and are killed
       `CHAOS_SEED=${seed}: away ${met.outages} times in ${met.rounds} rounds, ${met.waits} processes waited, ` +
         `${met.breakOffs} broke off, ${met.kills} killed, ${met.doubts} deliveries in doubt, none twice, ` +
         `${met.lacking} networks lacking after long outages, none after short ones`,
+    );
+  });
+});
+
+describe("an application that asks for fewer calls while two processes work and are killed", () => {
+  test.each(seeds)("seed %d", async (seed) => {
+    const met = await throttleAtRandom(seed, 60);
+    console.log(
+      `CHAOS_SEED=${seed}: ${met.refusals} calls answered 429 in ${met.rounds} rounds of two processes, ` +
+        `${met.kills} killed, ${met.doubts} deliveries in doubt, none twice, no network lacking`,
     );
   });
 });
@@ -84,6 +97,18 @@ describe("the webhook, killed at random", () => {
         ? `CHAOS_SEED=${seed}: ${damage.fromMemory} from memory`
         : "NOT TRIED: no small disk can be mounted",
     );
+  });
+});
+
+describe("the webhook, killed while both of its channels are in trouble", () => {
+  // Both at once: most of the time is waiting.
+  test.each(seeds)("seed %d", async (seed) => {
+    const all = await Promise.all([troubleChannels(seed, "file"), troubleChannels(seed + 1, "database")]);
+    for (const met of all)
+      console.log(
+        `CHAOS_SEED=${seed}: ${met.kills} kills, ${met.alerts} alerts, none lost, ${met.inDoubt} in doubt, ` +
+          `${met.firstByEmail} heard first by ${met.emails} e-mails, the slowest after ${met.slowestSeconds} s`,
+      );
   });
 });
 

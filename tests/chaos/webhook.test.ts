@@ -1,6 +1,6 @@
 /** The webhook killed while alerts arrive, in short; `make chaos` does it at length and with many seeds. */
 import { expect, test } from "bun:test";
-import { killWebhookAtRandom } from "./webhook-kills.ts";
+import { killWebhookAtRandom } from "./webhook/kills.ts";
 
 const SHORT = { seed: 20261121, posts: 40, kills: 4 };
 /** So many messages are on their way at once; a kill may leave each of them where no look-up finds it yet. */

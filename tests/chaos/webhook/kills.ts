@@ -1,17 +1,17 @@
 /** The webhook under fire: killed and started again while alerts arrive and its peers flap. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { opsctl } from "../e2e/support/opsctl.ts";
+import { opsctl } from "../../e2e/support/opsctl.ts";
 import {
   openWebhookArena,
   postAlerts,
   type Serving,
   type WebhookArena,
-} from "../e2e/support/webhook-process.ts";
-import type { Scripted } from "../standins/standin.ts";
-import { type SmallDisk, smallDisk } from "../webhook/support/small-disk.ts";
-import { type Random, randomFrom } from "./random.ts";
-import { until } from "./until.ts";
+} from "../../e2e/support/webhook-process.ts";
+import type { Scripted } from "../../standins/standin.ts";
+import { type SmallDisk, smallDisk } from "../../webhook/support/small-disk.ts";
+import { type Random, randomFrom } from "../random.ts";
+import { until } from "../until.ts";
 
 /**
  * How a test disturbs the service.

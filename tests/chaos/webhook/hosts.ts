@@ -6,11 +6,11 @@ import {
   postAlerts,
   type Serving,
   type WebhookArena,
-} from "../e2e/support/webhook-process.ts";
-import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
-import { type PostgresServer, startPostgres, type TestDatabase } from "../support/postgres.ts";
-import { type Random, randomFrom } from "./random.ts";
-import { until } from "./until.ts";
+} from "../../e2e/support/webhook-process.ts";
+import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
+import { type PostgresServer, startPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { type Random, randomFrom } from "../random.ts";
+import { until } from "../until.ts";
 
 /** How two hosts are disturbed, and how often; with `digests` at so slow a pace that most messages are told together. */
 export type HostDisturbance = { seed: number; moves: number; digests?: boolean };
