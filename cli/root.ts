@@ -156,6 +156,15 @@ export const root: Group = {
         },
       },
     },
+    secret: {
+      meta: { name: "secret", description: "Put secrets where the commands find them, see which are there" },
+      commands: {
+        set: {
+          meta: { description: "Put a secret where the commands that need it find it" },
+          load: () => import("./commands/secret/set.ts").then((file) => file.secretSet),
+        },
+      },
+    },
     doctor: {
       meta: { description: "Check what the commands need on this host" },
       load: () => import("./commands/doctor.ts").then((file) => file.doctor),

@@ -4,6 +4,8 @@
  * `internal write-metrics <file>`        replaces the metrics file with the text on standard input.
  * `internal read-last-run <file>`        prints the text of the weekly run's last-run file.
  * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
+ * `internal secret-facts <folder>`       prints what the account's environment files in that folder say about secrets, never
+ *                                        a value, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON.
  */
@@ -22,6 +24,7 @@ const WORDS = {
   "write-metrics": writeMetrics,
   "read-last-run": printLastRun,
   "count-outbox": countOutbox,
+  "secret-facts": printSecretFacts,
   doctor: runChecks,
 } as const satisfies Record<InternalWord, (path: string, more: string) => Promise<void>>;
 
@@ -63,6 +66,11 @@ async function countOutbox(path: string): Promise<void> {
   const { readStateFile } = await import("../../lib/doctor/facts/outbox.ts");
   const reading = await readStateFile(path, Date.now);
   writeOut(`${JSON.stringify(reading)}\n`);
+}
+
+async function printSecretFacts(envDir: string): Promise<void> {
+  const { ACCOUNT_COMMANDS, readFileFacts } = await import("../../lib/secret/file-facts.ts");
+  writeOut(`${JSON.stringify(readFileFacts(ACCOUNT_COMMANDS, envDir))}\n`);
 }
 
 async function runChecks(envDir: string, commands: string): Promise<void> {

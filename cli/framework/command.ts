@@ -47,6 +47,8 @@ export type CommandParts<T extends ArgsDef> = {
   checkTogether?: (given: ReadonlyMap<string, string>) => string | undefined;
   /** The last positional may be given several times; all words are in citty's `args._`. */
   takesMany?: boolean;
+  /** What is said of a word too many, instead of repeating it: it may be a secret. */
+  unexpected?: string;
   /** A sentence or two under the description in `--help`. */
   notes?: string;
   example: string;

@@ -20,6 +20,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   WEEK_NOT_CLOSED: EXIT.usage,
   PRUNE_WEEK_TOO_YOUNG: EXIT.usage,
   ACCOUNT_UNAVAILABLE: EXIT.notReady,
+  ROOT_NEEDED: EXIT.notReady,
   CONFIG_INVALID: EXIT.notReady,
   ENV_FILE_INVALID: EXIT.notReady,
   SECRET_FILE_EXPOSED: EXIT.notReady,

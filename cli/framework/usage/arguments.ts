@@ -85,11 +85,11 @@ function missingOption(given: ReadonlyMap<string, string>, { args }: Command): s
 
 function positionalProblem(
   words: readonly string[],
-  { args, checks, takesMany }: Command,
+  { args, checks, takesMany, unexpected }: Command,
 ): string | undefined {
   const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
   if (words.length > names.length && !takesMany)
-    return `unexpected argument ${JSON.stringify(words[names.length])}`;
+    return `unexpected argument${unexpected === undefined ? ` ${JSON.stringify(words[names.length])}` : `: ${unexpected}`}`;
   for (let index = 0; index < Math.max(words.length, names.length); index += 1) {
     const name = names[Math.min(index, names.length - 1)]!;
     const word = words[index];

@@ -1,0 +1,24 @@
+import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import type { ValueCheck } from "../../framework/command.ts";
+import { nearest } from "../../framework/usage/nearest.ts";
+
+/** A variable that looks like a secret and has its place elsewhere. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  OPSCTL_PING_URL: "belongs into the environment file of its command: each command has another one",
+};
+
+/** The name of a secret; the text about another word does not repeat it, because it may be a value. */
+export const aSecret: ValueCheck = (word) => {
+  if (knownSecret(word) !== null) return undefined;
+  if (Object.hasOwn(ELSEWHERE, word)) return `${word} ${ELSEWHERE[word]}`;
+  const near = nearest(
+    word,
+    KNOWN_SECRETS.map(({ name }) => name),
+  );
+  return `is no secret of opsctl${near === undefined ? "; opsctl secret list shows them" : `; did you mean ${near}?`}`;
+};
+
+/** The secret of a name that was checked. */
+export function secretOf(name: string): KnownSecret {
+  return knownSecret(name) as KnownSecret;
+}

@@ -1,0 +1,88 @@
+/**
+ * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it.
+ *
+ * Reads:  the value, from the terminal without showing it, else one line from standard input. The environment files, for
+ *         the names of what is set in them: those of the service account in a process that has become it.
+ * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at all.
+ *         The directory, where it is missing.
+ * Calls:  nothing.
+ * Env:    OPSCTL_SECRETS_DIR, OPSCTL_ENV_DIR.
+ * Exits:  0 done, 1 not written, 2 usage, 3 not root, no account, a value of another form, a place that is not safe.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next`
+ *         (commands to run so that it counts), `warnings` (what else has a value, and what is odd), `error`. Never the
+ *         value.
+ */
+import type { KnownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import type { OpsError } from "../../../lib/platform/errors.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import type { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { isTerminal, writeErr } from "../../framework/output.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { aSecret, secretOf } from "./secret-name.ts";
+
+const STDIN = 0;
+
+/** The command; see the head of this file. */
+export const secretSet = defineCommand({
+  meta: { name: "set", description: "Put a secret where the commands that need it find it" },
+  notes:
+    "Run it as root. The value is read from the terminal without showing it, or as one line from standard input.",
+  args: {
+    name: { type: "positional", required: true, description: "Its name, as `opsctl secret list` shows it" },
+    root: {
+      type: "boolean",
+      description: "Keep it for root alone, as HOSTING_TOKEN and MIGRATE_DATABASE_URL always are",
+    },
+    json: { type: "boolean", description: "Print the result as one line of JSON" },
+  },
+  checks: { name: aSecret },
+  unexpected: "the value is asked for, because the history and the list of processes would show it",
+  example: "opsctl secret set DATABASE_URL",
+
+  async run(args, { env }) {
+    const secret = secretOf(args.name);
+    const isForRoot = args.root === true;
+    const { openSecretPlace, whatElseHas } = await import("../../wiring/secret.ts");
+    const { place, account } = await openSecretPlace(secret, { isForRoot, env });
+    const value = await askFor(secret, env);
+    const { writeSecret } = await import("../../../lib/secret/write-secret.ts");
+    const { isNew } = writeSecret(place, value, Date.now());
+    const [{ warningsAbout, nextSteps }, { renderSecretSet }, conflicts] = await Promise.all([
+      import("../../../lib/secret/after-set.ts"),
+      import("../../../lib/secret/render-set.ts"),
+      whatElseHas(secret, { place, account, env }),
+    ]);
+    const set = {
+      ...{ name: secret.name, path: place.path, owner: place.file.owner.name, mode: "0600", isNew },
+      usedBy: secret.usedBy.map(({ command }) => command),
+      next: nextSteps(secret),
+      warnings: [...warningsAbout(secret, { value, isForRoot }), ...conflicts],
+    };
+    return outcomeOf({ command: "secret set", fields: set, text: renderSecretSet(set) });
+  },
+});
+
+/** The value in the form that the secret needs; on a terminal it is asked for once more when it has another. */
+async function askFor(secret: KnownSecret, env: Environment): Promise<Secret> {
+  const { checkForm } = await import("../../../lib/secret/check-form.ts");
+  if (!(await isTerminal(STDIN))) {
+    const [{ pipedBytes }, { MAX_SECRET_BYTES }] = await Promise.all([
+      import("../../terminal/piped-bytes.ts"),
+      import("../../../lib/platform/secrets/file.ts"),
+    ]);
+    return checkForm(secret, pipedBytes(MAX_SECRET_BYTES), env);
+  }
+  const { askHidden } = await import("../../terminal/ask-hidden.ts");
+  const typed = async () => (await askHidden(`${secret.name} (nothing is shown): `)) ?? new Uint8Array();
+  try {
+    return checkForm(secret, await typed(), env);
+  } catch (error) {
+    const { message, hint } = error as OpsError;
+    if (hint === undefined) throw error;
+    const { redact } = await import("../../../lib/platform/secrets/redact.ts");
+    writeErr(redact(`${message}\n${hint}\nOnce more, please.\n`));
+    return checkForm(secret, await typed(), env);
+  }
+}

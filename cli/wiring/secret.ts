@@ -1,0 +1,60 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
+import type { KnownSecret } from "../../lib/platform/config/known-secrets.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { conflictsOf } from "../../lib/secret/after-set.ts";
+import { prepareDirectory } from "../../lib/secret/directory.ts";
+import { type Place, placeOf } from "../../lib/secret/place.ts";
+import { readersOf } from "../../lib/secret/reader.ts";
+import { secretFacts } from "../child-process/secret-facts.ts";
+
+/** Where systemd keeps the credentials of the webhook's service while it runs. */
+const WEBHOOK_CREDENTIALS = "/run/credentials/opsctl-webhook.service";
+
+/**
+ * The place of a secret, made ready for its file, and the service account of this host.
+ *
+ * Errors: ROOT_NEEDED, ACCOUNT_UNAVAILABLE, CONFIG_INVALID, FILE_UNTRUSTED, SECRET_NOT_WRITTEN; before anything is read.
+ */
+export async function openSecretPlace(
+  secret: KnownSecret,
+  { isForRoot, env }: { isForRoot: boolean; env: Environment },
+): Promise<{ place: Place; account: ServiceAccount | null }> {
+  const { account, reader } = await readersOf(secret, { isForRoot });
+  const place = placeOf(secret, reader, env);
+  prepareDirectory(place);
+  return { place, account };
+}
+
+/** What else has a value for a secret whose file was written, a sentence each. */
+export async function whatElseHas(
+  secret: KnownSecret,
+  { place, account, env }: { place: Place; account: ServiceAccount | null; env: Environment },
+): Promise<string[]> {
+  const { facts, isWhole } = await secretFacts(envDirectory(env), account);
+  const conflicts = conflictsOf(secret, place, { env, facts, credential: webhookCredential(secret) });
+  const unread = "the environment files of the account opsctl could not be read: look whether one of them sets it, too";
+  return isWhole ? conflicts : [...conflicts, unread];
+}
+
+/** The directory of the environment files; null where they are turned off. */
+export function envDirectory({ OPSCTL_ENV_DIR }: Environment): string | null {
+  const directory = (OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR).trim();
+  return directory === "" ? null : directory;
+}
+
+/** The credential with which the running webhook got a secret; null where it has none. */
+export function webhookCredential({ name, usedBy }: KnownSecret): string | null {
+  const path = join(WEBHOOK_CREDENTIALS, name);
+  return usedBy.some(({ command }) => command === "webhook") && isThere(path) ? path : null;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

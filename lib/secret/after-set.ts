@@ -1,0 +1,81 @@
+import { commandFile } from "../platform/config/command-file.ts";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
+import { hasOuterBlank } from "./check-form.ts";
+import type { FileFacts } from "./file-facts.ts";
+import type { Place } from "./place.ts";
+
+/** The commands that take a new value at a reload of the webhook's service. */
+const WEBHOOK = "webhook";
+const RELOAD = "systemctl reload opsctl-webhook.service";
+/** The webhook opens its state once, at its start. */
+const AT_RESTART = ["OPSCTL_STATE_URL"];
+const RESTART = "systemctl restart opsctl-webhook.service";
+
+/** The commands to run so that a new value counts; empty where the next start of each command is enough. */
+export function nextSteps({ name, usedBy, afterwards }: KnownSecret): string[] {
+  const isWebhooks = usedBy.some(({ command }) => command === WEBHOOK);
+  const service = AT_RESTART.includes(name) ? RESTART : RELOAD;
+  return [...(isWebhooks ? [service] : []), ...(afterwards === undefined ? [] : [afterwards])];
+}
+
+/** What is odd about a value that was set, a sentence each. */
+export function warningsAbout(
+  { reader }: KnownSecret,
+  { value, isForRoot }: { value: Secret; isForRoot: boolean },
+): string[] {
+  return [
+    ...(hasOuterBlank(value) ? ["the value begins or ends with a blank"] : []),
+    ...(isForRoot && reader !== "root"
+      ? ["the account opsctl cannot read it there: only a command that stays root (--as-is) does"]
+      : []),
+  ];
+}
+
+/**
+ * What else has a value for a secret whose file was just written, or looks for the file elsewhere: a sentence each.
+ *
+ * Behaviour: says which of the two counts.
+ */
+export function conflictsOf(
+  secret: KnownSecret,
+  { path, directory }: Place,
+  found: { env: Environment; facts: readonly FileFacts[]; credential: string | null },
+): string[] {
+  const { env, facts, credential } = found;
+  const { name } = secret;
+  const isInEnvironment = (env[name] ?? "").trim() !== "";
+  return [
+    ...(credential === null
+      ? []
+      : [`the webhook goes on using its systemd credential ${credential}, which comes before a file`]),
+    ...(isInEnvironment
+      ? [`${name} is set in this terminal's environment: it is not used any more, unset ${name}`]
+      : []),
+    ...facts.filter(({ secrets }) => secrets.includes(name)).map((file) => alsoSet(secret, file)),
+    ...facts.flatMap((file) => looksElsewhere(secret, file, { path, directory })),
+  ];
+}
+
+function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, path }: FileFacts): string {
+  const overruled = `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
+  // The socket monitor reads the webhook's file before it looks for a secret's own.
+  const asksFileFirst = usedBy.find(
+    ({ command, alsoIn }) => command === "socket-monitor" && alsoIn === file && fromEnvironment,
+  );
+  return asksFileFirst === undefined
+    ? overruled
+    : `${name} is set in ${path}, too: ${asksFileFirst.command} goes on using that one, remove it there`;
+}
+
+function looksElsewhere(
+  { name, usedBy }: KnownSecret,
+  { name: file, path: filePath, secretsDir }: FileFacts,
+  { path, directory }: Pick<Place, "path" | "directory">,
+): string[] {
+  const reads = usedBy.filter(({ command }) => commandFile(command) === file).map(({ command }) => command);
+  if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory) return [];
+  const line = `OPSCTL_SECRETS_DIR=${secretsDir} opsctl secret set ${name}`;
+  return [`${reads.join(", ")} does not read ${path}: ${filePath} names ${secretsDir}. Look at it, then: ${line}`];
+}

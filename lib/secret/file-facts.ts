@@ -1,0 +1,107 @@
+import { commandFile } from "../platform/config/command-file.ts";
+import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
+import { OpsError } from "../platform/errors.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import { singleLine } from "../text/single-line.ts";
+
+/**
+ * What an environment file says about secrets: never a value of one.
+ *
+ * Shape: `name` is the file's, `secrets` those that are set in it, `wanted` the secrets that its settings ask for,
+ *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read.
+ */
+export type FileFacts = {
+  name: string;
+  path: string;
+  secrets: string[];
+  wanted: string[];
+  secretsDir: string | null;
+  hasCommand: boolean;
+  problem: string | null;
+};
+
+/** The environment files of the service account, by a command that reads each of them. */
+export const ACCOUNT_COMMANDS = ["weekly", "webhook", "socket-monitor", "alert-rules"] as const;
+/** The commands whose file root reads itself. */
+export const ROOT_COMMANDS = ["collect-metrics"] as const;
+
+const MAX_PATH = 4_096;
+
+/**
+ * Reads the environment files of these commands in a directory; the empty text stands for none.
+ *
+ * Behaviour: run it as the account that the files belong to: it opens them.
+ */
+export function readFileFacts(commands: readonly string[], directory: string): FileFacts[] {
+  return commands.flatMap((command) => {
+    const name = commandFile(command) as string;
+    const none = { name, path: `${directory}/${name}`, secretsDir: null, hasCommand: false };
+    try {
+      const { env, path, isThere } = readCommandSettings(command, { OPSCTL_ENV_DIR: directory });
+      return path !== null && isThere ? [factsOf(env, { name, path })] : [];
+    } catch (error) {
+      const problem = error instanceof OpsError ? error.code : "INTERNAL_ERROR";
+      return [{ ...none, secrets: [], wanted: [], problem }];
+    }
+  });
+}
+
+/**
+ * The facts that a process of the service account printed as JSON; null when the text is something else.
+ *
+ * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, and no text can move a
+ *            terminal's cursor.
+ */
+export function parseFileFacts(text: string): FileFacts[] | null {
+  try {
+    const values: unknown = JSON.parse(text);
+    return Array.isArray(values) ? values.flatMap(factsIn) : null;
+  } catch {
+    return null;
+  }
+}
+
+function factsOf(env: Environment, { name, path }: { name: string; path: string }): FileFacts {
+  const isSet = (variable: string) => (env[variable] ?? "").trim() !== "";
+  const isWanted = ({ usedBy }: (typeof KNOWN_SECRETS)[number]) =>
+    usedBy.some(({ command, need }) => {
+      if (typeof need === "string" || commandFile(command) !== name) return false;
+      return need.equals === undefined ? isSet(need.variable) : env[need.variable] === need.equals;
+    });
+  return {
+    name,
+    path,
+    secrets: KNOWN_SECRETS.map((secret) => secret.name).filter(isSet),
+    wanted: KNOWN_SECRETS.filter(isWanted).map((secret) => secret.name),
+    secretsDir: env.OPSCTL_SECRETS_DIR?.trim() || null,
+    hasCommand: isSet("OPSCTL_SECRETS_COMMAND"),
+    problem: null,
+  };
+}
+
+function factsIn(value: unknown): FileFacts[] {
+  const { name, path, secrets, wanted, secretsDir, hasCommand, problem } = Object(value) as FileFacts;
+  const isOwnFile = ACCOUNT_COMMANDS.some((command) => commandFile(command) === name);
+  if (!isOwnFile || typeof path !== "string") return [];
+  return [
+    {
+      name,
+      path: plain(path),
+      secrets: known(secrets),
+      wanted: known(wanted),
+      secretsDir: typeof secretsDir === "string" && secretsDir.startsWith("/") ? plain(secretsDir) : null,
+      hasCommand: hasCommand === true,
+      problem: typeof problem === "string" ? plain(problem) : null,
+    },
+  ];
+}
+
+function known(names: unknown): string[] {
+  if (!Array.isArray(names)) return [];
+  return KNOWN_SECRETS.map(({ name }) => name).filter((name) => names.includes(name));
+}
+
+function plain(text: string): string {
+  return singleLine(text).slice(0, MAX_PATH);
+}

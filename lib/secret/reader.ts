@@ -1,0 +1,36 @@
+import { isRoot } from "../platform/account/account.ts";
+import { findServiceAccount, SERVICE_ACCOUNT, type ServiceAccount } from "../platform/account/service-account.ts";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import { OpsError } from "../platform/errors.ts";
+
+/** The service account of this host, null where there is none, and the account that reads a secret, null for root. */
+export type Readers = { account: ServiceAccount | null; reader: ServiceAccount | null };
+
+/**
+ * For which account a secret is written.
+ *
+ * Errors: ROOT_NEEDED for any process but root's: the directories are root's; ACCOUNT_UNAVAILABLE where the account that
+ *         would read the secret is missing.
+ */
+export async function readersOf(
+  { name, reader }: KnownSecret,
+  { isForRoot }: { isForRoot: boolean },
+): Promise<Readers> {
+  if (!isRoot()) throw rootNeeded(name);
+  const account = await findServiceAccount();
+  if (isForRoot || reader === "root") return { account, reader: null };
+  if (account !== null) return { account, reader: account };
+  throw new OpsError({
+    code: "ACCOUNT_UNAVAILABLE",
+    message: `Cannot set secret ${name}: this host has no account ${SERVICE_ACCOUNT}, which is to read it`,
+    hint: "make install makes the account; --root keeps the secret for root, which runs the commands itself where there is none",
+  });
+}
+
+function rootNeeded(name: string): OpsError {
+  return new OpsError({
+    code: "ROOT_NEEDED",
+    message: `Cannot set secret ${name}: only root may write where secrets are; nothing was read or written`,
+    hint: `Run it as root: sudo opsctl secret set ${name}`,
+  });
+}

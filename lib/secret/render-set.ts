@@ -1,0 +1,24 @@
+/** What `secret set` did. */
+export type SecretSet = {
+  name: string;
+  path: string;
+  owner: string;
+  mode: string;
+  isNew: boolean;
+  usedBy: string[];
+  next: string[];
+  warnings: string[];
+};
+
+/** What was done and what has to be done next, for people. */
+export function renderSecretSet({ name, path, owner, mode, isNew, usedBy, next, warnings }: SecretSet): string {
+  const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${listed(usedBy)}`;
+  const then = next.length === 0 ? ["Each of them reads it at its next start."] : ["So that it counts:"];
+  return [done, ...warnings.map((text) => `Note: ${text}`), ...then, ...next.map((line) => `  ${line}`), ""].join(
+    "\n",
+  );
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
