@@ -163,6 +163,10 @@ export const root: Group = {
           meta: { description: "Put a secret where the commands that need it find it" },
           load: () => import("./commands/secret/set.ts").then((file) => file.secretSet),
         },
+        list: {
+          meta: { description: "List the secrets: where each is, how old, and which command needs it" },
+          load: () => import("./commands/secret/list.ts").then((file) => file.secretList),
+        },
       },
     },
     doctor: {

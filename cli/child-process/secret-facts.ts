@@ -2,7 +2,13 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { unlessLate } from "../../lib/platform/time-limit.ts";
-import { ACCOUNT_COMMANDS, type FileFacts, parseFileFacts, readFileFacts, ROOT_COMMANDS } from "../../lib/secret/file-facts.ts";
+import {
+  ACCOUNT_COMMANDS,
+  type FileFacts,
+  parseFileFacts,
+  ROOT_COMMANDS,
+  readFileFacts,
+} from "../../lib/secret/file-facts.ts";
 import { internalCommand } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 

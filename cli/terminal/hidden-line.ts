@@ -31,7 +31,8 @@ export function typed(line: HiddenLine, keys: Uint8Array): HiddenLine {
   let bytes = [...line.bytes];
   for (const [at, key] of keys.entries()) {
     if (key === CTRL_C || key === CTRL_BACKSLASH) return { bytes: [], end: "interrupt" };
-    if (key === RETURN || key === LINE_FEED) return { bytes: [...bytes, ...pastedBehind(keys, at)], end: "line" };
+    if (key === RETURN || key === LINE_FEED)
+      return { bytes: [...bytes, ...pastedBehind(keys, at)], end: "line" };
     if (key === CTRL_D && bytes.length === 0) return { bytes, end: "nothing" };
     if (key === DELETE || key === BACKSPACE) bytes = withoutLast(bytes);
     else if (key === CTRL_U || key === CTRL_W) bytes = [];

@@ -1,11 +1,13 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { isRoot } from "../../lib/platform/account/account.ts";
+import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
 import type { KnownSecret } from "../../lib/platform/config/known-secrets.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { conflictsOf } from "../../lib/secret/after-set.ts";
 import { prepareDirectory } from "../../lib/secret/directory.ts";
+import type { ListInput } from "../../lib/secret/list.ts";
 import { type Place, placeOf } from "../../lib/secret/place.ts";
 import { readersOf } from "../../lib/secret/reader.ts";
 import { secretFacts } from "../child-process/secret-facts.ts";
@@ -35,18 +37,30 @@ export async function whatElseHas(
 ): Promise<string[]> {
   const { facts, isWhole } = await secretFacts(envDirectory(env), account);
   const conflicts = conflictsOf(secret, place, { env, facts, credential: webhookCredential(secret) });
-  const unread = "the environment files of the account opsctl could not be read: look whether one of them sets it, too";
+  const unread =
+    "the environment files of the account opsctl could not be read: look whether one of them sets it, too";
   return isWhole ? conflicts : [...conflicts, unread];
 }
 
+/**
+ * What `secret list` is made of on this host.
+ *
+ * Errors: ACCOUNT_UNAVAILABLE when the host does not say whether it has the account.
+ */
+export async function secretListInput(env: Environment): Promise<ListInput> {
+  const account = await findServiceAccount();
+  const { facts, isWhole } = await secretFacts(envDirectory(env), isRoot() ? account : null);
+  return { env, account, facts, isWhole, credentialOf: webhookCredential, nowMs: Date.now() };
+}
+
 /** The directory of the environment files; null where they are turned off. */
-export function envDirectory({ OPSCTL_ENV_DIR }: Environment): string | null {
+function envDirectory({ OPSCTL_ENV_DIR }: Environment): string | null {
   const directory = (OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR).trim();
   return directory === "" ? null : directory;
 }
 
 /** The credential with which the running webhook got a secret; null where it has none. */
-export function webhookCredential({ name, usedBy }: KnownSecret): string | null {
+function webhookCredential({ name, usedBy }: KnownSecret): string | null {
   const path = join(WEBHOOK_CREDENTIALS, name);
   return usedBy.some(({ command }) => command === "webhook") && isThere(path) ? path : null;
 }

@@ -75,7 +75,10 @@ function looksElsewhere(
   { path, directory }: Pick<Place, "path" | "directory">,
 ): string[] {
   const reads = usedBy.filter(({ command }) => commandFile(command) === file).map(({ command }) => command);
-  if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory) return [];
+  if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory)
+    return [];
   const line = `OPSCTL_SECRETS_DIR=${secretsDir} opsctl secret set ${name}`;
-  return [`${reads.join(", ")} does not read ${path}: ${filePath} names ${secretsDir}. Look at it, then: ${line}`];
+  return [
+    `${reads.join(", ")} does not read ${path}: ${filePath} names ${secretsDir}. Look at it, then: ${line}`,
+  ];
 }

@@ -47,7 +47,7 @@ function directoryOf(name: string, isRoots: boolean, env: Environment): string {
   if (isAbsolute(named)) return named;
   throw new OpsError({
     code: "CONFIG_INVALID",
-    message: `Cannot set secret ${name}: OPSCTL_SECRETS_DIR is not an absolute path`,
+    message: "Cannot find the secrets: OPSCTL_SECRETS_DIR is not an absolute path",
     hint: `Leave it out for ${isRoots ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR}`,
   });
 }

@@ -1,5 +1,9 @@
 import { isRoot } from "../platform/account/account.ts";
-import { findServiceAccount, SERVICE_ACCOUNT, type ServiceAccount } from "../platform/account/service-account.ts";
+import {
+  findServiceAccount,
+  SERVICE_ACCOUNT,
+  type ServiceAccount,
+} from "../platform/account/service-account.ts";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 

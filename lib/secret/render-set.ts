@@ -11,12 +11,25 @@ export type SecretSet = {
 };
 
 /** What was done and what has to be done next, for people. */
-export function renderSecretSet({ name, path, owner, mode, isNew, usedBy, next, warnings }: SecretSet): string {
+export function renderSecretSet({
+  name,
+  path,
+  owner,
+  mode,
+  isNew,
+  usedBy,
+  next,
+  warnings,
+}: SecretSet): string {
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${listed(usedBy)}`;
   const then = next.length === 0 ? ["Each of them reads it at its next start."] : ["So that it counts:"];
-  return [done, ...warnings.map((text) => `Note: ${text}`), ...then, ...next.map((line) => `  ${line}`), ""].join(
-    "\n",
-  );
+  return [
+    done,
+    ...warnings.map((text) => `Note: ${text}`),
+    ...then,
+    ...next.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
 }
 
 function listed(words: readonly string[]): string {

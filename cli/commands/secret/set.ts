@@ -18,8 +18,8 @@ import type { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { isTerminal, writeErr } from "../../framework/output.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
+import { isTerminal, writeErr } from "../../framework/output.ts";
 import { aSecret, secretOf } from "./secret-name.ts";
 
 const STDIN = 0;

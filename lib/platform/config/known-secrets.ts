@@ -46,7 +46,10 @@ export const KNOWN_SECRETS: readonly KnownSecret[] = [
   key("EMAIL_API_KEY", use("weekly"), use("deliveries", "optional")),
   key("EMAIL_READ_API_KEY", use("deliveries", "optional")),
   {
-    ...key("SOCIAL_EDITORIALS_CRON_SECRET", use("weekly", { variable: "SOCIAL_EDITORIALS_ENABLED", equals: "1" })),
+    ...key(
+      "SOCIAL_EDITORIALS_CRON_SECRET",
+      use("weekly", { variable: "SOCIAL_EDITORIALS_ENABLED", equals: "1" }),
+    ),
     fromEnvironment: false,
   },
   {

@@ -1,0 +1,70 @@
+import { lstatSync, type Stats } from "node:fs";
+import { dirname } from "node:path";
+import { namesOf } from "../platform/files/trusted-path.ts";
+import { type DirectoryFault, directoryFault } from "./directory.ts";
+import type { Place } from "./place.ts";
+
+/** What keeps a file from being read as a secret, and the line that mends it. */
+export type FileFault = { why: string; mend: string };
+
+/**
+ * A secret's file as it lies there; `there` is null for one that this process may not look at.
+ *
+ * Shape: `changedAtMs` is when it was last written, null for a link.
+ */
+export type FileState = {
+  path: string;
+  there: boolean | null;
+  changedAtMs: number | null;
+  fault: FileFault | null;
+};
+
+const MODES = [0o600, 0o400];
+
+/** Looks at the file of a secret without opening or following it. */
+export function lookAtFile(place: Place, name: string): FileState {
+  const { path } = place;
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return { path, there: false, changedAtMs: null, fault: null };
+    const changedAtMs = stats.isFile() ? stats.mtimeMs : null;
+    return { path, there: true, changedAtMs, fault: faultOf(stats, place, name) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { path, there: code === "ENOTDIR" ? false : null, changedAtMs: null, fault: null };
+  }
+}
+
+/** What is wrong with a directory of secrets; null where nothing is, or where this process may not look. */
+export function lookAtDirectory(place: Place): DirectoryFault | null {
+  try {
+    return directoryFault(place);
+  } catch {
+    return null;
+  }
+}
+
+function faultOf(stats: Stats, place: Place, name: string): FileFault | null {
+  const { path, file } = place;
+  const anew = `rm ${path}; opsctl secret set ${name}`;
+  // A link of root's is how agents publish secrets; what is behind it is judged when it is read.
+  if (stats.isSymbolicLink()) return stats.uid === 0 ? null : { why: "it is a link", mend: anew };
+  if (!stats.isFile()) return { why: "it is no regular file", mend: `ls -ld ${path}` };
+  const why = wrongness(stats, file.owner.uid);
+  if (why === null) return null;
+  // A line that root runs follows no link: only in a directory of root's the file stays what it was.
+  const mendFile = `chown -h ${file.owner.name} ${path}; chmod 0600 ${path}`;
+  return { why, mend: isRoots(path) ? mendFile : "make install, which gives the directory to root first" };
+}
+
+function wrongness({ uid, mode, nlink }: Stats, owner: number): string | null {
+  if (uid !== owner) return `it belongs to ${namesOf([uid])}, expected ${namesOf([owner])}`;
+  if (!MODES.includes(mode & 0o777))
+    return `it has mode ${(mode & 0o777).toString(8).padStart(4, "0")}, expected 0600`;
+  return nlink > 1 ? "it has a second name elsewhere (a hard link)" : null;
+}
+
+function isRoots(path: string): boolean {
+  const stats = lstatSync(dirname(path), { throwIfNoEntry: false });
+  return stats !== undefined && stats.uid === 0 && (stats.mode & 0o022) === 0;
+}

@@ -1,0 +1,70 @@
+import { renderFittedTable } from "../text/fitted-table.ts";
+import type { ListedSecret, SecretList, SecretProblem, SecretSource } from "./list.ts";
+
+const DAY_S = 86_400;
+const HOUR_S = 3_600;
+const MINUTE_S = 60;
+
+const STATES: Record<ListedSecret["state"], string> = {
+  set: "set",
+  wrong: "WRONG",
+  missing: "MISSING",
+  unset: "-",
+  unknown: "?",
+};
+
+/**
+ * The list for people: a row per secret, then what is wrong and how it is mended.
+ *
+ * Units: `width` is in columns of the terminal, null where there is none.
+ */
+export function renderSecretList({ secrets, problems }: SecretList, width: number | null): string {
+  const table = renderFittedTable(
+    ["SECRET", "STATE", "AGE", "NEEDED BY", "PLACE"].map((title) => ({ title })),
+    secrets.map(row),
+    width,
+  );
+  const faults = [...secrets.flatMap((secret) => secret.problems), ...problems];
+  const lines = [...faults.map(problemLines), ...notes(secrets)];
+  return `${table}\n${lines.join("\n")}\n`;
+}
+
+function notes(secrets: readonly ListedSecret[]): string[] {
+  const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
+  return [
+    ...(has("missing")
+      ? ["MISSING: opsctl secret set <name> asks for it and puts it where it is found"]
+      : []),
+    ...(has("unknown") ? ["?: this account may not look there: run it as root"] : []),
+    "(command): uses the secret when it is there",
+  ];
+}
+
+function row({ name, state, ageSeconds, usedBy, sources }: ListedSecret): (string | null)[] {
+  const needed = usedBy.filter(({ required }) => required).map(({ command }) => command);
+  const others = usedBy.filter(({ required }) => !required).map(({ command }) => `(${command})`);
+  const age = ageSeconds === null ? null : ageText(ageSeconds);
+  return [
+    name,
+    STATES[state],
+    age,
+    [...needed, ...others].join(" "),
+    sources.map(sourceText).join(", ") || null,
+  ];
+}
+
+function sourceText({ kind, where }: SecretSource): string {
+  if (kind === "file" || kind === "environment file") return where;
+  if (kind === "credential") return `systemd credential ${where}`;
+  return kind === "command" ? `the command of ${where}` : `environment of ${where}`;
+}
+
+function problemLines({ where, why, mend }: SecretProblem): string {
+  return `${where}: ${why}\n  -> ${mend}`;
+}
+
+function ageText(seconds: number): string {
+  if (seconds >= DAY_S) return `${Math.floor(seconds / DAY_S)} d`;
+  if (seconds >= HOUR_S) return `${Math.floor(seconds / HOUR_S)} h`;
+  return `${Math.floor(seconds / MINUTE_S)} min`;
+}

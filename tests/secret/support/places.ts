@@ -1,0 +1,34 @@
+/** A directory of secrets that root owns, and places in it. */
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ServiceAccount } from "../../../lib/platform/account/service-account.ts";
+import { knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { type Place, placeOf } from "../../../lib/secret/place.ts";
+
+/** An account that stands for opsctl. */
+export const READER: ServiceAccount = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/" };
+
+/** A folder of root's, with a directory of secrets as `make install` makes it. */
+export type Places = {
+  folder: string;
+  secrets: string;
+  of(name: string, reader?: ServiceAccount | null): Place;
+  [Symbol.dispose](): void;
+};
+
+/** Makes the folder; only root can. */
+export function openPlaces(): Places {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-places-"));
+  chmodSync(folder, 0o755);
+  const secrets = join(folder, "secrets");
+  mkdirSync(secrets);
+  chmodSync(secrets, 0o750);
+  chownSync(secrets, 0, READER.gid);
+  return {
+    folder,
+    secrets,
+    of: (name, reader = READER) => placeOf(knownSecret(name)!, reader, { OPSCTL_SECRETS_DIR: secrets }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
