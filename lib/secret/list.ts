@@ -140,7 +140,8 @@ function sourcesOf(secret: KnownSecret, files: readonly FileState[], input: List
 /** What is wrong with the directories, each once, and what killed runs left in them. */
 function directoryProblems(input: ListInput): SecretProblem[] {
   const places = KNOWN_SECRETS.flatMap((secret) => placesOf(secret, input));
-  const byPath = new Map(places.map((place) => [place.directory, place]));
+  // Where both share a directory, the account has to enter it: its secrets come first.
+  const byPath = new Map(places.toReversed().map((place) => [place.directory, place]));
   return [...byPath.values()].flatMap((place) => {
     const fault = lookAtDirectory(place);
     const own = fault === null ? [] : [{ where: place.directory, why: fault.why, mend: fault.mend }];

@@ -89,24 +89,27 @@ describe(`a secret's file${asRootAlone}`, () => {
     }
   });
 
-  tried("is the old one or the new one, never half, when the writer is killed; what that left goes", async () => {
-    const place = places.of("TRIGGER_SECRET");
-    const writer = join(import.meta.dirname, "support/write-again.ts");
-    for (let kill = 0; kill < 8; kill += 1) {
-      const child = Bun.spawn([process.execPath, writer, JSON.stringify(place)], { stdout: "pipe" });
-      const reader = child.stdout.getReader();
-      await reader.read();
-      // At another moment each time, and none of them matters.
-      await Bun.sleep(Math.random() * 5);
-      child.kill("SIGKILL");
-      await child.exited;
-      expect(readFileSync(place.path, "utf8")).toMatch(/^(?:a{40000}|b{40000})$/);
-      expect(facts(place.path)).toEqual({ uid: READER.uid, gid: READER.gid, mode: 0o600 });
-    }
-    for (const name of readdirSync(places.secrets)) utimesSync(join(places.secrets, name), 1, 1);
-    set(place, "last-value");
-    expect(readdirSync(places.secrets)).toEqual(["TRIGGER_SECRET"]);
-  });
+  tried(
+    "is the old one or the new one, never half, when the writer is killed; what that left goes",
+    async () => {
+      const place = places.of("TRIGGER_SECRET");
+      const writer = join(import.meta.dirname, "support/write-again.ts");
+      for (let kill = 0; kill < 8; kill += 1) {
+        const child = Bun.spawn([process.execPath, writer, JSON.stringify(place)], { stdout: "pipe" });
+        const reader = child.stdout.getReader();
+        await reader.read();
+        // At another moment each time, and none of them matters.
+        await Bun.sleep(Math.random() * 5);
+        child.kill("SIGKILL");
+        await child.exited;
+        expect(readFileSync(place.path, "utf8")).toMatch(/^(?:a{40000}|b{40000})$/);
+        expect(facts(place.path)).toEqual({ uid: READER.uid, gid: READER.gid, mode: 0o600 });
+      }
+      for (const name of readdirSync(places.secrets)) utimesSync(join(places.secrets, name), 1, 1);
+      set(place, "last-value");
+      expect(readdirSync(places.secrets)).toEqual(["TRIGGER_SECRET"]);
+    },
+  );
 
   tried("takes away what a killed run left for any secret, and not what a run beside it writes", () => {
     const put = (name: string, ageMs: number) => {
@@ -153,7 +156,10 @@ describe(`the directory of secrets${asRootAlone}`, () => {
     const foreign = at("secrets");
     giveAway(places.secrets);
     expect(() => prepareDirectory(foreign)).toThrow(
-      refusal("FILE_UNTRUSTED", expect.stringMatching(/^chown -h root:opsctl .*; chmod 0750 .* make install/)),
+      refusal(
+        "FILE_UNTRUSTED",
+        expect.stringMatching(/^chown -h root:opsctl .*; chmod 0750 .* make install/),
+      ),
     );
     mkdirSync(join(places.folder, "above/below"), { recursive: true });
     giveAway(join(places.folder, "above"));

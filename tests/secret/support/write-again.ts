@@ -1,8 +1,8 @@
 /** Writes one secret again and again, `a` and `b` in turn, until it is killed; prints a line after the first two. */
 import process from "node:process";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { writeSecret } from "../../../lib/secret/write-secret.ts";
 import type { Place } from "../../../lib/secret/place.ts";
+import { writeSecret } from "../../../lib/secret/write-secret.ts";
 
 const place = JSON.parse(process.argv[2]!) as Place;
 const values = ["a", "b"].map((letter) => new Secret(letter.repeat(40_000)));

@@ -1,0 +1,183 @@
+/** Which secrets a host has, seen without opening one. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, linkSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FileFacts } from "../../lib/secret/file-facts.ts";
+import { type ListInput, listSecrets } from "../../lib/secret/list.ts";
+import { renderSecretList } from "../../lib/secret/render-list.ts";
+import { asRootAlone, isRootHere } from "../platform/support/other-account.ts";
+import { openPlaces, type Places, READER } from "./support/places.ts";
+
+const NOW = Date.parse("2026-11-23T11:00:00Z");
+const DAY_MS = 86_400_000;
+const tried = test.skipIf(!isRootHere);
+
+let places: Places;
+beforeEach(() => {
+  places = openPlaces();
+});
+afterEach(() => places[Symbol.dispose]());
+
+const put = (name: string, { mode = 0o600, uid = READER.uid, days = 3 } = {}): string => {
+  const path = join(places.secrets, name);
+  writeFileSync(path, "canary-of-the-list", { mode });
+  chmodSync(path, mode);
+  chownSync(path, uid, uid);
+  utimesSync(path, new Date(NOW - days * DAY_MS), new Date(NOW - days * DAY_MS));
+  return path;
+};
+const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
+  ...{ name, path: `/etc/opsctl/${name}`, secrets: [], wanted: [], secretsDir: null, hasCommand: false },
+  ...{ problem: null, ...more },
+});
+const input = (more: Partial<ListInput> = {}): ListInput => ({
+  ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], isWhole: true },
+  ...{ credentialOf: () => null, nowMs: NOW, ...more },
+});
+const one = (name: string, more: Partial<ListInput> = {}) =>
+  listSecrets(input(more)).secrets.find((secret) => secret.name === name)!;
+
+describe(`listSecrets()${asRootAlone}`, () => {
+  tried("tells place and age of a file, and what is missing for whom", () => {
+    const path = put("DATABASE_URL");
+    expect(one("DATABASE_URL")).toEqual({
+      ...{ name: "DATABASE_URL", state: "set", sources: [{ kind: "file", where: path }] },
+      ...{ changedAt: new Date(NOW - 3 * DAY_MS).toISOString(), ageSeconds: 259_200, problems: [] },
+      usedBy: [
+        { command: "weekly", required: true },
+        { command: "reports", required: true },
+        { command: "deliveries", required: true },
+        { command: "migrate", required: false },
+      ],
+    });
+    expect([one("TRIGGER_SECRET").state, one("EMAIL_READ_API_KEY").state]).toEqual(["missing", "unset"]);
+  });
+
+  tried("marks owner, mode, link and second name with the line that mends them", () => {
+    const owner = put("DATABASE_URL", { uid: 0 });
+    const mode = put("TRIGGER_SECRET", { mode: 0o640 });
+    const twice = put("EMAIL_API_KEY");
+    linkSync(twice, join(places.folder, "second"));
+    const link = join(places.secrets, "MONITORING_TOKEN");
+    symlinkSync("/etc/passwd", link);
+    chownSync(places.secrets, 0, READER.gid);
+    spawnSync("chown", ["-h", `${READER.uid}`, link]);
+    const problems = (name: string) => one(name).problems.map(({ why, mend }) => `${why} -> ${mend}`);
+    const mend = (path: string) => `chown -h opsctl:opsctl ${path}; chmod 0600 ${path}`;
+    expect(problems("DATABASE_URL")).toEqual([`it belongs to root, expected uid 64001 -> ${mend(owner)}`]);
+    expect(problems("TRIGGER_SECRET")).toEqual([`it has mode 0640, expected 0600 -> ${mend(mode)}`]);
+    expect(problems("EMAIL_API_KEY")[0]).toContain("a second name elsewhere");
+    expect(problems("MONITORING_TOKEN")).toEqual([
+      `it is a link -> rm ${link}; opsctl secret set MONITORING_TOKEN`,
+    ]);
+    expect(one("MONITORING_TOKEN").state).toBe("wrong");
+  });
+
+  tried("takes a link of root's, by which an agent publishes, as it is", () => {
+    symlinkSync("/run/agent/DATABASE_URL", join(places.secrets, "DATABASE_URL"));
+    expect(one("DATABASE_URL")).toMatchObject({ state: "set", changedAt: null, problems: [] });
+  });
+
+  tried("names no line that follows what the account can exchange: the directory comes first", () => {
+    put("DATABASE_URL", { mode: 0o644 });
+    chownSync(places.secrets, READER.uid, READER.gid);
+    expect(one("DATABASE_URL").problems[0]?.mend).toStartWith("make install");
+    const { problems } = listSecrets(input());
+    expect(problems).toEqual([
+      {
+        where: places.secrets,
+        why: `${places.secrets} belongs to uid 64001, expected root`,
+        mend: expect.stringMatching(/^chown -h root:opsctl \S+; chmod 0750 \S+, or make install/),
+      },
+    ]);
+  });
+
+  tried("opens nothing: a pipe would hold it up", () => {
+    spawnSync("mkfifo", [join(places.secrets, "DATABASE_URL")]);
+    expect(one("DATABASE_URL").problems[0]?.why).toBe("it is no regular file");
+  });
+
+  tried("names every place that has a secret, the one that counts first", () => {
+    const path = put("WEBHOOK_SECRET");
+    const env = { OPSCTL_SECRETS_DIR: places.secrets, WEBHOOK_SECRET: "canary" };
+    const facts = [
+      file("weekly.env", { hasCommand: true }),
+      file("webhook.env", { secrets: ["WEBHOOK_SECRET"] }),
+    ];
+    const { sources } = one("WEBHOOK_SECRET", { env, facts, credentialOf: ({ name }) => `/run/c/${name}` });
+    expect(sources).toEqual([
+      { kind: "credential", where: "/run/c/WEBHOOK_SECRET" },
+      { kind: "file", where: path },
+      { kind: "command", where: "/etc/opsctl/weekly.env" },
+      { kind: "environment", where: "this terminal" },
+      { kind: "environment file", where: "/etc/opsctl/webhook.env" },
+    ]);
+  });
+
+  tried(
+    "counts the file that another command's settings share, and no environment for the editorial secret",
+    () => {
+      const facts = [
+        file("weekly.env", {
+          secrets: ["SOCIAL_EDITORIALS_CRON_SECRET"],
+          wanted: ["SOCIAL_EDITORIALS_CRON_SECRET"],
+        }),
+        file("webhook.env", { secrets: ["MESSAGING_API_KEY"] }),
+      ];
+      expect(one("MESSAGING_API_KEY", { facts }).state).toBe("set");
+      expect(one("SOCIAL_EDITORIALS_CRON_SECRET", { facts })).toMatchObject({
+        state: "missing",
+        usedBy: [{ command: "weekly", required: true }],
+      });
+    },
+  );
+
+  tried("looks where the environment file says that its command looks", () => {
+    const path = put("DATABASE_URL");
+    const facts = [file("weekly.env", { secretsDir: places.secrets })];
+    expect(one("DATABASE_URL", { env: {}, facts }).sources).toEqual([{ kind: "file", where: path }]);
+  });
+
+  tried("knows nothing where it may not look", () => {
+    expect(one("TRIGGER_SECRET", { isWhole: false }).state).toBe("unknown");
+    const facts = [file("weekly.env", { problem: "SECRET_FILE_EXPOSED" })];
+    expect(listSecrets(input({ facts })).problems).toEqual([
+      {
+        where: "/etc/opsctl/weekly.env",
+        why: "it could not be read (SECRET_FILE_EXPOSED)",
+        mend: "opsctl doctor says why",
+      },
+    ]);
+  });
+
+  tried("tells of what a killed run left", () => {
+    const path = put(".DATABASE_URL.0123456789ab.tmp");
+    expect(listSecrets(input()).problems).toMatchObject([
+      { where: path, mend: expect.stringContaining("rm ") },
+    ]);
+  });
+});
+
+describe(`renderSecretList()${asRootAlone}`, () => {
+  tried("shows a row for each, what is wrong and the next step, and never a value", () => {
+    put("DATABASE_URL");
+    const path = put("TRIGGER_SECRET", { mode: 0o644, days: 0 });
+    const env = { OPSCTL_SECRETS_DIR: places.secrets, EMAIL_API_KEY: "canary-of-the-list" };
+    const list = listSecrets(input({ env }));
+    const text = renderSecretList(list, null);
+    expect(text).toMatch(
+      /^DATABASE_URL +set +3 d +weekly reports deliveries \(migrate\) +\/\S+\/DATABASE_URL$/m,
+    );
+    expect(text).toMatch(/^TRIGGER_SECRET +WRONG +0 min +weekly /m);
+    expect(text).toContain(
+      `${path}: it has mode 0644, expected 0600\n  -> chown -h opsctl:opsctl ${path}; chmod`,
+    );
+    expect(text).toMatch(/^EMAIL_API_KEY +set +- .*environment of this terminal$/m);
+    expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
+    expect(text).toContain("MISSING: opsctl secret set");
+    expect(text + JSON.stringify(list)).not.toContain("canary");
+    const widths = renderSecretList(list, 80).split("\n").slice(0, -8);
+    expect(widths.filter((line) => line.length > 80 && !line.includes("/"))).toEqual([]);
+  });
+});
