@@ -75,14 +75,16 @@ async function askFor(secret: KnownSecret, env: Environment): Promise<Secret> {
     return checkForm(secret, pipedBytes(MAX_SECRET_BYTES), env);
   }
   const { askHidden } = await import("../../terminal/ask-hidden.ts");
-  const typed = async () => (await askHidden(`${secret.name} (nothing is shown): `)) ?? new Uint8Array();
+  const prompt = `${secret.name} (nothing is shown): `;
+  const typed = await askHidden(prompt);
   try {
-    return checkForm(secret, await typed(), env);
+    return checkForm(secret, typed ?? new Uint8Array(), env);
   } catch (error) {
     const { message, hint } = error as OpsError;
-    if (hint === undefined) throw error;
+    // Without a line there is no one who would type another.
+    if (hint === undefined || typed === null) throw error;
     const { redact } = await import("../../../lib/platform/secrets/redact.ts");
     writeErr(redact(`${message}\n${hint}\nOnce more, please.\n`));
-    return checkForm(secret, await typed(), env);
+    return checkForm(secret, (await askHidden(prompt)) ?? new Uint8Array(), env);
   }
 }

@@ -1,0 +1,289 @@
+/** `opsctl secret` on a terminal and on a pipe, as root on a host with the account, on every runtime. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../../chaos/until.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../../support/account-host.ts";
+import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
+
+setDefaultTimeout(120_000);
+
+const tried = test.skipIf(!canHaveAccount);
+const URL = "postgres://owner:canary-word@db.example.com/app";
+const TOKEN = "canary-token-1234";
+
+let host: AccountHost;
+beforeAll(() => {
+  host = openAccountHost();
+});
+afterAll(() => host[Symbol.dispose]());
+
+/** A host with an /etc of its own: its directories of secrets are made when they are needed. */
+type Etc = {
+  path(...parts: string[]): string;
+  words(runtime: RuntimeName, args: string[], through?: string[]): Promise<string[]>;
+};
+
+function etcOf(name: string): Etc {
+  const etc = host.make(name);
+  for (const file of ["passwd", "group"]) copyFileSync(host.path(file), join(etc, file));
+  mkdirSync(join(etc, "opsctl"));
+  return {
+    path: (...parts) => join(etc, "opsctl", ...parts),
+    words: async (runtime, args, through = []) =>
+      host.inside([...through, ...(await host.opsctl(runtime, args))], `mount --bind "$0/${name}" /etc`),
+  };
+}
+
+function environment(): Record<string, string> {
+  const cache = host.make("deno", 0o777);
+  return {
+    PATH: "/usr/bin:/bin",
+    HOME: host.folder,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: cache,
+    TERM: "xterm",
+  };
+}
+
+/** Runs opsctl with `input` on a pipe. */
+async function piped(etc: Etc, runtime: RuntimeName, args: string[], input: string): Promise<Ended> {
+  const words = await etc.words(runtime, args, ["sh", "-c", 'printf %s "$INPUT" | "$@"', "sh"]);
+  return await startProgram(words, { cwd: "/", env: { ...environment(), INPUT: input } }).ended;
+}
+
+/** What the shell around opsctl says at the end: how it ended, and how the terminal is set then. */
+const THEN_STTY = ["sh", "-c", 'trap "" INT; "$@"; echo "ended with $?"; stty -a; echo over', "sh"];
+
+async function onTerminal(
+  etc: Etc,
+  runtime: RuntimeName,
+  args: string[],
+  through = THEN_STTY,
+): Promise<OnTerminal> {
+  return startOnTerminal(await etc.words(runtime, args, through), { env: environment() });
+}
+
+const facts = (path: string) => {
+  const { uid, gid, mode } = lstatSync(path);
+  return [uid, gid, (mode & 0o777).toString(8)];
+};
+const read = (path: string) => readFileSync(path, "utf8");
+const PROMPT = " (nothing is shown): ";
+
+/** The process of opsctl below the shell. */
+function opsctlBelow(pid: number): number {
+  const [child] = read(`/proc/${pid}/task/${pid}/children`).trim().split(" ");
+  return Number(child);
+}
+
+/** How the terminal of a process is set: what `stty` says of it. */
+function settingsOf(pid: number): string {
+  return Bun.spawnSync(["sh", "-c", `stty -a < /proc/${pid}/fd/0`]).stdout.toString();
+}
+
+describe.concurrent.each(RUNTIMES)(`opsctl secret set, on %s${UNTRIED}`, (runtime) => {
+  tried(
+    "asks on a terminal that shows nothing, once more for a wrong form, and writes for the account",
+    async () => {
+      const etc = etcOf(`typed-${runtime}`);
+      const terminal = await onTerminal(etc, runtime, ["secret", "set", "DATABASE_URL"]);
+      await terminal.sees(`DATABASE_URL${PROMPT}`);
+      const pid = opsctlBelow(terminal.pid);
+      expect(settingsOf(pid)).toMatch(/ -echo /);
+      terminal.type("mysql://owner:canary-word@h/d\r");
+      await terminal.sees(PROMPT, 2);
+      expect(terminal.shown()).toContain("Once more, please.");
+      terminal.type(URL.slice(0, 20));
+      // Half of it typed: it is in no list of processes, and on no screen.
+      expect(read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`)).not.toContain("canary");
+      terminal.type(`x\u007f\u001a${URL.slice(20)}\r`);
+      await terminal.sees("over\r\n");
+      await terminal.ended;
+      const shown = terminal.shown();
+      expect(shown).not.toContain("canary");
+      expect(shown).toContain("DATABASE_URL is set: /etc/opsctl/secrets/DATABASE_URL (opsctl:opsctl 0600)");
+      expect(shown).toContain("ended with 0");
+      expect(shown).toMatch(/ echo /);
+      expect(shown).toMatch(/ icanon /);
+      expect(read(etc.path("secrets/DATABASE_URL"))).toBe(URL);
+      expect(facts(etc.path("secrets"))).toEqual([0, ACCOUNT.gid, "750"]);
+      expect(facts(etc.path("secrets/DATABASE_URL"))).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
+    },
+  );
+
+  tried("gives the terminal back and writes nothing at Ctrl-C, at Ctrl-D and at SIGTERM", async () => {
+    const etc = etcOf(`ended-${runtime}`);
+    const ends: [(terminal: OnTerminal) => void, string][] = [
+      [(terminal) => terminal.type("canary\u0003"), "130"],
+      [(terminal) => terminal.type("\u0004"), "3"],
+      [(terminal) => process.kill(opsctlBelow(terminal.pid), "SIGTERM"), "143"],
+    ];
+    await Promise.all(
+      ends.map(async ([end, status]) => {
+        const terminal = await onTerminal(etc, runtime, ["secret", "set", "TRIGGER_SECRET"]);
+        await terminal.sees(PROMPT);
+        end(terminal);
+        await terminal.sees("over\r\n");
+        expect(terminal.shown()).toContain(`ended with ${status}`);
+        expect(terminal.shown()).toMatch(/ echo /);
+        expect(terminal.shown()).not.toContain("canary");
+        await terminal.ended;
+      }),
+    );
+    expect(readdirSync(etc.path("secrets"))).toEqual([]);
+  });
+
+  tried("shows nothing after a stop and a continue either, and keeps what was typed", async () => {
+    const etc = etcOf(`stopped-${runtime}`);
+    const terminal = await onTerminal(etc, runtime, ["secret", "set", "HOSTING_TOKEN"]);
+    await terminal.sees(PROMPT);
+    const pid = opsctlBelow(terminal.pid);
+    const readBytes = () => Number(/^rchar: (\d+)/m.exec(read(`/proc/${pid}/io`))![1]);
+    const before = readBytes();
+    terminal.type(TOKEN.slice(0, 8));
+    // What the program has not taken yet when it stops, a terminal shows.
+    await until("the program takes what was typed", () => readBytes() >= before + 8);
+    const isStopped = () => / T /.test(read(`/proc/${pid}/stat`).replace(/^.*\)/, ""));
+    process.kill(pid, "SIGTSTP");
+    await until("the program stops", isStopped);
+    expect(settingsOf(terminal.pid)).toMatch(/ echo /);
+    process.kill(pid, "SIGCONT");
+    await terminal.sees(PROMPT, 2);
+    process.kill(pid, "SIGSTOP");
+    await until("the program stops", isStopped);
+    // As a shell does with a terminal that it takes back.
+    Bun.spawnSync(["sh", "-c", `stty sane < /proc/${terminal.pid}/fd/0`]);
+    process.kill(pid, "SIGCONT");
+    await terminal.sees(PROMPT, 3);
+    expect(settingsOf(pid)).toMatch(/ -echo /);
+    terminal.type(`${TOKEN.slice(8)}\r`);
+    await terminal.sees("over\r\n");
+    await terminal.ended;
+    expect(terminal.shown()).not.toContain("canary");
+    expect(read(etc.path("root-secrets/HOSTING_TOKEN"))).toBe(TOKEN);
+    expect(facts(etc.path("root-secrets"))).toEqual([0, 0, "700"]);
+    expect(facts(etc.path("root-secrets/HOSTING_TOKEN"))).toEqual([0, 0, "600"]);
+  });
+
+  tried(
+    "takes one line from a pipe, refuses another form there, and says what else has a value",
+    async () => {
+      const etc = etcOf(`piped-${runtime}`);
+      mkdirSync(etc.path(), { recursive: true });
+      const env = host.put(
+        `piped-${runtime}/opsctl/webhook.env`,
+        "MESSAGING_API_KEY=canary\n",
+        0o600,
+        ACCOUNT.uid,
+      );
+      const set = ["secret", "set", "MESSAGING_API_KEY", "--json"];
+      const ends = [
+        await piped(etc, runtime, set, ""),
+        await piped(etc, runtime, set, "two-lines\nof-them\n"),
+      ];
+      expect(ends.map(({ exitCode, json }) => [exitCode, (json.error as { code: string }).code])).toEqual([
+        [3, "SECRET_MALFORMED"],
+        [3, "SECRET_MALFORMED"],
+      ]);
+      expect(readdirSync(etc.path("secrets"))).toEqual([]);
+      const done = await piped(etc, runtime, set, `${TOKEN}\n`);
+      expect(done.stderr).toBe("");
+      expect(done.json).toMatchObject({
+        ...{
+          status: "success",
+          name: "MESSAGING_API_KEY",
+          isNew: true,
+          owner: "opsctl:opsctl",
+          mode: "0600",
+        },
+        next: ["systemctl reload opsctl-webhook.service"],
+        // Root opens no file of the account: its own reader, the account, has told it.
+        warnings: [
+          expect.stringMatching(
+            /^MESSAGING_API_KEY is set in \/etc\/opsctl\/webhook.env, too: socket-monitor/,
+          ),
+        ],
+      });
+      expect(read(etc.path("secrets/MESSAGING_API_KEY"))).toBe(TOKEN);
+      expect(lstatSync(env).uid).toBe(ACCOUNT.uid);
+    },
+  );
+});
+
+describe(`opsctl secret${UNTRIED}`, () => {
+  tried("set is root's alone, and the account needs to be there", async () => {
+    const etc = etcOf("not-root");
+    const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
+    const words = await etc.words("binary", ["secret", "set", "DATABASE_URL", "--json"], asAccount);
+    const { exitCode, json } = await startProgram(words, { cwd: "/", env: environment() }).ended;
+    expect([exitCode, json.error]).toEqual([
+      3,
+      expect.objectContaining({
+        code: "ROOT_NEEDED",
+        hint: "Run it as root: sudo opsctl secret set DATABASE_URL",
+      }),
+    ]);
+    const bare = openAccountHost({ account: false });
+    try {
+      const args = await bare.opsctl("binary", ["secret", "set", "DATABASE_URL", "--json"]);
+      const ended = await startProgram(bare.inside(args), { cwd: "/", env: environment() }).ended;
+      expect([ended.exitCode, ended.json.error]).toMatchObject([3, { code: "ACCOUNT_UNAVAILABLE" }]);
+    } finally {
+      bare[Symbol.dispose]();
+    }
+  });
+
+  tried("list shows root all of them, and the account what it may see; neither shows a value", async () => {
+    const etc = etcOf("listed");
+    await piped(etc, "binary", ["secret", "set", "DATABASE_URL"], URL);
+    await piped(etc, "binary", ["secret", "set", "HOSTING_TOKEN"], TOKEN);
+    host.put("listed/opsctl/weekly.env", "TRIGGER_SECRET=canary\n", 0o600, ACCOUNT.uid);
+    const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
+    const lists = await Promise.all(
+      [[], asAccount].map(async (through) => {
+        const words = await etc.words("binary", ["secret", "list", "--json"], through);
+        return await startProgram(words, { cwd: "/", env: environment() }).ended;
+      }),
+    );
+    const states = lists.map(({ json }) =>
+      Object.fromEntries(
+        (json.secrets as { name: string; state: string }[]).map(({ name, state }) => [name, state]),
+      ),
+    );
+    const shared = { DATABASE_URL: "set", TRIGGER_SECRET: "set", EMAIL_API_KEY: "missing" };
+    expect(states).toMatchObject([
+      { ...shared, HOSTING_TOKEN: "set" },
+      { ...shared, HOSTING_TOKEN: "unknown" },
+    ]);
+    expect(lists.map(({ stdout, stderr }) => stdout + stderr).join("")).not.toContain("canary");
+    const json = lists[0]!.json as { problems: unknown[] };
+    expect(json.problems).toEqual([]);
+  });
+
+  tried("list marks a wrong owner with the line that mends it, and that line does", async () => {
+    const etc = etcOf("mended");
+    await piped(etc, "binary", ["secret", "set", "DATABASE_URL"], URL);
+    const path = etc.path("secrets/DATABASE_URL");
+    chownSync(path, 0, 0);
+    chmodSync(path, 0o644);
+    const list = async () => {
+      const words = await etc.words("binary", ["secret", "list", "--json"]);
+      const { json } = await startProgram(words, { cwd: "/", env: environment() }).ended;
+      return (json.secrets as { state: string; problems: { mend: string }[] }[])[0]!;
+    };
+    const { state, problems } = await list();
+    expect(state).toBe("wrong");
+    const mend = host.inside(["sh", "-c", problems[0]!.mend], 'mount --bind "$0/mended" /etc');
+    expect((await startProgram(mend, { cwd: "/", env: environment() }).ended).exitCode).toBe(0);
+    expect((await list()).state).toBe("set");
+    expect(facts(path)).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
+  });
+});
