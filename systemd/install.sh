@@ -286,10 +286,10 @@ next_steps() {
 	cat <<-END
 
 		Installed; nothing was started but what cron starts. What remains:
-		  1. Fill in /etc/opsctl/*.env. Secrets go into /etc/opsctl/secrets/<NAME>, owner opsctl, mode 0600; the
-		     collector's HOSTING_TOKEN into /etc/opsctl/root-secrets, owner root, mode 0600.
+		  1. Fill in /etc/opsctl/*.env. opsctl secret list names the secrets that are missing, opsctl secret set <NAME>
+		     asks for one and puts it where it is found.
 		  2. opsctl migrate, before the first Monday; for an update before make install. Where DATABASE_URL is not the
-		     owner's login: MIGRATE_DATABASE_URL, in /etc/opsctl/root-secrets too.
+		     owner's login: opsctl secret set MIGRATE_DATABASE_URL.
 		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
 		  4. Close port 9300 to strangers: $SHARE/firewall
 		  5. systemctl daemon-reload

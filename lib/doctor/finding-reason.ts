@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { SERVICE_ACCOUNT } from "../platform/account/service-account.ts";
 import type { OpsError } from "../platform/errors.ts";
 import { DEFAULT_SECRETS_DIR, type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
-import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
+import { ROOT_SECRETS, ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
@@ -13,16 +12,18 @@ export function reasonOf({ code, message }: OpsError): string {
 }
 
 /**
- * The line that puts a secret where its command finds it; the value comes from standard input.
+ * The line that puts a secret where its command finds it; the value comes from the terminal or from standard input.
  *
- * Behaviour: a secret below /etc/opsctl is given to the service account, also for a command without an account of its
- *            own, because that command becomes the service account when root starts it.
+ * Behaviour: in a directory that the settings name, the line is judged before root is shown it; `secret set` is not.
  */
 export function secretMend(command: CommandName, name: string, env: Environment): string {
   const { account } = COMMAND_FACTS[command];
   const directory = directoryOf(account, env);
-  const reader = account ?? (directory === DEFAULT_SECRETS_DIR ? SERVICE_ACCOUNT : null);
-  const owner = reader === null ? "" : ` -o ${reader}`;
+  if (directory === directoryOf(account, {})) {
+    const isForRoot = directory === ROOT_SECRETS_DIR && !ROOT_SECRETS.includes(name);
+    return `opsctl secret set ${name}${isForRoot ? " --root" : ""}`;
+  }
+  const owner = account === null ? "" : ` -o ${account}`;
   return `install -D -m 0600${owner} /dev/stdin ${join(directory, name)}`;
 }
 

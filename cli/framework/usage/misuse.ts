@@ -1,5 +1,5 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
-import { redact } from "../../../lib/platform/secrets/redact.ts";
+import { REDACTED, redact } from "../../../lib/platform/secrets/redact.ts";
 import type { Group } from "../command.ts";
 import { exitStatusOf } from "../exit-status.ts";
 import { asOpsError } from "../failure.ts";
@@ -18,7 +18,11 @@ export function misuse(problem: string, path: string, usage: string): OpsError {
 /** The error for a word that names no command of the group. */
 export function unknownWord(word: string, { commands }: Group, path: string): OpsError {
   const isOption = word.startsWith("-");
-  const near = nearest(word, isOption ? ["--help", "--version"] : Object.keys(commands));
+  // The mask of a secret is near the command of that name, and says nothing about what was typed.
+  const isMasked = word.includes(REDACTED);
+  const near = isMasked
+    ? undefined
+    : nearest(word, isOption ? ["--help", "--version"] : Object.keys(commands));
   const what = isOption ? `unknown option ${word.split("=")[0]}` : `unknown command ${JSON.stringify(word)}`;
   const problem = near === undefined ? what : `${what}; did you mean ${near}?`;
   return misuse(problem, path, `${path} <command> [options]`);

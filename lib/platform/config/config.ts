@@ -283,5 +283,5 @@ function secretsHint(variables: Variables, env: Environment): string {
   const secret = Object.keys(variables).find((name) => variables[name]?.kind === "secret");
   if (secret === undefined) return "";
   const directory = secretsDirectory(env);
-  return `; secrets as files in ${directory}, such as ${directory}/${secret}`;
+  return `; a secret by opsctl secret set, such as opsctl secret set ${secret}, or as a file in ${directory}`;
 }

@@ -10,6 +10,7 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { opsctlBinary } from "../../support/binary.ts";
 import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
 
@@ -219,6 +220,21 @@ describe.concurrent.each(RUNTIMES)(`opsctl secret set, on %s${UNTRIED}`, (runtim
 });
 
 describe(`opsctl secret${UNTRIED}`, () => {
+  tried("set that is killed leaves a terminal that the shell gives back", async () => {
+    const env = { PATH: "/usr/bin:/bin", TERM: "dumb", PS1: "shell> " };
+    const directory = join(host.make("killed"), "secrets");
+    const terminal = startOnTerminal(["bash", "--norc", "--noprofile", "-i"], { env });
+    await terminal.sees("shell> ");
+    terminal.type(`OPSCTL_SECRETS_DIR=${directory} ${await opsctlBinary()} secret set HOSTING_TOKEN\r`);
+    await terminal.sees(PROMPT);
+    process.kill(opsctlBelow(terminal.pid), "SIGKILL");
+    await terminal.sees("shell> ", 2);
+    terminal.type("stty -a; exit\r");
+    await terminal.ended;
+    expect(terminal.shown().split(PROMPT)[1]).toMatch(/ icanon .* echo /);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
   tried("set is root's alone, and the account needs to be there", async () => {
     const etc = etcOf("not-root");
     const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
