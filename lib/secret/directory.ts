@@ -1,4 +1,4 @@
-import { chmodSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { OpsError } from "../platform/errors.ts";
 import { untrustedEnd, untrustedStep, wayTo } from "../platform/files/trusted-path.ts";
@@ -8,20 +8,23 @@ const ONLY_ROOT = [0];
 const GROUP_ENTERS = 0o010;
 const OTHERS_ENTER = 0o001;
 const ROOTS_GROUP = 0;
+/** With which a directory begins. */
+const NEW_MODE = 0o700;
 
 /**
  * Sees that the directory of a secret is root's alone on its whole way, makes it where it is missing, and refuses a link
  * in the place of the file.
  *
  * Behaviour: called by root, before a value is asked for. No account but root can exchange anything in a directory that
- *            passes, so what is written there afterwards goes where this looked. A directory that is there is not changed.
+ *            passes, so what is written there afterwards goes where this looked. A directory that is there is not
+ *            changed, unless a run that was killed has only begun to make it. Several runs may make it at once.
  * Errors:    FILE_UNTRUSTED where another account could lead root elsewhere; SECRET_NOT_WRITTEN where the directory cannot
  *            be made, where its reader could not enter it, and for a link.
  */
 export function prepareDirectory(place: Place): void {
-  const { fault, isThere } = lookAt(place);
-  if (fault !== null) throw refused(place, fault);
-  if (!isThere) makeDirectory(place);
+  refuse(place, foreignFault);
+  makeDirectory(place);
+  refuse(place, closedFault);
   refuseForeignFile(place);
 }
 
@@ -34,19 +37,23 @@ export type DirectoryFault = { code: "FILE_UNTRUSTED" | "SECRET_NOT_WRITTEN"; wh
  * Errors: those of the file system.
  */
 export function directoryFault(place: Place): DirectoryFault | null {
+  return foreignFault(place) ?? closedFault(place);
+}
+
+function foreignFault(place: Place): DirectoryFault | null {
   const { directory } = place;
   const { steps, end } = wayTo(directory);
   const found = untrustedStep(steps, ONLY_ROOT) ?? (end === null ? null : untrustedEnd(end, ONLY_ROOT));
   if (found !== null) return { code: "FILE_UNTRUSTED", why: found.why, mend: found.mend ?? ownLine(place) };
-  if (end === null) return null;
-  if (end.kind !== "directory")
-    return { code: "FILE_UNTRUSTED", why: `${directory} is no directory`, mend: `ls -ld ${directory}` };
-  if (canEnter(place, end)) return null;
-  return {
-    code: "SECRET_NOT_WRITTEN",
-    why: `the account opsctl cannot enter ${directory}`,
-    mend: ownLine(place),
-  };
+  if (end === null || end.kind === "directory") return null;
+  return { code: "FILE_UNTRUSTED", why: `${directory} is no directory`, mend: `ls -ld ${directory}` };
+}
+
+function closedFault(place: Place): DirectoryFault | null {
+  const { end } = wayTo(place.directory);
+  if (end === null || canEnter(place, end)) return null;
+  const why = `the account opsctl cannot enter ${place.directory}`;
+  return { code: "SECRET_NOT_WRITTEN", why, mend: ownLine(place) };
 }
 
 function canEnter({ folder }: Place, { path, mode }: { path: string; mode: number }): boolean {
@@ -55,29 +62,25 @@ function canEnter({ folder }: Place, { path, mode }: { path: string; mode: numbe
   return (mode & bit) !== 0;
 }
 
-function lookAt(place: Place): { fault: DirectoryFault | null; isThere: boolean } {
+function refuse(place: Place, judge: (place: Place) => DirectoryFault | null): void {
+  let fault: DirectoryFault | null;
   try {
-    return { fault: directoryFault(place), isThere: wayTo(place.directory).end !== null };
+    fault = judge(place);
   } catch (error) {
     throw notWritten(place, (error as NodeJS.ErrnoException).code ?? "the file system failed", null);
   }
-}
-
-function refused({ directory }: Place, { code, why, mend }: DirectoryFault): OpsError {
-  const message = `Cannot set a secret in ${directory}: ${why}; nothing was read or written`;
-  return new OpsError({ code, message, hint: mend });
+  if (fault === null) return;
+  const message = `Cannot set a secret in ${place.directory}: ${fault.why}; nothing was read or written`;
+  throw new OpsError({ code: fault.code, message, hint: fault.mend });
 }
 
 function makeDirectory(place: Place): void {
   const { directory, folder } = place;
-  // It gets its name when owner and mode are right: a run that is killed in between leaves none that is half.
-  const made = `${directory}.new~`;
   try {
-    rmdirIfThere(made);
-    mkdirSync(made, { mode: 0o700 });
-    lchownSync(made, folder.owner.uid, folder.owner.gid);
-    chmodSync(made, folder.mode);
-    renameSync(made, directory);
+    if (wayTo(directory).end === null) mkdirUnlessThere(directory);
+    if (!isHalfMade(directory)) return;
+    chownSync(directory, folder.owner.uid, folder.owner.gid);
+    chmodSync(directory, folder.mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const hint = code === "ENOENT" ? `Make ${dirname(directory)} first: make install does` : null;
@@ -85,8 +88,17 @@ function makeDirectory(place: Place): void {
   }
 }
 
-function rmdirIfThere(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmdirSync(path);
+function mkdirUnlessThere(path: string): void {
+  try {
+    mkdirSync(path, { mode: NEW_MODE });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Whether it is as it was just made: closed to all but root, and empty. */
+function isHalfMade(directory: string): boolean {
+  return (statSync(directory).mode & 0o777) === NEW_MODE && readdirSync(directory).length === 0;
 }
 
 function refuseForeignFile(place: Place): void {

@@ -138,7 +138,10 @@ describe(`the directory of secrets${asRootAlone}`, () => {
   };
 
   tried("is made with owner, group and mode where it is missing, also after a run that was killed", () => {
-    mkdirSync(join(places.folder, "other.new~"));
+    set(at("other"), "a-value");
+    expect(facts(join(places.folder, "other"))).toEqual({ uid: 0, gid: READER.gid, mode: 0o750 });
+    rmSync(join(places.folder, "other"), { recursive: true });
+    mkdirSync(join(places.folder, "other"), { mode: 0o700 });
     set(at("other"), "a-value");
     expect(facts(join(places.folder, "other"))).toEqual({ uid: 0, gid: READER.gid, mode: 0o750 });
     const roots = { ...places.of("HOSTING_TOKEN", null), directory: join(places.folder, "roots") };
@@ -179,6 +182,7 @@ describe(`the directory of secrets${asRootAlone}`, () => {
   });
 
   tried("is refused where the account that reads the secret cannot enter it", () => {
+    writeFileSync(join(places.secrets, "OTHER"), "");
     chmodSync(places.secrets, 0o700);
     expect(() => prepareDirectory(at("secrets"))).toThrow(refusal("SECRET_NOT_WRITTEN"));
     chmodSync(places.secrets, 0o711);
