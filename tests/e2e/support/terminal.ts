@@ -49,7 +49,7 @@ export function startOnTerminal(
     kill: (signal) => child.kill(signal),
     ended: child.exited.then((exitCode) => ({
       exitCode: child.signalCode === null ? exitCode : null,
-      signal: child.signalCode,
+      signal: child.signalCode === null ? null : String(child.signalCode),
     })),
   };
 }
