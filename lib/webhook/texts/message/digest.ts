@@ -122,7 +122,7 @@ function difference(line: Line, alike: readonly Line[]): string {
     .join(" ");
 }
 
-/** Name and what tells it apart give way to the rest of a line, the longer one first. */
+/** Name and what tells it apart give way to the rest of a line, the longer one first; the words of a verdict stay whole. */
 function lineText(
   line: Line,
   addition: string,
@@ -131,11 +131,13 @@ function lineText(
   const { alert, isRepeat } = lastOf(line);
   const rest = [endWords(line, isRepeat, nowMs)].filter((part) => part !== null);
   const marker = markerOf(alert);
-  const verdict = verdictWords(alert);
-  const about = whatsappLine(aboutText(alert));
-  const parts = [verdict === "" ? nameOf(alert) : `${nameOf(alert)} ${verdict}`, about, addition];
-  const fixed = [marker, ...rest].join(" · ").length + parts.filter((part) => part !== "").length * 3;
-  return `${marker} ${[...shared(parts, maxUnits - fixed), ...rest].join(" · ")}`;
+  const words = verdictWords(alert);
+  const verdict = words === "" ? "" : ` ${words}`;
+  const parts = [nameOf(alert), whatsappLine(aboutText(alert)), addition];
+  const separators = parts.filter((part) => part !== "").length * 3;
+  const fixed = [marker, ...rest].join(" · ").length + verdict.length + separators;
+  const [name, ...apart] = shared(parts, maxUnits - fixed);
+  return `${marker} ${[`${name}${verdict}`, ...apart, ...rest].join(" · ")}`;
 }
 
 /** Texts cut so that together they have at most `units`: short ones stay whole, longer ones share what is left. */

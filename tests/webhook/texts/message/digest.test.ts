@@ -71,6 +71,17 @@ describe("renderDigest()", () => {
     expect(tail(digest(gone))[0]).toStartWith("⚠️ Disco encerrado sem medição · ");
   });
 
+  test.each<[string, Parts]>([
+    ["encerrado sem medição", { status: "resolved", firing: false, reason: "NoData" }],
+    ["não pôde ser avaliado", { labels: { alertname: "DatasourceError", rulename: "x", instance: "main" } }],
+  ])("cuts a very long name, never the words %p behind it", (words, parts) => {
+    const of = (i: number) => entry({ ...parts, fingerprint: `${i}`, name: `${i} ${"nome ".repeat(500)}` });
+    expect(tail(digest(of(0)))[0]).toContain(` nome… ${words} · `);
+    const crowd = tail(digest(...Array.from({ length: 40 }, (_, i) => of(i))));
+    expect(crowd).toHaveLength(40);
+    for (const line of crowd) expect(line).toContain(`… ${words} · `);
+  });
+
   test("adds to lines that would look alike what tells them apart", () => {
     const of = (fingerprint: string, labels: Record<string, string>) =>
       entry({ fingerprint, labels: { instance: "main", ...labels } });
