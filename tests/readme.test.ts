@@ -83,7 +83,8 @@ const NO_CODES = new Set(
       weekly_performance_reconciliations_privacy`,
     "a label of the alerting platform": "grafana_folder",
     "a source of the collector": "proxy_memory",
-    "series of the webhook": "gateway_open pending_messages previous_secret_total reserve_bytes",
+    "series of the webhook":
+      "gateway_open newest_unacknowledged_messages pending_messages previous_secret_total reserve_bytes",
   }).flatMap(([, words]) => words.split(/\s+/)),
 );
 

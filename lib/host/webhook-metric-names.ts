@@ -25,6 +25,7 @@ export const WEBHOOK_METRIC_NAMES = [
   // The gateway; absent where its state is not known.
   "gateway_open",
   "pending_messages",
+  "newest_unacknowledged_messages",
   // The process and its state.
   "leading",
   "reserve_bytes",

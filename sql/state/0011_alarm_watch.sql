@@ -158,6 +158,32 @@ begin
     from unheard as u order by u.accepted_at, u.id limit p_limit;
 end $$;
 
+-- Urgent messages that were delivered with these ids of the peer and have not gone the other way.
+create function opsctl_state.unacknowledged(p_references json)
+returns table (id bigint, fingerprint text, shown text, accepted_at bigint, issue_url text)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_now       constant bigint := opsctl_state.now_ms();
+  v_reference text;
+begin
+  for v_reference in select r.value from json_array_elements_text(p_references) as r(value)
+  loop
+    -- Apart, so that no other index looks better to a planner that knows nothing.
+    return query
+      with found as materialized (
+        select o.* from opsctl_state.outbox as o
+        where left(o.reference, 200) = left(v_reference, 200) and o.reference = v_reference)
+      select f.id, f.fingerprint, f.shown, f.accepted_at, opsctl_state.issue_url(f.issue_key, null, v_now)
+      from found as f
+      where f.kind = 'message' and f.state = 'delivered' and f.is_urgent and f.emailed_at is null
+      order by f.id;
+  end loop;
+end $$;
+
 -- Records that messages went the other way; each counts once.
 create function opsctl_state.record_emailed(p_rows json)
 returns void

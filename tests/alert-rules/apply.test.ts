@@ -10,9 +10,9 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     await using open = await openPlatform({ isOld });
     const { platform, client } = open;
 
-    expect(tally(await apply(client, true))).toEqual({ created: 18 });
+    expect(tally(await apply(client, true))).toEqual({ created: 19 });
     expect(platform.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(
-      Array(18).fill("POST /api/v1/provisioning/alert-rules"),
+      Array(19).fill("POST /api/v1/provisioning/alert-rules"),
     );
     expect(platform.writes().every(({ status }) => status === 201)).toBe(true);
     expect([...platform.rules.keys()].sort()).toEqual(
@@ -21,8 +21,8 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
         .sort(),
     );
 
-    expect(tally(await apply(client, true))).toEqual({ unchanged: 18 });
-    expect(platform.writes()).toHaveLength(18);
+    expect(tally(await apply(client, true))).toEqual({ unchanged: 19 });
+    expect(platform.writes()).toHaveLength(19);
     expect(platform.unexpected).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     await apply(client);
 
     expect(JSON.stringify([platform.rules.get("by-hand"), platform.rules.get("elsewhere")])).toBe(foreign);
-    expect(platform.rules.size).toBe(20);
+    expect(platform.rules.size).toBe(21);
     expect(new Set(platform.writes().map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
 

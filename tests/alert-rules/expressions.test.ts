@@ -70,6 +70,12 @@ const EDGES: { uid: string; series: string; fine: number[]; bad: number[] }[] = 
     bad: [0],
   },
   { uid: "opsctl-gateway-disconnected", series: webhookSeries("gateway_open"), fine: [1], bad: [0] },
+  {
+    uid: "opsctl-messages-unacknowledged",
+    series: webhookSeries("newest_unacknowledged_messages"),
+    fine: [0, 2],
+    bad: [3],
+  },
 ];
 
 function ruleOf(uid: string): AlertRule {
@@ -115,6 +121,7 @@ describe.if(tool !== null)("on a healthy host", () => {
       "opsctl-webhook-stuck": 0,
       "opsctl-webhook-given-up": 0,
       "opsctl-gateway-disconnected": 1,
+      "opsctl-messages-unacknowledged": 0,
     };
     expect(Object.keys(values).sort()).toEqual(metricsRules.map(({ uid }) => uid).sort());
     expect(findings(healthyHost(), [{ at: "30m", fires: silent(), values }])).toBe("");

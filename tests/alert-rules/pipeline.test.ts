@@ -31,11 +31,12 @@ const EXTRAS = [
   ["Webhook com alertas parados", "vps-infra", "$B > 600", "0s"],
   ["Alertas desistidos", "vps-infra", "$B > 0", "0s"],
   ["Gateway desconectado", "vps-infra", "$B < 1", "5m"],
+  ["WhatsApp sem confirmação", "vps-infra", "$B > 2", "10m"],
   ["Log de segurança parado", "vps-security", "$B < 1", "0s"],
 ];
 
 /** The rules on the webhook itself. */
-const ON_THE_WEBHOOK = EXTRAS.slice(6, 10).map(([title]) => title);
+const ON_THE_WEBHOOK = EXTRAS.slice(6, 11).map(([title]) => title);
 /** The units of the values that have one. */
 const UNITS: Record<string, string> = {
   "Traefik RAM Alta": "bytes",
@@ -50,7 +51,7 @@ const rowOf = (document: LooseRule) => [
   document.for,
 ];
 
-test("the rules are the reference's seven, and with extras eleven more", () => {
+test("the rules are the reference's seven, and with extras twelve more", () => {
   expect(documents().map(rowOf)).toEqual(TABLE);
   expect(documents(true).map(rowOf)).toEqual([...TABLE, ...EXTRAS]);
   for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));

@@ -22,7 +22,7 @@ describe("planRules()", () => {
   test("would create everything on an empty platform, and writes nothing", async () => {
     await using open = await openPlatform();
     const planned = await plan(open.client, true);
-    expect(planned.map(({ action }) => action)).toEqual(Array(18).fill("create"));
+    expect(planned.map(({ action }) => action)).toEqual(Array(19).fill("create"));
     expect(open.platform.writes()).toEqual([]);
   });
 

@@ -26,15 +26,15 @@ describe.each([false, true])("applyRules() with receivers, on an old platform: %
     await using open = await openWithPoints({ isOld });
     const { platform, client } = open;
 
-    expect(tally(await apply(client, true, BOTH))).toEqual({ created: 18 });
+    expect(tally(await apply(client, true, BOTH))).toEqual({ created: 19 });
 
     const expected = alertRules({ withExtras: true }).map(({ uid, watchesWebhook }) => [
       uid,
       watchesWebhook ? "plantão" : "opsctl-webhook",
     ]);
     expect(receiversOf(platform.rules)).toEqual(Object.fromEntries(expected));
-    expect(tally(await apply(client, true, BOTH))).toEqual({ unchanged: 18 });
-    expect(platform.writes()).toHaveLength(18);
+    expect(tally(await apply(client, true, BOTH))).toEqual({ unchanged: 19 });
+    expect(platform.writes()).toHaveLength(19);
   });
 
   test("changes the receiver alone, and keeps what a person set beside it", async () => {
@@ -76,7 +76,7 @@ describe.each([false, true])("applyRules() with receivers, on an old platform: %
     await using open = await openWithPoints({ isOld });
     const { platform, client } = open;
     await apply(client, true, BOTH);
-    expect(tally(await apply(client, true, MAIN))).toEqual({ unchanged: 18 });
+    expect(tally(await apply(client, true, MAIN))).toEqual({ unchanged: 19 });
     platform.rules.clear();
     await apply(client, true, MAIN);
     const unset = Object.entries(receiversOf(platform.rules)).filter(([, name]) => name === undefined);

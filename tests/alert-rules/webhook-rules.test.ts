@@ -4,6 +4,8 @@
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { THRESHOLDS } from "../../lib/alert-rules/rules/thresholds.ts";
+import { UNACKNOWLEDGED_LIMIT } from "../../lib/webhook/watch/pending-messages.ts";
 import {
   always,
   healthyWebhook,
@@ -19,7 +21,8 @@ setDefaultTimeout(180_000);
 
 const [STOPPED, STUCK] = ["opsctl-webhook-stopped", "opsctl-webhook-stuck"] as const;
 const [GIVEN_UP, GATEWAY] = ["opsctl-webhook-given-up", "opsctl-gateway-disconnected"] as const;
-const UIDS: string[] = [STOPPED, STUCK, GIVEN_UP, GATEWAY];
+const UNACKNOWLEDGED = "opsctl-messages-unacknowledged";
+const UIDS: string[] = [STOPPED, STUCK, GIVEN_UP, GATEWAY, UNACKNOWLEDGED];
 const STANDBY = 'instance="standby",job="opsctl-webhook"';
 
 const LEADING = webhookSeries("leading");
@@ -179,6 +182,44 @@ describe.if(tool !== null)(GATEWAY, () => {
     };
     expect(
       findings({ ...healthyWebhook(), ...standby }, [{ ...ringing(30), values: { [GATEWAY]: 1 } }]),
+    ).toBe("");
+  });
+});
+
+test("the rule on messages without an acknowledgement has the service's own limit", () => {
+  expect(THRESHOLDS.unacknowledgedMessages + 1).toBe(UNACKNOWLEDGED_LIMIT);
+});
+
+describe.if(tool !== null)(UNACKNOWLEDGED, () => {
+  const NEWEST = webhookSeries("newest_unacknowledged_messages");
+
+  test("fires when three in a row were not acknowledged for ten minutes, and ends with one that is", () => {
+    const series = { ...healthyWebhook(), [NEWEST]: spans([5, 0], [5, 2], [8, 3], [4, 5], [18, 0]) };
+    const minutes = [9, 10, 19, 22].map((minute) => ringing(minute));
+    expect(findings(series, [...minutes, ringing(20, UNACKNOWLEDGED), ringing(21, UNACKNOWLEDGED)])).toBe("");
+  });
+
+  test("bears a restart, after which the service leads and knows a minute later", () => {
+    const series = {
+      ...healthyWebhook(),
+      [LEADING]: spans([10, 1], [1, 0], [29, 1]),
+      [NEWEST]: spans([5, 0], [5, 3], [2, "stale"], [28, 3]),
+    };
+    expect(findings(series, [ringing(14), ringing(15, UNACKNOWLEDGED), ringing(30, UNACKNOWLEDGED)])).toBe(
+      "",
+    );
+  });
+
+  test("is silent where it is not known, and where a host stands by", () => {
+    const unknown = { ...healthyWebhook() };
+    delete unknown[NEWEST];
+    expect(findings(unknown, [{ ...ringing(30), values: { [UNACKNOWLEDGED]: null } }])).toBe("");
+    const standby = {
+      [webhookSeries("leading", "", STANDBY)]: always(0),
+      [webhookSeries("newest_unacknowledged_messages", "", STANDBY)]: always(9),
+    };
+    expect(
+      findings({ ...healthyWebhook(), ...standby }, [{ ...ringing(30), values: { [UNACKNOWLEDGED]: 0 } }]),
     ).toBe("");
   });
 });

@@ -50,6 +50,7 @@ function webhookPanels(): Panel[] {
     ofRule("opsctl-webhook-stopped", "bool"),
     ofRule("opsctl-webhook-stuck", "s", line(byKind("oldest_undelivered_age_seconds"), "kind")),
     ofRule("opsctl-gateway-disconnected", "bool"),
+    ofRule("opsctl-messages-unacknowledged", "short"),
     ofRule(
       "opsctl-webhook-given-up",
       "short",

@@ -21,5 +21,6 @@ export const THRESHOLDS = {
   undeliveredAgeSeconds: 600,
   givenUpRows: 0,
   gatewayOpen: 1,
+  unacknowledgedMessages: 2,
   securityLogLines: 1,
 } as const;

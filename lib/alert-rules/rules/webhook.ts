@@ -18,6 +18,8 @@ const ALERTS = `kind!="${WEBHOOK_KIND.comment}"`;
 const OLDEST = `${webhookMetric("oldest_undelivered_age_seconds")}{${ALERTS}}`;
 const SENT = webhookMetric("sent_total");
 const GATEWAY_OPEN = webhookMetric("gateway_open");
+/** Of five minutes: a restart of the service, which has to ask the gateway first, does not begin the rule's time anew. */
+const UNACKNOWLEDGED = `last_over_time(${webhookMetric("newest_unacknowledged_messages")}[5m])`;
 const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
 
 /**
@@ -88,5 +90,20 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
       "Nenhum alerta sai pelo WhatsApp até o telefone ser conectado de novo; os alertas esperam no webhook. " +
       "Veja primeiro se o telefone está ligado e com internet; depois conecte a instância de novo no gateway (QR code). " +
       "`sudo opsctl doctor webhook` confirma. O envio continua sozinho.",
+  },
+  {
+    ...BASE,
+    uid: "opsctl-messages-unacknowledged",
+    title: "WhatsApp sem confirmação",
+    query: `max(max by (instance) (${UNACKNOWLEDGED}) and on (instance) max by (instance) (max_over_time(${LEADING}[5m])) == 1)`,
+    condition: { operator: ">", threshold: LIMIT.unacknowledgedMessages },
+    forSeconds: 10 * MINUTE,
+    severity: "critical",
+    summary: "O gateway aceita os alertas, mas o WhatsApp não confirma nenhum há 10 minutos",
+    description:
+      `As últimas mensagens sem confirmação, em seguida: ${NOW}. Podem não ter chegado a ninguém, embora o gateway se diga ` +
+      "conectado. Veja primeiro se o WhatsApp do telefone que envia está bloqueado ou com restrição; depois reinicie a " +
+      "instância no gateway. `opsctl webhook test --without-issue` envia uma mensagem de teste; o alerta termina com a " +
+      "primeira mensagem confirmada.",
   },
 ];

@@ -86,8 +86,18 @@ function notThisHost(): Response {
 
 function processFacts({ nowMs, isStopping, dispatcher, watch, metrics }: AdminParts): ProcessFacts {
   const { isLeading, stops } = dispatcher;
-  const { gateway } = watch;
-  return { nowMs: nowMs(), isStopping: isStopping(), isLeading, stops, gateway, latest: metrics.latest() };
+  const { gateway, view } = watch;
+  const { newestUnacknowledged } = view;
+  const latest = metrics.latest();
+  return {
+    nowMs: nowMs(),
+    isStopping: isStopping(),
+    isLeading,
+    stops,
+    gateway,
+    latest,
+    newestUnacknowledged,
+  };
 }
 
 /** What is logged of a path where the state does not answer: not each request. */
@@ -122,6 +132,7 @@ async function health({ state, dispatcher, watch, posts, isStopping }: AdminPart
     holds: dispatcher.stops,
     gatewayOpen: watch.view.gatewayOpen,
     pendingMessages: watch.view.pendingMessages,
+    newestUnacknowledged: watch.view.newestUnacknowledged,
     posts: posts.view,
     message: shown(message),
     issue: shown(issue),

@@ -25,7 +25,7 @@ export type WebhookNow = {
   stops: ChannelStops;
   isLeading: boolean;
   movedAside: boolean;
-  watch: { gatewayOpen: boolean | null; pendingMessages: number | null };
+  watch: { gatewayOpen: boolean | null; pendingMessages: number | null; newestUnacknowledged: number | null };
 };
 
 /**
@@ -175,15 +175,21 @@ function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
   ];
 }
 
-function gatewayFamilies({ watch: { gatewayOpen, pendingMessages } }: WebhookNow): MetricFamily[] {
+function gatewayFamilies({ watch }: WebhookNow): MetricFamily[] {
+  const { gatewayOpen, pendingMessages, newestUnacknowledged } = watch;
+  const known = (value: number | null) => (value === null ? [] : [{ value }]);
   const open = gatewayOpen === null ? [] : [flag(gatewayOpen)];
-  const pending = pendingMessages === null ? [] : [{ value: pendingMessages }];
   return [
     gauge("gateway_open", "Whether the gateway's instance is connected; absent while it is not known.", open),
     gauge(
       "pending_messages",
       "Messages of the last 24 hours that WhatsApp has not acknowledged after 10 minutes; absent while it is not known.",
-      pending,
+      known(pendingMessages),
+    ),
+    gauge(
+      "newest_unacknowledged_messages",
+      "How many of the newest messages in a row WhatsApp has not acknowledged after 2 minutes; absent while it is not known.",
+      known(newestUnacknowledged),
     ),
   ];
 }

@@ -18,10 +18,12 @@ export type SendAlertEmail = (email: AlertEmail, signal: AbortSignal) => Promise
 
 /** What the second channel works with. */
 export type SecondChannelDependencies = {
-  state: Pick<State, "unheard" | "recordEmailed" | "keptEmail" | "keepEmail">;
+  state: Pick<State, "unheard" | "unacknowledged" | "recordEmailed" | "keptEmail" | "keepEmail">;
   /** What is known of the state's alerts while it cannot be read, and what the state keeps none of. */
   rows: UnheardMemory;
   unkept: UnkeptMemory;
+  /** The gateway's ids of messages that it took and WhatsApp does not acknowledge; none while that may be an accident. */
+  unacknowledged: () => readonly string[];
   /** Null while no second channel is set up. */
   send: () => SendAlertEmail | null;
   /** Whether this process is the one that tells what waits; see `Leadership`. */
@@ -62,8 +64,8 @@ const UNREADABLE = "state_unavailable";
 /**
  * The second way out: e-mails alerts that WhatsApp did not take.
  *
- * Behaviour: `look` sends at most one e-mail a minute, once an alert has waited for three; it tells the oldest of all
- *            that have waited for two. They are recorded as e-mailed
+ * Behaviour: `look` sends at most one e-mail a minute, once an alert has waited for three, or was delivered and is not
+ *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed
  *            only after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again,
  *            with the same key, by which the provider knows it (see `EmailTurns`), also by the next process; after a refusal
  *            the next one is made anew. An alert that WhatsApp took meanwhile is not e-mailed. While the state cannot be
@@ -122,12 +124,22 @@ export class SecondChannel {
       read(found, isTelling());
       this.#isBlind = false;
       this.#reads.worked();
-      return found.length > 0 && isTelling() ? (waitedMs) => state.unheard(waitedMs) : async () => [];
+      if (!isTelling()) return async () => [];
+      const unacknowledged = await this.#unacknowledged();
+      const waiting: Find = found.length > 0 ? (waitedMs) => state.unheard(waitedMs) : async () => [];
+      return async (waitedMs) => [...(await waiting(waitedMs)), ...unacknowledged];
     } catch (error) {
       this.#isBlind = true;
       this.#reads.failed({ cause: nameOf(error) });
       return async (waitedMs) => rows.waiting(waitedMs);
     }
+  }
+
+  /** Urgent alerts that were delivered into a connection that is dead: each has waited long enough to be told again, once. */
+  async #unacknowledged(): Promise<UnheardAlert[]> {
+    const { state, unacknowledged } = this.#dependencies;
+    const references = unacknowledged();
+    return references.length === 0 ? [] : await state.unacknowledged(references);
   }
 
   async #send(find: Find, send: SendAlertEmail, signal: AbortSignal): Promise<void> {

@@ -137,11 +137,15 @@ export type KindStats = { queued: number; dead: number; inDoubt: number; oldestQ
 /** Why a channel holds: the code of the peer's refusal, and since when, on the state's clock. */
 export type Hold = { code: string; sinceMs: number };
 
-/** An alert whose message waits or is in doubt, for the second channel. */
+/**
+ * An alert whose message waits, is in doubt, or was delivered and not acknowledged, for the second channel.
+ *
+ * Shape: of one that was delivered, `alert` has only what `ShownAlert` keeps.
+ */
 export type UnheardAlert = {
   row: number;
   alert: Alert;
-  status: "queued" | "in_doubt";
+  status: "queued" | "in_doubt" | "unacknowledged";
   acceptedAtMs: number;
   issueUrl: string | null;
 };
@@ -242,6 +246,8 @@ export type State = {
   hold(kind: OutboxKind, code: string | null): Promise<void>;
   /** Critical messages, and those about the alarm itself, that wait for so long, and all in doubt; not yet e-mailed. */
   unheard(waitedMs: number): Promise<UnheardAlert[]>;
+  /** Critical messages, and those about the alarm itself, that were delivered with these ids of the peer; not yet e-mailed. */
+  unacknowledged(references: readonly string[]): Promise<UnheardAlert[]>;
   recordEmailed(rows: readonly number[]): Promise<void>;
   /** The e-mail that is on its way, as it was kept; null when none is. */
   keptEmail(): Promise<string | null>;

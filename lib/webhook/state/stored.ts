@@ -41,6 +41,14 @@ export function shownAlert(alert: Alert): ShownAlert {
   return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about, ...why };
 }
 
+/** An alert of which only this is kept; what tells it from its neighbours is its one label. */
+export function alertAsShown({ about, ...shown }: ShownAlert, fingerprint: string): Alert {
+  const nothing = { summary: null, description: null, startsAt: null, endsAt: null, value: null };
+  const noLinks = { ruleUrl: null, silenceUrl: null, dashboardUrl: null };
+  const labels: Record<string, string> = about === "" ? {} : { about };
+  return { ...shown, ...nothing, ...noLinks, fingerprint, labels, truncatedAlerts: 0 };
+}
+
 /** The alert of a row's text, or null when the text is none: a damaged row must not end the service. */
 export function storedAlert(text: string | null): Alert | null {
   if (text === null) return null;

@@ -9,12 +9,14 @@ export type DeadManDependencies = {
   /** Null while no ping is set up. */
   ping: () => Ping | null;
   isLeading: () => boolean;
+  /** False while WhatsApp acknowledges none of the newest messages. */
+  isAcknowledged: () => boolean;
   log: Log;
   monotonicMs: () => number;
 };
 
 /** Why the service is not well. */
-export type Trouble = "cannot_accept" | "leader_unknown" | "critical_alert_waits";
+export type Trouble = "cannot_accept" | "leader_unknown" | "critical_alert_waits" | "messages_unacknowledged";
 
 /** How long a critical alert may wait before the service counts as not well. */
 const CRITICAL_WAITS_MS = 10 * 60_000;
@@ -25,8 +27,8 @@ const TELL_MS = 60 * 60_000;
 /**
  * Tells a check elsewhere that the service is well, so that its silence is noticed.
  *
- * Behaviour: well while it can accept, leads or knows who leads, and its oldest critical alert has waited for less than
- *            ten minutes. A ping that fails changes nothing and is logged at most once an hour.
+ * Behaviour: well while it can accept, leads or knows who leads, its oldest critical alert has waited for less than ten
+ *            minutes, and WhatsApp acknowledges the messages. A ping that fails changes nothing and is logged at most once an hour.
  * Source:    design of the alarm, Dead man.
  */
 export class DeadMan {
@@ -52,7 +54,7 @@ export class DeadMan {
   }
 
   async #troubleNow(): Promise<Trouble | null> {
-    const { state, isLeading } = this.#dependencies;
+    const { state, isLeading, isAcknowledged } = this.#dependencies;
     if (!(await inTime(() => state.check()))) return "cannot_accept";
     // A process that does not lead knows by this call that another one does; it throws when no one can say.
     if (!isLeading() && !(await inTime(() => state.lead()))) return "leader_unknown";
@@ -61,7 +63,8 @@ export class DeadMan {
       oldestMs = (await state.stats()).oldestCriticalAgeMs;
     });
     if (!isRead) return "cannot_accept";
-    return (oldestMs ?? 0) >= CRITICAL_WAITS_MS ? "critical_alert_waits" : null;
+    if ((oldestMs ?? 0) >= CRITICAL_WAITS_MS) return "critical_alert_waits";
+    return isAcknowledged() ? null : "messages_unacknowledged";
   }
 
   #tell(code: string): void {

@@ -1,5 +1,8 @@
 import type { MessageStatus } from "../../providers/evolution/message-status.ts";
-import type { State } from "../state/contract.ts";
+import { KEEP_DELIVERED_MS, type State } from "../state/contract.ts";
+
+/** So many of the newest messages in a row without an acknowledgement are no accident: nothing arrives any more. */
+export const UNACKNOWLEDGED_LIMIT = 3;
 
 /** Asks what became of the message with this id; never throws. */
 export type AskStatus = (id: string, signal: AbortSignal) => Promise<MessageStatus>;
@@ -10,12 +13,15 @@ export type PendingDependencies = {
   ask: () => AskStatus;
 };
 
-/** How old a message is before it should have been acknowledged. */
+/** How old a message is before it is asked about: WhatsApp acknowledges within seconds. */
+const ASKED_AFTER_MS = 2 * 60_000;
+/** How old a message is before it counts as pending. */
 const PENDING_AFTER_MS = 10 * 60_000;
 /** How long a message is looked after; the gateway's phone is seen to be cut off long before. */
 const LOOKED_AFTER_MS = 24 * 60 * 60_000;
 /** So many questions are put in a round, so that the gateway is not kept busy by them. */
 const MOST_ASKED = 50;
+const MOST_IN_A_ROW = 500;
 
 /** Statuses of messages that are not on the phone, as far as is known: they are asked about again. */
 const NOT_THERE: ReadonlySet<MessageStatus["status"]> = new Set(["pending", "returned"]);
@@ -24,10 +30,12 @@ const NOT_THERE: ReadonlySet<MessageStatus["status"]> = new Set(["pending", "ret
  * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead while
  * the gateway believes it open, or given back with an error, as to an account that is restricted.
  *
- * Shape:     `count` is null while it is not known.
+ * Shape:     `count` is of all that are ten minutes old, `newest` has the ids of the newest ones in a row from two minutes
+ *            on, the newest first; both are null while they are not known.
  * Behaviour: each message is asked about until it is settled, those that wait longest for their turn first. A message
  *            without an acknowledgement counts only once some message has had one: a gateway that keeps none would show
- *            all of them as pending.
+ *            all of them as pending. A row ends with one newer message that is acknowledged, and by nothing else: not by
+ *            its age, nor by a gateway that gives no answer. A message that the gateway does not know says nothing.
  */
 export class PendingMessages {
   readonly #dependencies: PendingDependencies;
@@ -35,6 +43,7 @@ export class PendingMessages {
   #known = new Map<string, MessageStatus["status"]>();
   #keepsAcknowledgements = false;
   #count: number | null = null;
+  #newest: readonly string[] | null = null;
 
   constructor(dependencies: PendingDependencies) {
     this.#dependencies = dependencies;
@@ -44,27 +53,54 @@ export class PendingMessages {
     return this.#count;
   }
 
+  get newest(): readonly string[] | null {
+    return this.#newest;
+  }
+
   /** Another process sends: it counts. */
   forget(): void {
     this.#count = null;
+    this.#newest = null;
   }
 
   /** Asks about some of them and counts. */
   async look(signal: AbortSignal): Promise<void> {
     const { state, ask } = this.#dependencies;
-    const ids = await state.deliveredBetween(LOOKED_AFTER_MS, PENDING_AFTER_MS);
+    const recent = await state.deliveredBetween(LOOKED_AFTER_MS, ASKED_AFTER_MS);
+    const overdue = await state.deliveredBetween(LOOKED_AFTER_MS, PENDING_AFTER_MS);
+    const ids = [...recent, ...(await this.#before())];
     this.#forgetAllBut(ids);
-    const isKnown = await this.#askAbout(this.#next(ids), ask(), signal);
+    const isAnswered = await this.#askAbout(this.#next(ids, new Set(recent)), ask(), signal);
     const statuses = [...this.#known.values()];
     this.#keepsAcknowledgements ||= statuses.some((status) => status === "settled" || status === "returned");
-    const pending = statuses.filter((status) => NOT_THERE.has(status)).length;
-    this.#count = isKnown && this.#keepsAcknowledgements ? pending : null;
+    const isKnown = isAnswered && this.#keepsAcknowledgements;
+    this.#count = isKnown ? overdue.filter((id) => this.#isNotThere(id)).length : null;
+    if (isKnown) this.#newest = this.#inARow(ids);
+  }
+
+  /** Older messages, until one with an acknowledgement is found: after a restart a row may be older than a day. */
+  async #before(): Promise<string[]> {
+    if (this.#keepsAcknowledgements) return [];
+    return await this.#dependencies.state.deliveredBetween(KEEP_DELIVERED_MS, LOOKED_AFTER_MS);
+  }
+
+  #inARow(ids: readonly string[]): string[] {
+    const end = ids.findIndex((id) => this.#known.get(id) === "settled");
+    const row = ids.slice(0, end < 0 ? undefined : end).filter((id) => this.#isNotThere(id));
+    const looked = new Set(ids);
+    const older = end < 0 ? (this.#newest ?? []).filter((id) => !looked.has(id)) : [];
+    return [...row, ...older].slice(0, MOST_IN_A_ROW);
+  }
+
+  #isNotThere(id: string): boolean {
+    const status = this.#known.get(id);
+    return status !== undefined && NOT_THERE.has(status);
   }
 
   /** A message that is asked about again goes to the end, so the map is in the order of the questions. */
-  #next(ids: readonly string[]): string[] {
+  #next(ids: readonly string[], recent: ReadonlySet<string>): string[] {
     const never = ids.filter((id) => !this.#known.has(id));
-    const again = [...this.#known].filter(([, status]) => NOT_THERE.has(status)).map(([id]) => id);
+    const again = [...this.#known.keys()].filter((id) => recent.has(id) && this.#isNotThere(id));
     const turn = never.slice(0, again.length === 0 ? MOST_ASKED : MOST_ASKED / 2);
     return [...turn, ...again.slice(0, MOST_ASKED - turn.length)];
   }

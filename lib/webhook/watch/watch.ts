@@ -7,7 +7,7 @@ import { UnkeptMemory } from "../second-channel/unkept-memory.ts";
 import type { AcceptedAlert, State } from "../state/contract.ts";
 import { DeadMan } from "./dead-man.ts";
 import { type AskGatewayState, GatewayWatch, type MessageLane } from "./gateway-watch.ts";
-import { type AskStatus, PendingMessages } from "./pending-messages.ts";
+import { type AskStatus, PendingMessages, UNACKNOWLEDGED_LIMIT } from "./pending-messages.ts";
 
 /** The peers of the watch; null where none is set up. */
 export type WatchPeers = {
@@ -21,7 +21,8 @@ export type WatchPeers = {
 export type WatchDependencies = {
   state: Pick<
     State,
-    "unheard" | "recordEmailed" | "keptEmail" | "keepEmail" | "deliveredBetween" | "check" | "lead" | "stats"
+    | ("unheard" | "unacknowledged" | "recordEmailed" | "keptEmail" | "keepEmail")
+    | ("deliveredBetween" | "check" | "lead" | "stats")
   >;
   /** Asked for each time, so that they may be exchanged while the service runs. */
   peers: () => WatchPeers;
@@ -35,7 +36,11 @@ export type WatchDependencies = {
 };
 
 /** What the watch knows now, for the metrics; null while it is not known. */
-export type WatchView = { readonly gatewayOpen: boolean | null; readonly pendingMessages: number | null };
+export type WatchView = {
+  readonly gatewayOpen: boolean | null;
+  readonly pendingMessages: number | null;
+  readonly newestUnacknowledged: number | null;
+};
 
 /** The state of the gateway's instance, null while it is not known, and for how long it has been so. */
 export type GatewayView = { readonly isOpen: boolean | null; readonly forMs: number };
@@ -81,6 +86,7 @@ export class Watch {
       state,
       rows: this.#rows,
       unkept: this.unkept,
+      unacknowledged: () => this.#unacknowledged(),
       send: () => peers().sendEmail,
       isTelling,
       reason: () => lane.stoppedBy() ?? this.#lastFailure,
@@ -88,11 +94,22 @@ export class Watch {
       nowMs,
       monotonicMs,
     });
-    this.#deadMan = new DeadMan({ state, ping: () => peers().ping, isLeading, log, monotonicMs });
+    this.#deadMan = new DeadMan({
+      state,
+      ping: () => peers().ping,
+      isLeading,
+      isAcknowledged: () => this.#unacknowledged().length === 0,
+      log,
+      monotonicMs,
+    });
   }
 
   get view(): WatchView {
-    return { gatewayOpen: this.#gateway.isOpen, pendingMessages: this.#pending.count };
+    return {
+      gatewayOpen: this.#gateway.isOpen,
+      pendingMessages: this.#pending.count,
+      newestUnacknowledged: this.#pending.newest?.length ?? null,
+    };
   }
 
   get gateway(): GatewayView {
@@ -136,6 +153,12 @@ export class Watch {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
+  }
+
+  /** The newest messages in a row that WhatsApp does not acknowledge, once there are too many of them for an accident. */
+  #unacknowledged(): readonly string[] {
+    const newest = this.#pending.newest ?? [];
+    return newest.length >= UNACKNOWLEDGED_LIMIT ? newest : [];
   }
 
   async #countPending(signal: AbortSignal): Promise<void> {

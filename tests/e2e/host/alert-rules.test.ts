@@ -262,7 +262,7 @@ describe.each([...RUNTIMES])("opsctl alert-rules contact-point apply, %s", (runt
     expect(platform.writes()).toEqual([]);
     const planned = await run(["plan", "--with-extras", "--json", "--receiver", there]);
     expect(planned.json).toMatchObject({
-      changed: 18,
+      changed: 19,
       warnings: [expect.stringContaining("--fallback-receiver")],
     });
   });

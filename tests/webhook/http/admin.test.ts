@@ -38,7 +38,10 @@ function admin(more: More = {}) {
   const app = createAdminApp({
     state,
     dispatcher,
-    watch: { view: { gatewayOpen: true, pendingMessages: null }, gateway: { isOpen: true, forMs: 0 } },
+    watch: {
+      view: { gatewayOpen: true, pendingMessages: null, newestUnacknowledged: null },
+      gateway: { isOpen: true, forMs: 0 },
+    },
     posts: { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
     metrics,
     log: more.log ?? silentLog,
@@ -65,6 +68,7 @@ describe("createAdminApp()", () => {
       holds: { message: "gateway_unauthorized", issue: null, comment: null },
       gatewayOpen: true,
       pendingMessages: null,
+      newestUnacknowledged: null,
       posts: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null },
       message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeSeconds: 1.5 },
       issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null },

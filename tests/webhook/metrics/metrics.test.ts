@@ -16,7 +16,7 @@ const NOTHING: OutboxStats = {
   reserveBytes: 0,
 };
 const OPEN = { message: null, issue: null, comment: null };
-const UNKNOWN = { gatewayOpen: null, pendingMessages: null };
+const UNKNOWN = { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null };
 const QUIET = { stats: NOTHING, stops: OPEN, isLeading: false, movedAside: false, watch: UNKNOWN };
 
 /** Every sample as `name{labels}`, with its value. */
@@ -80,6 +80,7 @@ describe("createWebhookMetrics()", () => {
       "reserve_bytes gauge",
       "gateway_open gauge",
       "pending_messages gauge",
+      "newest_unacknowledged_messages gauge",
       "leading gauge",
       "state_moved_aside gauge",
       "state_unreadable gauge",
@@ -146,13 +147,15 @@ describe("createWebhookMetrics()", () => {
   });
 
   test("has nothing of the gateway while nothing is known of it", () => {
-    const shown = (watch: { gatewayOpen: boolean | null; pendingMessages: number | null }) => {
+    const names = ["gateway_open", "pending_messages", "newest_unacknowledged_messages"];
+    const shown = (gatewayOpen: boolean | null, pending: number | null, newest: number | null) => {
+      const watch = { gatewayOpen, pendingMessages: pending, newestUnacknowledged: newest };
       const samples = samplesOf(createWebhookMetrics({ version: "1" }).render({ ...QUIET, watch }));
-      return [samples["gateway_open{}"], samples["pending_messages{}"]];
+      return names.map((name) => samples[`${name}{}`]);
     };
-    expect(shown(UNKNOWN)).toEqual([undefined, undefined]);
-    expect(shown({ gatewayOpen: true, pendingMessages: 0 })).toEqual([1, 0]);
-    expect(shown({ gatewayOpen: false, pendingMessages: 7 })).toEqual([0, 7]);
+    expect(shown(null, null, null)).toEqual([undefined, undefined, undefined]);
+    expect(shown(true, 0, 0)).toEqual([1, 0, 0]);
+    expect(shown(false, 7, 3)).toEqual([0, 7, 3]);
   });
 
   const promtool = findPromtool();

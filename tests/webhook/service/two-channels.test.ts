@@ -3,9 +3,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
+import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
 import { pingOf } from "../../../lib/providers/ping.ts";
 import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
-import { gatewayStateOf } from "../../../lib/webhook/watch/ask-gateway.ts";
+import { askAboutMessage, gatewayStateOf } from "../../../lib/webhook/watch/ask-gateway.ts";
 import { until } from "../../chaos/until.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import type { Gateway } from "../../standins/gateway.ts";
@@ -45,7 +46,9 @@ async function start(): Promise<void> {
 }
 
 function peersOf(peer: Gateway) {
-  const gateway = evolutionClient({ baseUrl: new URL(peer.url), adminKey: new Secret(KEY) });
+  const access = { baseUrl: new URL(peer.url), adminKey: new Secret(KEY) };
+  const gateway = evolutionClient(access);
+  const findInstance = resolveInstance({ gateway, configured: null });
   const config = {
     apiUrl: email.url,
     apiKey: new Secret(EMAIL_KEY),
@@ -53,8 +56,8 @@ function peersOf(peer: Gateway) {
     to: "ops@client.example",
   };
   return {
-    gatewayState: gatewayStateOf({ gateway, findInstance: resolveInstance({ gateway, configured: null }) }),
-    messageStatus: async () => ({ status: "unknown", code: "not_asked" }) as const,
+    gatewayState: gatewayStateOf({ gateway, findInstance }),
+    messageStatus: askAboutMessage({ ask: askMessageStatus(access), findInstance }),
     sendEmail: alertEmailSender(config, () => {}),
     ping: pingOf(new Secret(`${check.url}/check`)),
   };
@@ -223,6 +226,39 @@ describe("two channels", () => {
     expect(toldByWhatsapp().filter((text) => text.includes("Alerta-a-x"))).toHaveLength(1);
     expect(check.pings.at(-1)).toBe("well");
   }, 60_000);
+
+  test("the gateway takes all and WhatsApp acknowledges nothing: the e-mail and the check tell, also after a restart", async () => {
+    await start();
+    const listening = new Listening();
+    const acknowledge = () => {
+      for (const row of service.gateway.kept) row.statuses = ["SERVER_ACK"];
+    };
+    await listening.post("Alerta-antes-x");
+    acknowledge();
+    await listening.minutes(3);
+    const names = [1, 2, 3].map((at) => `Alerta-${at}-x`);
+    for (const name of names) await listening.post(name);
+    await listening.minutes(3.5);
+    const told = () => email.accepted.map(({ text }) => text).join("\n");
+    for (const name of names) expect(told()).toContain(name);
+    expect(told()).not.toContain("Alerta-antes-x");
+    expect(email.accepted).toHaveLength(1);
+    await listening.minutes(1);
+    expect(check.pings.at(-1)).toBe("fail");
+    await service.restart();
+    await listening.post("Alerta-4-x");
+    await listening.minutes(4.5);
+    expect(check.pings.at(-1)).toBe("fail");
+    expect(email.accepted).toHaveLength(2);
+    expect(email.accepted[1]!.text).toContain("Alerta-4-x");
+    expect(email.accepted[1]!.text).not.toContain("Alerta-3-x");
+    await listening.post("Alerta-5-x");
+    service.gateway.kept.at(-1)!.statuses = ["DELIVERY_ACK"];
+    await listening.minutes(4);
+    expect(check.pings.at(-1)).toBe("well");
+    expect(email.accepted).toHaveLength(2);
+    expect(toldByWhatsapp()).toHaveLength(6);
+  }, 90_000);
 
   test("the phone is away: no message is tried meanwhile, and all go within ten seconds of its return", async () => {
     await start();

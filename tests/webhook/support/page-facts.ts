@@ -41,6 +41,7 @@ export function pageFacts({
     stops: { message: null, issue: null, comment: null },
     gateway: { isOpen: true, forMs: 3 * 60 * MINUTE_MS },
     latest: { message: nothing, issue: nothing, comment: nothing },
+    newestUnacknowledged: null,
     state: state === null ? null : stateFacts(state),
     ...changes,
   };

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { aboutAlert } from "../../../lib/webhook/alert/about.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 import {
   acceptAll,
@@ -43,6 +44,45 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     await state.settle(accepted[0]!.messageRow, DELIVERED);
     expect((await state.unheard(0)).map(({ row }) => row)).toEqual([accepted[2]!.messageRow]);
     expect((await state.stats()).oldestCriticalAgeMs).toBeNull();
+  });
+
+  test("unacknowledged() gives the urgent ones that were delivered with these ids, until they are e-mailed", async () => {
+    const { state } = fixture();
+    const accepted = await acceptAll(
+      state,
+      sampleAlert({ fingerprint: "critical", name: "Disco", severity: " CRITICAL" }),
+      sampleAlert({ fingerprint: "high", severity: "high" }),
+      sampleAlert({ fingerprint: "alarm", severity: "info", labels: VIA_OTHER }),
+      sampleAlert({ fingerprint: "waits", severity: "critical" }),
+    );
+    const [disk, high, alarm] = accepted.map(({ messageRow }) => messageRow) as [number, number, number];
+    const url = "https://tracker.example/issue/1";
+    await state.settle(issueRowOf(accepted[0]!), { status: "delivered", reference: "OPS-1", url });
+    const references = new Map([
+      [disk, "nul\u0000 \ud800"],
+      [high, "high"],
+      [alarm, "alarm"],
+    ]);
+    for (const [row, reference] of references)
+      await state.settle(row, { status: "delivered", reference, url: null });
+    const asked = ["alarm", "high", "nul\u0000 \ud800", "OPS-1", "other"];
+    const found = await state.unacknowledged(asked);
+    expect(found).toMatchObject([
+      { row: alarm, status: "unacknowledged", acceptedAtMs: START_MS, issueUrl: null },
+      {
+        row: disk,
+        status: "unacknowledged",
+        alert: { fingerprint: "critical", name: "Disco", severity: " CRITICAL", firing: true, summary: null },
+        issueUrl: url,
+      },
+    ]);
+    expect(found).toHaveLength(2);
+    expect(aboutAlert(found[1]!.alert)).toBe(aboutAlert(accepted[0]!.alert));
+    expect(await state.unacknowledged([])).toEqual([]);
+    await state.recordEmailed([disk]);
+    const again = await fixture().reopen();
+    expect((await again.unacknowledged(asked)).map(({ row }) => row)).toEqual([alarm]);
+    expect(await again.detour()).toEqual({ emailed: 1, givenUp: 0 });
   });
 
   test("a clock set back keeps no alert from the second channel: how long it has waited is not known", async () => {

@@ -16,6 +16,7 @@ function deadMan() {
     isSet: true,
     nowMs: 0,
     isLeading: true,
+    isAcknowledged: true,
     oldestCriticalAgeMs: null as number | null,
     check: async (): Promise<void> => {},
     lead: async () => false,
@@ -34,6 +35,7 @@ function deadMan() {
           }
         : null,
     isLeading: () => seen.isLeading,
+    isAcknowledged: () => seen.isAcknowledged,
     log: { ...silentLog, warn: (msg, fields) => void seen.lines.push([msg, fields]) },
     monotonicMs: () => seen.nowMs,
   });
@@ -73,6 +75,18 @@ describe("DeadMan.beat()", () => {
     seen.lead = async () => false;
     await beat();
     expect(seen.pings.at(-1)).toBe(true);
+  });
+
+  test("is not while WhatsApp acknowledges none of the newest messages", async () => {
+    const { seen, beat } = deadMan();
+    seen.isAcknowledged = false;
+    await beat();
+    seen.isAcknowledged = true;
+    await beat();
+    expect(seen.pings).toEqual([false, true]);
+    expect(seen.lines).toEqual([
+      ["The ping says that the service is not well", { trouble: "messages_unacknowledged" }],
+    ]);
   });
 
   test("logs pings that fail once an hour", async () => {

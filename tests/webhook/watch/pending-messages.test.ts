@@ -6,14 +6,20 @@ import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
 
 const KEY = "canary-gateway-key";
+const DAY_MS = 86_400_000;
 const signal = new AbortController().signal;
 
 let gateway: Gateway;
+/** The newest first; `young` are too young to be pending, `old` are older than a day. */
 let ids: string[];
+let young: string[];
+let old: string[];
 let between: [number, number][];
 beforeEach(async () => {
   gateway = await startGateway({ adminKey: KEY });
   ids = [];
+  young = [];
+  old = [];
   between = [];
 });
 afterEach(async () => await gateway.stop());
@@ -90,7 +96,8 @@ const pending = () =>
     state: {
       async deliveredBetween(newer, older) {
         between.push([newer, older]);
-        return ids;
+        if (older === DAY_MS) return old;
+        return older < 600_000 ? [...young, ...ids] : ids;
       },
     },
     ask: () => (id, stop) => ask()({ instanceName: "ops", id }, stop),
@@ -106,7 +113,11 @@ describe("PendingMessages", () => {
     keep("c");
     await messages.look(signal);
     expect(messages.count).toBe(2);
-    expect(between).toEqual([[86_400_000, 600_000]]);
+    expect(between).toEqual([
+      [DAY_MS, 120_000],
+      [DAY_MS, 600_000],
+      [30 * DAY_MS, DAY_MS],
+    ]);
     gateway.kept.find(({ id }) => id === "b")!.statuses = ["PENDING", "SERVER_ACK"];
     await messages.look(signal);
     expect(messages.count).toBe(1);
@@ -194,5 +205,121 @@ describe("PendingMessages", () => {
     expect(messages.count).toBe(1);
     messages.forget();
     expect(messages.count).toBeNull();
+  });
+});
+
+describe("PendingMessages.newest", () => {
+  const acknowledge = (id: string) => {
+    gateway.kept.find((row) => row.id === id)!.statuses = ["SERVER_ACK"];
+  };
+
+  test("are the ones in a row that are not acknowledged, from two minutes on, until a newer one is", async () => {
+    const messages = pending();
+    [young, ids] = [
+      ["d", "c"],
+      ["b", "a"],
+    ];
+    keep("a", "READ");
+    keep("b", "ERROR");
+    keep("c");
+    keep("d");
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["d", "c", "b"]);
+    expect(messages.count).toBe(1);
+    young = ["e", "d", "c"];
+    keep("e", "DELIVERY_ACK");
+    await messages.look(signal);
+    expect(messages.newest).toEqual([]);
+    young = ["f", "e", "d", "c"];
+    keep("f");
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["f"]);
+  });
+
+  test("a lost acknowledgement between others, and what the gateway does not know, make no row", async () => {
+    const messages = pending();
+    ids = ["c", "b", "a"];
+    keep("c", "READ");
+    keep("b");
+    keep("a", "READ");
+    await messages.look(signal);
+    expect(messages.newest).toEqual([]);
+    young = ["z", "y", "x"];
+    await messages.look(signal);
+    expect(messages.newest).toEqual([]);
+  });
+
+  test("stay while the gateway does not answer, and are not known where another process sends", async () => {
+    const messages = pending();
+    ids = ["c", "b", "a"];
+    keep("a", "READ");
+    keep("b");
+    keep("c");
+    gateway.routes.messages.next("drop");
+    await messages.look(signal);
+    expect(messages.newest).toBeNull();
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["c", "b"]);
+    gateway.routes.messages.next("drop");
+    await messages.look(signal);
+    expect([messages.newest, messages.count]).toEqual([["c", "b"], null]);
+    messages.forget();
+    expect(messages.newest).toBeNull();
+  });
+
+  test("are not known at a gateway that keeps no messages, or no acknowledgements", async () => {
+    const messages = pending();
+    [ids, old] = [["c", "b", "a"], ["o"]];
+    await messages.look(signal);
+    expect(messages.newest).toBeNull();
+    const other = pending();
+    for (const id of [...ids, ...old]) keep(id);
+    for (let look = 0; look < 3; look += 1) await other.look(signal);
+    expect(other.newest).toBeNull();
+    // What is older than a day is asked about once.
+    const questions = gateway.routes.messages.calls.map(({ body }) => JSON.stringify(body));
+    expect(questions.filter((question) => question.includes('"o"'))).toHaveLength(2);
+  });
+
+  test("stay when they are older than a day, and end with the first that is acknowledged", async () => {
+    const messages = pending();
+    ids = ["d", "c", "b", "a"];
+    keep("a", "READ");
+    for (const id of ["b", "c", "d"]) keep(id);
+    await messages.look(signal);
+    expect(messages.newest).toHaveLength(3);
+    ids = [];
+    await messages.look(signal);
+    expect([messages.newest, messages.count]).toEqual([["d", "c", "b"], 0]);
+    young = ["e"];
+    keep("e");
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["e", "d", "c", "b"]);
+    acknowledge("e");
+    await messages.look(signal);
+    expect(messages.newest).toEqual([]);
+  });
+
+  test("are found again after a restart, also when the last acknowledgement is older than a day", async () => {
+    [young, ids, old] = [["e"], ["d"], ["c", "b", "a"]];
+    keep("a", "READ");
+    for (const id of ["b", "c", "d", "e"]) keep(id);
+    const messages = pending();
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["e", "d", "c", "b"]);
+    const asked = gateway.routes.messages.calls.length;
+    await messages.look(signal);
+    expect(messages.newest).toEqual(["e", "d", "c", "b"]);
+    // Only those of the day are asked about again.
+    expect(gateway.routes.messages.calls.length - asked).toBe(2);
+  });
+
+  test("need no question more than those about messages that are not settled", async () => {
+    const messages = pending();
+    [young, ids] = [["b"], ["a"]];
+    keep("a", "READ");
+    keep("b", "READ");
+    for (let look = 0; look < 5; look += 1) await messages.look(signal);
+    expect(gateway.routes.messages.calls).toHaveLength(2);
   });
 });

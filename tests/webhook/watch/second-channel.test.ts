@@ -33,12 +33,14 @@ let isTelling: boolean;
 let sender: SendAlertEmail | null;
 let rows: UnheardMemory;
 let unkept: UnkeptMemory;
+let unacknowledged: string[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "opsctl-second-"));
   nowMs = START_MS;
   errors = [];
   isTelling = true;
+  unacknowledged = [];
   const clocks = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   rows = new UnheardMemory(clocks);
   unkept = new UnkeptMemory(clocks);
@@ -57,6 +59,7 @@ function channelWith(more: Partial<SecondChannelDependencies> = {}): SecondChann
     state,
     rows,
     unkept,
+    unacknowledged: () => unacknowledged,
     send: () => sender,
     isTelling: () => isTelling,
     reason: () => "sem_instancia_gateway",
@@ -112,6 +115,57 @@ describe("SecondChannel.look()", () => {
     expect(provider.accepted).toHaveLength(1);
     expect(provider.accepted[0]!.text).toContain("Webhook parado");
     expect(provider.accepted[0]!.text).not.toContain("taken");
+  });
+
+  test("tells again, once, the urgent ones that WhatsApp took and does not acknowledge, also after a restart", async () => {
+    const via = { alertname: "alarm", via: "other" };
+    const [disk, high, alarm, fine] = await acceptAll(
+      state,
+      critical("disk"),
+      sampleAlert({ fingerprint: "high", name: "high", severity: "high" }),
+      sampleAlert({ fingerprint: "alarm", name: "alarm", severity: "high", labels: via }),
+      critical("fine"),
+    );
+    const ids = { disk, high, alarm, fine };
+    for (const [reference, accepted] of Object.entries(ids))
+      await state.settle(accepted!.messageRow, { status: "delivered", reference, url: null });
+    nowMs += 2 * MINUTE_MS;
+    await channelWith().look(signal);
+    expect(provider.ledger).toHaveLength(0);
+    unacknowledged = ["alarm", "high", "disk"];
+    isLeading = false;
+    await channelWith().look(signal);
+    expect(provider.ledger).toHaveLength(0);
+    isLeading = true;
+    for (let minute = 0; minute < 3; minute += 1) {
+      await channelWith().look(signal);
+      nowMs += MINUTE_MS;
+    }
+    expect(provider.accepted).toHaveLength(1);
+    const { text } = provider.accepted[0]!;
+    expect(text).toStartWith(
+      "Por e-mail porque o gateway aceitou as últimas mensagens e o WhatsApp não confirmou",
+    );
+    expect(text).toContain("🔴 disk");
+    expect(text).toContain("alarm");
+    expect(text).not.toContain("high ");
+    expect(text).not.toContain("fine");
+    expect(await state.detour()).toEqual({ emailed: 2, givenUp: 0 });
+  });
+
+  test("tells in one e-mail what waits and what is not acknowledged, and none of them twice", async () => {
+    const channel = channelWith();
+    const [first] = await acceptAll(state, critical("first"), critical("second"));
+    await state.settle(first!.messageRow, { status: "delivered", reference: "first", url: null });
+    unacknowledged = ["first"];
+    nowMs += 3 * MINUTE_MS;
+    for (let minute = 0; minute < 3; minute += 1) {
+      await channel.look(signal);
+      nowMs += MINUTE_MS;
+    }
+    expect(provider.accepted).toHaveLength(1);
+    expect(provider.accepted[0]!.text).toContain("first");
+    expect(provider.accepted[0]!.text).toContain("second");
   });
 
   test("sends at most one e-mail a minute, each with all that wait, and none later than three minutes and a poll", async () => {
@@ -371,6 +425,7 @@ describe("SecondChannel.look() while the state fails", () => {
   const failing = (): Partial<SecondChannelDependencies> => ({
     state: {
       unheard: async (ms) => (isBroken ? await broken() : await state.unheard(ms)),
+      unacknowledged: async (ids) => (isBroken ? await broken() : await state.unacknowledged(ids)),
       recordEmailed: async (ids) => (isBroken ? await broken() : await state.recordEmailed(ids)),
       keptEmail: async () => (isBroken ? await broken() : await state.keptEmail()),
       keepEmail: async (email) => (isBroken ? await broken() : await state.keepEmail(email)),

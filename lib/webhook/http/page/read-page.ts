@@ -26,6 +26,8 @@ export type ProcessFacts = {
   stops: ChannelStops;
   gateway: GatewayView;
   latest: Readonly<Record<OutboxKind, LatestOutcome>>;
+  /** How many of the newest messages in a row WhatsApp has not acknowledged; null while it is not known. */
+  newestUnacknowledged: number | null;
 };
 
 /**

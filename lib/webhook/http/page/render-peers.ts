@@ -2,7 +2,7 @@ import { type Html, html } from "../../../text/html.ts";
 import { formatNumber } from "../../../text/pt-br.ts";
 import { OUTBOX_KINDS, type OutboxKind } from "../../state/contract.ts";
 import type { PageFacts } from "./read-page.ts";
-import { holdOf, type Level } from "./verdict.ts";
+import { holdOf, isUnacknowledged, type Level } from "./verdict.ts";
 import { agoText, delayText, gatewayText, PEER_NAMES } from "./wording.ts";
 
 type Tag = { level: Level; word: string };
@@ -32,6 +32,7 @@ function peerPanel(facts: PageFacts, kind: OutboxKind): Html {
 
 function tagOf(facts: PageFacts, kind: OutboxKind): Tag {
   if (holdOf(facts, kind) !== null) return { level: "bad", word: "recusa" };
+  if (kind === "message" && isUnacknowledged(facts)) return { level: "bad", word: "sem confirmação" };
   const { deliveredAtMs, failure } = facts.latest[kind];
   const queued = facts.state?.stats[kind].queued ?? 0;
   if (queued > 0 && failure !== null && failure.atMs > (deliveredAtMs ?? 0))

@@ -1,4 +1,5 @@
 import { OUTBOX_KINDS, type OutboxKind } from "../../state/contract.ts";
+import { UNACKNOWLEDGED_LIMIT } from "../../watch/pending-messages.ts";
 import type { PageFacts, StateFacts } from "./read-page.ts";
 
 const MINUTE_MS = 60_000;
@@ -18,6 +19,7 @@ export type Reason = { level: Exclude<Level, "ok"> } & (
   | { status: "state_away" | "not_accepting" | "moved_aside" | "stopping" }
   | { status: "held"; kind: OutboxKind; hold: string; sinceMs: number | null }
   | { status: "critical_waits"; ageMs: number }
+  | { status: "unacknowledged"; count: number }
   | { status: "waits"; kind: OutboxKind; ageMs: number }
   | { status: "lost"; dead: number; inDoubt: number }
 );
@@ -31,6 +33,7 @@ export function pageVerdict(facts: PageFacts): Verdict {
     ...(facts.isStopping ? [{ level: "warn" as const, status: "stopping" as const }] : []),
     ...(facts.state === null ? [{ level: "bad" as const, status: "state_away" as const }] : []),
     ...OUTBOX_KINDS.flatMap((kind) => heldReasons(facts, kind)),
+    ...unacknowledgedReasons(facts),
     ...(facts.state === null ? [] : stateReasons(facts.state)),
   ];
   const reasons = found.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
@@ -44,6 +47,16 @@ export function holdOf(
 ): { code: string; sinceMs: number | null } | null {
   const code = stops[kind];
   return state?.holds[kind] ?? (code === null ? null : { code, sinceMs: null });
+}
+
+/** Whether WhatsApp acknowledges none of the newest messages, so that nothing may arrive although all seem to go out. */
+export function isUnacknowledged({ newestUnacknowledged }: Pick<PageFacts, "newestUnacknowledged">): boolean {
+  return (newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
+}
+
+function unacknowledgedReasons(facts: PageFacts): Reason[] {
+  if (!isUnacknowledged(facts)) return [];
+  return [{ level: "bad", status: "unacknowledged", count: facts.newestUnacknowledged ?? 0 }];
 }
 
 function heldReasons(facts: PageFacts, kind: OutboxKind): Reason[] {

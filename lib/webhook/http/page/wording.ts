@@ -1,5 +1,5 @@
 /** What the page says, in the words of the people who read it. */
-import { formatCount } from "../../../text/pt-br.ts";
+import { formatCount, formatNumber } from "../../../text/pt-br.ts";
 import type { OutboxKind } from "../../state/contract.ts";
 import { durationText } from "../../texts/duration.ts";
 import type { GatewayView } from "../../watch/watch.ts";
@@ -72,11 +72,21 @@ export function reasonAdvice(reason: Reason, nowMs: number): Advice {
       return advice(`Um alerta crítico espera há ${delayText(reason.ageMs)}.`);
     case "waits":
       return advice(`${WAITS[reason.kind]} há ${delayText(reason.ageMs)}.`);
+    case "unacknowledged":
+      return unacknowledgedAdvice(reason.count);
     case "lost":
       return lostAdvice(reason);
     default:
       return PLAIN_REASONS[reason.status];
   }
+}
+
+function unacknowledgedAdvice(count: number): Advice {
+  const last = `O gateway aceitou as últimas ${formatNumber(count)} mensagens, e o WhatsApp não confirmou nenhuma`;
+  return advice(
+    `${last}: podem não ter chegado. Reinicie a instância no gateway e olhe o telefone que envia; ` +
+      "termina com a primeira mensagem confirmada.",
+  );
 }
 
 /** What is in doubt may be on the phone already: to try all of it again would send copies. */

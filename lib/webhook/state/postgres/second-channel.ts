@@ -1,8 +1,8 @@
 import type postgres from "postgres";
-import type { Detour, State, UnheardAlert } from "../contract.ts";
-import { storedAlert } from "../stored.ts";
+import type { Detour, ShownAlert, State, UnheardAlert } from "../contract.ts";
+import { alertAsShown, storedAlert } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
-import { restoredOrNull, storedText } from "./stored-text.ts";
+import { restoredOrNull, restoredText, storedText } from "./stored-text.ts";
 
 /** How many alerts the second channel is given at once. */
 const MOST_UNHEARD = 1_000;
@@ -10,9 +10,13 @@ const MOST_UNHEARD = 1_000;
 /** What the second channel asks and records. */
 export function secondChannel(
   link: StateLink,
-): Pick<State, "unheard" | "recordEmailed" | "keptEmail" | "keepEmail" | "detour" | "recordDetourTold"> {
+): Pick<
+  State,
+  "unheard" | "unacknowledged" | "recordEmailed" | "keptEmail" | "keepEmail" | "detour" | "recordDetourTold"
+> {
   return {
     unheard: (waitedMs) => link.ask("read the outbox", (sql) => unheard(sql, waitedMs)),
+    unacknowledged: (references) => link.ask("read the outbox", (sql) => unacknowledged(sql, references)),
     recordEmailed: (rows) =>
       link.ask("record an e-mail", (sql) => recordEmailed(sql, rows), { repeats: true }),
     keptEmail: () => link.ask("read an e-mail", keptEmail),
@@ -36,6 +40,19 @@ async function unheard(sql: postgres.Sql, waitedMs: number): Promise<UnheardAler
       acceptedAtMs: Number(row.accepted_at),
       issueUrl,
     };
+  });
+}
+
+async function unacknowledged(sql: postgres.Sql, references: readonly string[]): Promise<UnheardAlert[]> {
+  // Escaped twice, as in `heldReferences`.
+  const stored = JSON.stringify(references.map(storedText));
+  const rows = await sql`select * from opsctl_state.unacknowledged(${stored}::text::json)`;
+  return rows.flatMap((row) => {
+    if (row.shown === null) return [];
+    const alert = alertAsShown(JSON.parse(row.shown) as ShownAlert, restoredText(row.fingerprint));
+    const issueUrl = restoredOrNull(row.issue_url);
+    const acceptedAtMs = Number(row.accepted_at);
+    return { row: Number(row.id), alert, status: "unacknowledged" as const, acceptedAtMs, issueUrl };
   });
 }
 

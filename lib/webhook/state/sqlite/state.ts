@@ -82,7 +82,16 @@ type Reads =
       | "begunWithin"
       | "latest"
     )
-  | ("deliveredBetween" | "holds" | "unheard" | "keptEmail" | "detour" | "recent" | "hourly");
+  | (
+      | "deliveredBetween"
+      | "holds"
+      | "unheard"
+      | "unacknowledged"
+      | "keptEmail"
+      | "detour"
+      | "recent"
+      | "hourly"
+    );
 
 /** What changes nothing. */
 function readsOf(file: OutboxFile): Pick<State, Reads> {
@@ -101,6 +110,8 @@ function readsOf(file: OutboxFile): Pick<State, Reads> {
     holds: async () => file.use((outbox) => outbox.holds.all()),
     unheard: async (waitedMs) => file.use((outbox) => outbox.secondChannel.unheard(waitedMs)),
     keptEmail: async () => file.use((outbox) => outbox.secondChannel.keptEmail()),
+    unacknowledged: async (references) =>
+      file.use((outbox) => outbox.secondChannel.unacknowledged(references)),
     detour: async () => file.use((outbox) => outbox.secondChannel.detour()),
     recent: async (limit) => file.use((outbox) => outbox.recent(limit)),
     hourly: async (hours) => file.use((outbox) => outbox.hourly(hours)),

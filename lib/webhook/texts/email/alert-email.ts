@@ -79,6 +79,8 @@ function subjectOf(alerts: readonly EmailedAlert[]): string {
 function whyText(alerts: readonly EmailedAlert[], { nowMs, reason, comesLater = true }: Context): string {
   const queued = alerts.filter(({ status }) => status === "queued");
   const code = reason === null ? "" : ` (${plain(reason)})`;
+  if (alerts.every(({ status }) => status === "unacknowledged"))
+    return `Por e-mail porque o gateway aceitou as últimas mensagens e o WhatsApp não confirmou nenhuma: podem não ter chegado.`;
   if (queued.length === 0)
     return `Por e-mail porque não se sabe se o WhatsApp entregou${code}: pode ter chegado lá também.`;
   const since = Math.min(...queued.map(({ acceptedAtMs }) => acceptedAtMs));
@@ -94,15 +96,21 @@ function alertView({ alert, status, acceptedAtMs, issueUrl }: EmailedAlert, { no
     state: stateOf(alert, nowMs),
     delivery: deliveryText({ status, acceptedAtMs }, nowMs),
     texts: textsOf(alert),
-    labels: labelsOf(alert),
+    // What is kept of a delivered alert is in its title.
+    labels: status === "unacknowledged" ? null : labelsOf(alert),
     value: value === null ? null : plain(value),
     links: linksOf(alert, issueUrl),
   };
 }
 
+const DOUBTS: Readonly<Record<EmailedAlert["status"], string>> = {
+  queued: "",
+  in_doubt: " · pode ter chegado",
+  unacknowledged: " · pode não ter chegado",
+};
+
 function alertLine({ alert, status }: EmailedAlert, { nowMs }: Context): string {
-  const doubt = status === "in_doubt" ? " · pode ter chegado" : "";
-  return `${markerOf(alert)} ${titleOf(alert)} · ${stateOf(alert, nowMs)}${doubt}`;
+  return `${markerOf(alert)} ${titleOf(alert)} · ${stateOf(alert, nowMs)}${DOUBTS[status]}`;
 }
 
 function titleOf(alert: Alert): string {
@@ -130,6 +138,8 @@ function deliveryText(
   const accepted = clock(acceptedAtMs, nowMs);
   if (status === "in_doubt")
     return `Recebido ${accepted}. Pode ter chegado pelo WhatsApp: não houve confirmação`;
+  if (status === "unacknowledged")
+    return `Recebido ${accepted}. O gateway aceitou, o WhatsApp não confirmou: pode não ter chegado`;
   return `Recebido ${accepted}, espera pelo WhatsApp há ${durationText(Math.max(0, nowMs - acceptedAtMs))}`;
 }
 

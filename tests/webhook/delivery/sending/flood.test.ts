@@ -127,7 +127,7 @@ async function shown() {
     stops,
     isLeading: true,
     movedAside: false,
-    watch: { gatewayOpen: null, pendingMessages: null },
+    watch: { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null },
   };
 }
 

@@ -25,7 +25,7 @@ describe("UnkeptAlerts: messages", () => {
       stops: { message: null, issue: null, comment: null },
       isLeading: true,
       movedAside: false,
-      watch: { gatewayOpen: null, pendingMessages: null },
+      watch: { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null },
     });
     expect(text).toContain("\nopsctl_webhook_sent_from_memory_total 2\n");
     expect(text).toContain("\nopsctl_webhook_alerts_accepted_total 2\n");

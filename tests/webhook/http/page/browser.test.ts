@@ -63,7 +63,10 @@ function adminApp() {
       listDead: async () => state().lost!,
       movedAside: null,
     },
-    watch: { view: { gatewayOpen: null, pendingMessages: null }, gateway: { isOpen: null, forMs: 0 } },
+    watch: {
+      view: { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null },
+      gateway: { isOpen: null, forMs: 0 },
+    },
     posts: { view: { acceptedAt: null, secretRefusedAt: null } },
     dispatcher: {
       isLeading: true,

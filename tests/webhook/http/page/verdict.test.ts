@@ -35,6 +35,13 @@ describe("pageVerdict()", () => {
       { state: { holds: { ...NO_HOLDS, message: { code: "x", sinceMs: NOW_MS } } } },
       ["bad", "held"],
     ],
+    ["two messages in a row are not acknowledged", { newestUnacknowledged: 2 }, ["ok"]],
+    ["three messages in a row are not acknowledged", { newestUnacknowledged: 3 }, ["bad", "unacknowledged"]],
+    [
+      "nothing can be read, and nothing is acknowledged",
+      { newestUnacknowledged: 3, state: null },
+      ["bad", "state_away", "unacknowledged"],
+    ],
     ["something was given up", { state: statsWith("issue", { dead: 1 }) }, ["warn", "lost"]],
     ["something is in doubt", { state: statsWith("message", { inDoubt: 1 }) }, ["warn", "lost"]],
   ])("%s", (_what, facts, expected) => {

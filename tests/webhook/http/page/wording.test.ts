@@ -13,6 +13,15 @@ describe("reasonAdvice()", () => {
     });
   });
 
+  test("says of messages without an acknowledgement that they may not have arrived, and what helps", () => {
+    const { text, command } = reasonAdvice({ level: "bad", status: "unacknowledged", count: 3 }, NOW_MS);
+    expect(text).toBe(
+      "O gateway aceitou as últimas 3 mensagens, e o WhatsApp não confirmou nenhuma: podem não ter chegado. " +
+        "Reinicie a instância no gateway e olhe o telefone que envia; termina com a primeira mensagem confirmada.",
+    );
+    expect(command).toBeNull();
+  });
+
   test.each([
     [0, 1],
     [2, 1],

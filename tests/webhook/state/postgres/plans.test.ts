@@ -33,6 +33,7 @@ const CALLS: readonly [call: string, most?: number][] = [
   ["opsctl_state.prune_memory(1000, 1000)"],
   ["opsctl_state.prune_dedup()"],
   ["count(*) from opsctl_state.unheard(1000, 1000)"],
+  [`count(*) from opsctl_state.unacknowledged('["none"]')`],
   ["count(*) from opsctl_state.recent(200)", 800],
   [`count(*) from opsctl_state.held_references('message', '["a","b"]')`],
   ["count(*) from opsctl_state.delivered_between(86400000, 600000, 500)"],

@@ -74,6 +74,23 @@ Issue: https://linear.app/x/issue/OPS-1
     expect(both).toStartWith("Por e-mail porque o WhatsApp não recebe desde 05:17.");
   });
 
+  test("says of those that WhatsApp does not acknowledge that they may not have arrived", () => {
+    const silent = unheard({ status: "unacknowledged" });
+    const { text } = email([silent]);
+    expect(text).toStartWith(
+      "Por e-mail porque o gateway aceitou as últimas mensagens e o WhatsApp não confirmou nenhuma: podem não ter chegado.\n",
+    );
+    expect(text).toContain(
+      "\nRecebido 05:16. O gateway aceitou, o WhatsApp não confirmou: pode não ter chegado.\n",
+    );
+    expect(text).not.toContain("instance=");
+    const many = Array.from({ length: 11 }, () => silent);
+    expect(email(many).text).toContain(" · pode não ter chegado\n");
+    expect(email([silent, unheard()]).text).toStartWith(
+      "Por e-mail porque o WhatsApp não recebe desde 05:16.",
+    );
+  });
+
   test("has all of several, with the first in the subject and the rest counted", () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, i) => unheard({ name: `Regra ${i}`, fingerprint: `${i}` }));

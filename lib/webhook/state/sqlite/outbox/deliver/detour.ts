@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Detour, UnheardAlert } from "../../../contract.ts";
-import { storedAlert } from "../../../stored.ts";
+import { alertAsShown, storedAlert } from "../../../stored.ts";
+import { shownOf } from "../reads/recent.ts";
 import type { Transaction } from "../transaction.ts";
 
 /** How many alerts the second channel is given at once. */
@@ -9,6 +10,7 @@ const MOST_UNHEARD = 1_000;
 /** What the second channel asks and records. */
 export type SecondChannel = {
   unheard(waitedMs: number): UnheardAlert[];
+  unacknowledged(references: readonly string[]): UnheardAlert[];
   recordEmailed(rows: readonly number[]): void;
   keptEmail(): string | null;
   keepEmail(email: string | null): void;
@@ -34,6 +36,11 @@ export function secondChannel({
       const rows = statements.unheard.all(now, now - waitedMs, now, now, MOST_UNHEARD) as UnheardRow[];
       return rows.flatMap((row) => parseUnheard(row) ?? []);
     },
+    unacknowledged(references) {
+      const now = nowMs();
+      const rows = references.flatMap((reference) => statements.unacknowledged.all(now, reference));
+      return (rows as DeliveredRow[]).map(parseDelivered);
+    },
     recordEmailed: (rows) =>
       transaction(() => {
         const now = nowMs();
@@ -52,7 +59,7 @@ export function secondChannel({
 }
 
 type Statements = Record<
-  "unheard" | "emailed" | "kept" | "keep" | "forget" | "detour" | "count",
+  "unheard" | "unacknowledged" | "emailed" | "kept" | "keep" | "forget" | "detour" | "count",
   StatementSync
 >;
 
@@ -69,6 +76,12 @@ function prepare(db: DatabaseSync): Statements {
       select ${columns} from outbox
       where state in ('dead', 'in_doubt') and kind = 'message' and state = 'in_doubt' and emailed_at_ms is null
       order by id limit ?`),
+    unacknowledged: db.prepare(`
+      select id, fingerprint, accepted_at_ms, alert, shown,
+        (select value from dedup where key = 'issue:' || fingerprint and expires_at_ms > ?) as issue_url
+      from outbox
+      where reference = ? and kind = 'message' and state = 'delivered' and is_urgent = 1 and emailed_at_ms is null
+      order by id`),
     emailed: db.prepare(
       "update outbox set emailed_at_ms = ? where id = ? and kind = 'message' and emailed_at_ms is null",
     ),
@@ -97,4 +110,12 @@ function parseUnheard({
 }: UnheardRow): UnheardAlert | null {
   const alert = storedAlert(text);
   return alert && { row: id, alert, status, acceptedAtMs: accepted_at_ms, issueUrl: issue_url };
+}
+
+type DeliveredRow = Omit<UnheardRow, "status"> & { fingerprint: string; shown: string | null };
+
+function parseDelivered(row: DeliveredRow): UnheardAlert {
+  const { id, fingerprint, accepted_at_ms, issue_url } = row;
+  const alert = alertAsShown(shownOf(row), fingerprint);
+  return { row: id, alert, status: "unacknowledged", acceptedAtMs: accepted_at_ms, issueUrl: issue_url };
 }

@@ -48,8 +48,8 @@ const UNKNOWN: ShownAlert = {
   about: "",
 };
 
-/** An unreadable alert, and one that an older version delivered, shows nothing. */
-function shownOf({ shown, alert: text }: Row): ShownAlert {
+/** What is shown of a row; an unreadable alert, and one that an older version delivered, shows nothing. */
+export function shownOf({ shown, alert: text }: { shown: string | null; alert: string | null }): ShownAlert {
   const alert = storedAlert(text);
   if (alert !== null) return shownAlert(alert);
   try {
