@@ -6,7 +6,7 @@ import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { alertPatience } from "../alert-patience.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
-import { EmailTurns } from "./email-turns.ts";
+import { UnclearEmails } from "./unclear-emails.ts";
 import type { UnheardMemory } from "./unheard-memory.ts";
 import type { UnkeptMemory } from "./unkept-memory.ts";
 
@@ -45,13 +45,18 @@ const TOLD_ALONG_MS = 2 * 60_000;
 /** The provider knows the key of an e-mail with another content. */
 const KEY_IN_USE = "invalid_idempotent_request";
 
-/** The shortest time from one e-mail to the next. */
+/** The shortest time from one e-mail to the next, and from one send of an e-mail to its next one. */
 const BETWEEN_MS = 60_000;
 
-const PENDING = v.object({
-  email: v.object({ id: v.string(), subject: v.string(), html: v.string(), text: v.string() }),
-  rows: v.array(v.number()),
-});
+/** So many e-mails on their way are kept for the next process, those made last. */
+const MOST_KEPT = 5;
+
+const KEPT = v.array(
+  v.object({
+    email: v.object({ id: v.string(), subject: v.string(), html: v.string(), text: v.string() }),
+    rows: v.array(v.number()),
+  }),
+);
 
 /** An e-mail that is on its way: it is sent again as it is until the provider's answer is clear. */
 type Pending = { email: AlertEmail; rows: readonly number[] };
@@ -64,13 +69,13 @@ const UNREADABLE = "state_unavailable";
 /**
  * The second way out: e-mails alerts that WhatsApp did not take.
  *
- * Behaviour: `look` sends at most one e-mail a minute, once an alert has waited for three, or was delivered and is not
- *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed
- *            only after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again,
- *            with the same key, by which the provider knows it (see `EmailTurns`), also by the next process; after a refusal
- *            the next one is made anew. An alert that WhatsApp took meanwhile is not e-mailed. While the state cannot be
- *            read, what it said last counts, and what could not be recorded is recorded later; alerts that it does not keep
- *            are told, too.
+ * Behaviour: `look` makes at most one e-mail a minute, once an alert has waited for three, or was delivered and is not
+ *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed only after
+ *            the provider's clear yes. After an answer that proves nothing the same e-mail is sent again each minute, with
+ *            the same key, by which the provider knows it, also by the next process; alerts that are in none have their own
+ *            meanwhile. After a refusal the next one is made anew. An alert that WhatsApp took meanwhile is not e-mailed.
+ *            While the state cannot be read, what it said last counts, and what could not be recorded is recorded later;
+ *            alerts that it does not keep are told, too.
  * Errors:    none thrown by `look`; what fails is logged, once for each reason.
  * Source:    design of the alarm, Second channel.
  */
@@ -78,11 +83,12 @@ export class SecondChannel {
   readonly #dependencies: SecondChannelDependencies;
   readonly #reads: OutageLog;
   readonly #records: OutageLog;
-  readonly #turns = new EmailTurns<Pending>();
-  #pending: Pending | null = null;
+  readonly #unclear = new UnclearEmails<Pending>();
   /** Whether it is known what an earlier process had on its way. */
   #isRecalled = false;
   #nextAtMs = Number.NEGATIVE_INFINITY;
+  /** The provider asks for patience until then. */
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
   #isBlind = false;
 
@@ -109,7 +115,7 @@ export class SecondChannel {
       await this.#recordEmailed();
       const find = await this.#finder();
       await this.#recall();
-      if (monotonicMs() >= this.#nextAtMs) await this.#send(find, send, signal);
+      if (monotonicMs() >= this.#quietUntilMs) await this.#send(find, send, signal);
     } catch (error) {
       this.#fails(UNREADABLE, nameOf(error));
     }
@@ -142,23 +148,29 @@ export class SecondChannel {
     return references.length === 0 ? [] : await state.unacknowledged(references);
   }
 
+  /** Sends a new e-mail where one is due, and then one again whose answer was not clear. */
   async #send(find: Find, send: SendAlertEmail, signal: AbortSignal): Promise<void> {
     const { rows, unkept, monotonicMs } = this.#dependencies;
     const findAll: Find = async (waitedMs) =>
       [...(await find(waitedMs)), ...unkept.waiting(waitedMs)]
         .filter(({ row }) => !rows.isTold(row))
         .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs);
-    if ((await findAll(UNHEARD_MS)).length === 0) {
-      this.#pending = null;
-      return;
-    }
-    const unheard = await findAll(TOLD_ALONG_MS);
-    if (unheard.length === 0) return;
-    const { again, others } = this.#turns.next(this.#pending, unheard);
-    const pending = again ?? this.#make(others.slice(0, ALERT_EMAIL_LIMIT));
-    if (pending !== this.#pending) await this.#keep(pending);
-    this.#pending = pending;
-    this.#nextAtMs = monotonicMs() + BETWEEN_MS;
+    const overdue = await findAll(UNHEARD_MS);
+    const unheard = overdue.length === 0 ? [] : await findAll(TOLD_ALONG_MS);
+    this.#unclear.forgetAllBut(unheard.map(({ row }) => row));
+    if (monotonicMs() >= this.#nextAtMs && overdue.some(({ row }) => !this.#unclear.tells(row)))
+      await this.#sendNew(unheard, send, signal);
+    if (monotonicMs() < this.#quietUntilMs || signal.aborted) return;
+    const again = this.#unclear.due(monotonicMs());
+    if (again !== null) await this.#ended(again, await send(again.email, signal));
+  }
+
+  async #sendNew(unheard: readonly UnheardAlert[], send: SendAlertEmail, signal: AbortSignal): Promise<void> {
+    const others = unheard.filter(({ row }) => !this.#unclear.tells(row));
+    if (others.length === 0) return;
+    const pending = this.#make(others.slice(0, ALERT_EMAIL_LIMIT));
+    this.#nextAtMs = this.#dependencies.monotonicMs() + BETWEEN_MS;
+    await this.#keep([...this.#unclear.all, pending]);
     await this.#ended(pending, await send(pending.email, signal));
   }
 
@@ -168,7 +180,8 @@ export class SecondChannel {
     if (!isTelling()) this.#isRecalled = false;
     if (this.#isRecalled || this.#isBlind || !isTelling()) return;
     try {
-      this.#pending ??= pendingOf(await state.keptEmail());
+      const now = this.#dependencies.monotonicMs();
+      for (const pending of keptIn(await state.keptEmail())) this.#unclear.add(pending, now);
       this.#isRecalled = true;
     } catch (error) {
       // Found out again with the next look; the alerts do not wait for it.
@@ -177,11 +190,14 @@ export class SecondChannel {
   }
 
   /** That it is heard matters more than that it comes once: what cannot be kept is sent all the same. */
-  async #keep(pending: Pending | null): Promise<void> {
+  async #keep(emails: readonly Pending[]): Promise<void> {
     if (this.#isBlind) return;
     // The numbers of what the state does not keep mean nothing to another process.
-    const rows = pending?.rows.filter((row) => row >= 0) ?? [];
-    const content = rows.length === 0 ? null : JSON.stringify({ email: pending?.email, rows });
+    const kept = emails
+      .map(({ email, rows }) => ({ email, rows: rows.filter((row) => row >= 0) }))
+      .filter(({ rows }) => rows.length > 0)
+      .slice(-MOST_KEPT);
+    const content = kept.length === 0 ? null : JSON.stringify(kept);
     await this.#dependencies.state.keepEmail(content).catch((error: unknown) => {
       const cause = nameOf(error);
       this.#dependencies.log.warn("An e-mail on its way cannot be kept for the next process", { cause });
@@ -199,25 +215,24 @@ export class SecondChannel {
   }
 
   async #ended(pending: Pending, outcome: SendOutcome): Promise<void> {
+    const now = this.#dependencies.monotonicMs();
+    const wasUnclear = this.#unclear.remove(pending);
     switch (outcome.status) {
       case "sent":
         return await this.#told(pending);
       case "unknown":
-        // The provider has the key with another content: of addresses that were changed since.
-        if (outcome.code === KEY_IN_USE) this.#pending = null;
-        else this.#turns.unclear(pending);
-        return this.#fails(outcome.code);
+        // A key that the provider has with another content, of addresses that were changed since, is of no more use.
+        if (outcome.code !== KEY_IN_USE) this.#unclear.add(pending, now + BETWEEN_MS);
+        break;
       case "throttled":
-        this.#nextAtMs = Math.max(
-          this.#nextAtMs,
-          this.#dependencies.monotonicMs() + alertPatience(outcome.retryAfterMs),
-        );
+        this.#quietUntilMs = now + Math.max(BETWEEN_MS, alertPatience(outcome.retryAfterMs));
+        // What an earlier send may have brought is not made anew.
+        if (wasUnclear) this.#unclear.add(pending, this.#quietUntilMs);
         break;
       case "failed":
+        // Refused as a whole: another one may tell the alerts that have come since.
         break;
     }
-    // Refused as a whole: another one may tell the alerts that have come since.
-    this.#pending = null;
     this.#fails(outcome.code);
   }
 
@@ -225,7 +240,6 @@ export class SecondChannel {
     const { rows, unkept, log } = this.#dependencies;
     rows.emailed(told.filter((row) => row >= 0));
     unkept.emailed(told);
-    this.#pending = null;
     this.#failure = null;
     log.warn("WhatsApp did not take alerts: they were told by e-mail", { alerts: told.length });
     await this.#recordEmailed();
@@ -244,8 +258,8 @@ export class SecondChannel {
       this.#records.failed({ cause: nameOf(error) });
       return;
     }
-    // Another one may be on its way by now.
-    if (this.#pending === null) await this.#keep(null);
+    // Others may be on their way by now.
+    await this.#keep(this.#unclear.all);
   }
 
   #fails(code: string, cause?: string): void {
@@ -259,11 +273,11 @@ export class SecondChannel {
   }
 }
 
-/** What an earlier process kept; null when that cannot be read. */
-function pendingOf(content: string | null): Pending | null {
-  if (content === null) return null;
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), PENDING), content);
-  return parsed.success ? parsed.output : null;
+/** What an earlier process kept; nothing when that cannot be read. */
+function keptIn(content: string | null): Pending[] {
+  if (content === null) return [];
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), KEPT), content);
+  return parsed.success ? parsed.output : [];
 }
 
 /**

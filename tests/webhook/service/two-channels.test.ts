@@ -230,14 +230,15 @@ describe("two channels", () => {
   test("the gateway takes all and WhatsApp acknowledges nothing: the e-mail and the check tell, also after a restart", async () => {
     await start();
     const listening = new Listening();
-    const acknowledge = () => {
-      for (const row of service.gateway.kept) row.statuses = ["SERVER_ACK"];
-    };
+    const { gateway } = service;
+    const sent = (count: number) => until(`${count} messages`, () => gateway.kept.length === count);
     await listening.post("Alerta-antes-x");
-    acknowledge();
+    await sent(1);
+    gateway.kept[0]!.statuses = ["SERVER_ACK"];
     await listening.minutes(3);
     const names = [1, 2, 3].map((at) => `Alerta-${at}-x`);
     for (const name of names) await listening.post(name);
+    await sent(4);
     await listening.minutes(3.5);
     const told = () => email.accepted.map(({ text }) => text).join("\n");
     for (const name of names) expect(told()).toContain(name);
@@ -247,13 +248,15 @@ describe("two channels", () => {
     expect(check.pings.at(-1)).toBe("fail");
     await service.restart();
     await listening.post("Alerta-4-x");
+    await sent(5);
     await listening.minutes(4.5);
     expect(check.pings.at(-1)).toBe("fail");
     expect(email.accepted).toHaveLength(2);
     expect(email.accepted[1]!.text).toContain("Alerta-4-x");
     expect(email.accepted[1]!.text).not.toContain("Alerta-3-x");
     await listening.post("Alerta-5-x");
-    service.gateway.kept.at(-1)!.statuses = ["DELIVERY_ACK"];
+    await sent(6);
+    gateway.kept.at(-1)!.statuses = ["DELIVERY_ACK"];
     await listening.minutes(4);
     expect(check.pings.at(-1)).toBe("well");
     expect(email.accepted).toHaveLength(2);
