@@ -133,10 +133,10 @@ describe("SecondChannel.look()", () => {
     await channelWith().look(signal);
     expect(provider.ledger).toHaveLength(0);
     unacknowledged = ["alarm", "high", "disk"];
-    isLeading = false;
+    isTelling = false;
     await channelWith().look(signal);
     expect(provider.ledger).toHaveLength(0);
-    isLeading = true;
+    isTelling = true;
     for (let minute = 0; minute < 3; minute += 1) {
       await channelWith().look(signal);
       nowMs += MINUTE_MS;
