@@ -61,8 +61,14 @@ update opsctl_state.outbox set is_urgent = true where kind = 'message' and state
 drop index opsctl_state.outbox_turn, opsctl_state.outbox_dead, opsctl_state.outbox_waiting, opsctl_state.outbox_newest;
 create index outbox_waiting on opsctl_state.outbox (kind, issue_key, (id + 0)) where state = 'queued';
 create index outbox_newest on opsctl_state.outbox ((kind || ':' || issue_key), (id + 0));
+-- Rows that wait for nothing, in their order; and those that were tried and wait for their next attempt, by its time, so
+-- that they cost the others nothing however many they are.
 create index outbox_turn on opsctl_state.outbox (kind, priority, id)
-  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null;
+  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null
+    and due_at <= waits_from;
+create index outbox_again on opsctl_state.outbox (kind, priority, due_at)
+  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null
+    and due_at > waits_from;
 create index outbox_ended on opsctl_state.outbox (id) where state in ('dead', 'in_doubt');
 create index outbox_ended_age on opsctl_state.outbox (settled_at) where state in ('dead', 'in_doubt');
 create index outbox_members on opsctl_state.outbox (digest_row) where digest_row is not null;

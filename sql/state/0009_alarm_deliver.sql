@@ -4,8 +4,50 @@
 -- such rows will do. Who still waits has no settled_at, of which no index knows. So one plan is good for every call, and each
 -- connection makes it once: made anew for each call, it was up to two thirds of that.
 
--- Whose turn it is. Walks past heads that were tried and wait again: not more than are tried in the longest time between
--- two attempts, five minutes.
+-- The rows that may be tried now, in no order, and among them the first p_limit; p_begun: also those that have a text
+-- already. Of the rows that were tried and may be again, which have to be sorted, 256 of each priority are looked at, those
+-- that have been due for longest: at the usual pace there are fewer. Stable: it sees what the statement sees that asks.
+create function opsctl_state.ready(p_kind text, p_limit bigint, p_except bigint[], p_begun boolean, p_now bigint)
+returns table (id bigint, priority smallint)
+language plpgsql stable rows 100
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+  v_most  constant bigint := greatest(256, p_limit);
+  -- The longest pause between two attempts: rows further ahead are there only when the clock was set back.
+  v_never constant bigint := p_now + 300000;
+begin
+  return query
+    select h.id, h.priority
+    from opsctl_state.outbox as h
+    -- A row whose text tells others does not wait for older ones, which another such text may tell.
+    where h.kind = p_kind and (h.is_head or h.has_members) and h.settled_at is null and not h.is_blocked
+      and h.digest_row is null and h.due_at <= h.waits_from
+      and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+    order by h.priority, h.id limit p_limit;
+  for v_priority in 0..3
+  loop
+    return query
+      select a.id, v_priority::smallint
+      from (
+        (select h.id from opsctl_state.outbox as h
+         where h.kind = p_kind and h.priority = v_priority and (h.is_head or h.has_members) and h.settled_at is null
+           and not h.is_blocked and h.digest_row is null and h.due_at > h.waits_from and h.due_at <= p_now
+           and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+         order by h.due_at limit v_most)
+        union all
+        (select h.id from opsctl_state.outbox as h
+         where h.kind = p_kind and h.priority = v_priority and (h.is_head or h.has_members) and h.settled_at is null
+           and not h.is_blocked and h.digest_row is null and h.due_at > h.waits_from and h.due_at > v_never
+           and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+         order by h.due_at limit v_most)) as a
+      order by a.id limit p_limit;
+  end loop;
+end $$;
+
+-- Whose turn it is.
 create function opsctl_state.turns(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_ms bigint, is_repeat boolean,
                claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,
@@ -18,6 +60,8 @@ as $$
 declare
   v_now    constant bigint := opsctl_state.now_ms();
   v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
+  -- Of issues that wait for their messages no more are looked at.
+  v_more   constant bigint := case p_kind when 'issue' then 64 else 0 end;
 begin
   return query
     select o.id, o.alert, o.attempts + o.is_unsettled::int, greatest(0, v_now - o.accepted_at), o.tried_ms, o.is_repeat,
@@ -25,18 +69,14 @@ begin
            o.unclear + o.is_unsettled::int, o.begun_at,
            case when o.has_members then array_to_json(opsctl_state.members_of(o.id))::text end
     from (
-      select h.* from opsctl_state.outbox as h
-      -- A row whose text tells others does not wait for older ones, which another such text may tell.
-      where h.kind = p_kind and (h.is_head or h.has_members) and h.settled_at is null and not h.is_blocked
-        and h.digest_row is null and h.id <> all (v_except)
-        and (h.due_at <= v_now or h.waits_from > v_now)
-      -- Of issues that wait for their messages no more are looked at.
-      order by h.priority, h.id limit p_limit + 64) as o
+      select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, true, v_now) as r
+      order by r.priority, r.id limit p_limit + v_more) as r
+    cross join lateral (select h.* from opsctl_state.outbox as h where h.id = r.id limit 1) as o
     where o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
        -- Of "not exists" a plan can make a table of all that wait.
        or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
            where m.id = o.message_row) is not true
-    order by o.priority, o.id
+    order by r.priority, r.id
     limit p_limit;
 end $$;
 
@@ -81,18 +121,20 @@ as $$
 declare
   v_now    constant bigint := opsctl_state.now_ms();
   v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
+  -- Of issues that wait for their messages no more are looked at.
+  v_more   constant bigint := case p_kind when 'issue' then 64 else 0 end;
 begin
   return query
     select o.id, o.alert, o.attempts, greatest(0, v_now - o.age_from), o.claimed_at,
            opsctl_state.issue_url(o.issue_key, o.issue_row, v_now)
-    from opsctl_state.outbox as o
-    where o.kind = p_kind and o.is_head and o.settled_at is null and not o.is_blocked and o.digest_row is null
-      and o.id <> all (v_except) and o.begun_text is null
-      and (o.due_at <= v_now or o.waits_from > v_now)
-      and (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
+    from (
+      select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, false, v_now) as r
+      order by r.priority, r.id limit p_limit + v_more) as r
+    cross join lateral (select h.* from opsctl_state.outbox as h where h.id = r.id limit 1) as o
+    where (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
            or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
                where m.id = o.message_row) is not true)
-    order by o.priority, o.id
+    order by r.priority, r.id
     limit p_limit;
 end $$;
 
@@ -119,7 +161,7 @@ begin
 end $$;
 
 -- The messages that one message may tell together: at most p_fingerprints of them, and none more after p_rows rows.
--- Looks at no more than a thousand fingerprints: where those were tried, digests have to wait.
+-- Looks at no more than a thousand fingerprints, none of which waits for its next attempt.
 create function opsctl_state.digestible(p_except json, p_fingerprints bigint, p_rows bigint)
 returns table (id bigint, alert text, waited_ms bigint, is_repeat boolean, issue_url text)
 language plpgsql rows 40
@@ -138,7 +180,7 @@ begin
   for v_head in
     select o.issue_key from opsctl_state.outbox as o
     where o.kind = 'message' and o.priority > 0 and o.is_head and o.settled_at is null and not o.is_blocked
-      and o.digest_row is null
+      and o.digest_row is null and o.due_at <= o.waits_from
     order by o.priority, o.id limit 1000
   loop
     exit when v_count >= p_fingerprints or v_rows >= p_rows;

@@ -194,8 +194,9 @@ export type DueQuery = {
  *
  * Behaviour: every write is on disk when its promise resolves. `accept` commits the requests it is given together; each
  *            is kept whole or not at all. `due` returns rows that may be tried now: critical, high, warning, the rest,
- *            in order of arrival within one; of one fingerprint and kind only the oldest undelivered row, and no member
- *            of another row's text. A comment is due once its issue is delivered. Times are those of the state's own
+ *            in order of arrival within one, but of rows that were tried and may be again some 256 at a time, those that
+ *            have been due for longest; of one fingerprint and kind only the oldest undelivered row, and no member of
+ *            another row's text. A comment is due once its issue is delivered. Times are those of the state's own
  *            clock. The alert of a delivered row is not kept, only what `recent` shows.
  * Errors:    `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was changed.
  */

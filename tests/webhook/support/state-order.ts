@@ -3,7 +3,15 @@ import fc from "fast-check";
 import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/contract.ts";
 import { assertInDatabase } from "../../support/property.ts";
 import { sampleAlert } from "./sample-alert.ts";
-import { acceptAll, type OpenStateFixture, START_MS } from "./state-fixture.ts";
+import {
+  acceptAll,
+  DELIVERED,
+  dueIds,
+  type OpenStateFixture,
+  retryAfter,
+  SECOND_MS,
+  START_MS,
+} from "./state-fixture.ts";
 
 /** The suite's tests of the order of delivery, for any sequence of calls. */
 export function orderTests(open: OpenStateFixture): void {
@@ -22,6 +30,33 @@ export function orderTests(open: OpenStateFixture): void {
     });
     await assertInDatabase(property, { numRuns: 30 });
   });
+
+  test("of hundreds that were tried and are due again, those that have been due for longest come in order", async () => {
+    const { state, setClock, close } = await open();
+    const alerts = Array.from({ length: MANY }, (_, i) => sampleAlert({ fingerprint: `f${i}` }));
+    const rows = (await acceptAll(state, ...alerts)).map(({ messageRow }) => messageRow);
+    await Promise.all(
+      rows.map((row, i) => state.settle(row, retryAfter(i < LATE ? 2 * SECOND_MS : SECOND_MS))),
+    );
+    await setClock(START_MS + SECOND_MS - 1);
+    expect(await dueIds(state, "message")).toEqual([]);
+    await setClock(START_MS + SECOND_MS);
+    expect(await firstDue(state, rows[LATE]!)).toEqual([rows[LATE + 1]!, rows[LATE + 2]!]);
+    await setClock(START_MS + 3 * SECOND_MS);
+    expect(await firstDue(state, rows[LATE]!)).toEqual([rows[LATE + 1]!, rows[LATE + 2]!]);
+    for (const row of rows.slice(LATE, 3 * LATE)) await state.settle(row, DELIVERED);
+    expect(await firstDue(state, rows[0]!)).toEqual([rows[1]!, rows[2]!]);
+    await close();
+  });
+}
+
+/** Of rows that are due again, so many are put in order, and some more. */
+const LATE = 5;
+const MANY = 256 + 2 * LATE;
+
+async function firstDue(state: State, besides: number): Promise<number[]> {
+  const found = await state.due("message", { limit: 2, except: [besides], issueGraceMs: 0 });
+  return found.map(({ id }) => id);
 }
 
 type NewAlert = { fingerprint: string; severity: string; firing: boolean };

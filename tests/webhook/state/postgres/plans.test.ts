@@ -14,7 +14,7 @@ const FEW = 120;
 /** Calls, each for a row or fingerprint in the middle of many, and how many pages those may read that give many rows. */
 const CALLS: readonly [call: string, most?: number][] = [
   ["count(*) from opsctl_state.turns('message', 8, '[15001]', 0)"],
-  ["count(*) from opsctl_state.turns('issue', 8, '[]', 2000)", 400],
+  ["count(*) from opsctl_state.turns('issue', 8, '[]', 2000)", 500],
   ["count(*) from opsctl_state.turns('comment', 8, '[]', 0)"],
   ["count(*) from opsctl_state.digestible('[]', 40, 1000)", 800],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 't', '[15002,15003]')"],
@@ -47,6 +47,11 @@ const CALLS: readonly [call: string, most?: number][] = [
   ["opsctl_state.settle(15006, 'delivered', null, null, null, null)"],
 ];
 
+/** What looks for rows to try, when all were tried: of those that are due a few hundred are sorted. */
+const FINDING: typeof CALLS = CALLS.filter(([call]) => /\.(turns|due|digestible)\(/.test(call)).map(
+  ([call]) => [call, 600],
+);
+
 /** `delivered`: analysed when all was delivered; `emptied`: when nothing was left, which makes all plans cost the same. */
 const CASES: readonly [number | undefined, "delivered" | "emptied"][] = [
   [undefined, "delivered"],
@@ -73,6 +78,11 @@ for (const [major, before] of CASES) {
     await expectFewPages(session);
     await sql`analyze`;
     await expectFewPages(session);
+    // All were tried: first each waits for its next attempt, then all are due again.
+    await sql`update opsctl_state.outbox set attempts = 1, due_at = due_at + 300000 where settled_at is null`;
+    await expectFewPages(session, FINDING);
+    await store.setClock(START_MS + 300_000);
+    await expectFewPages(session, FINDING);
     session.release();
     await store.database.drop();
   });
@@ -82,8 +92,8 @@ async function empty(sql: postgres.Sql): Promise<void> {
   for (const table of ["outbox", "dedup", "episodes"]) await sql.unsafe(`delete from opsctl_state.${table}`);
 }
 
-async function expectFewPages(session: postgres.ReservedSql): Promise<void> {
-  for (const [call, most = FEW] of CALLS) {
+async function expectFewPages(session: postgres.ReservedSql, calls = CALLS): Promise<void> {
+  for (const [call, most = FEW] of calls) {
     // Once without counting: it finds the marks of the rows that were deleted, or makes its plan anew.
     await pagesOf(session, call);
     const pages = await pagesOf(session, call);

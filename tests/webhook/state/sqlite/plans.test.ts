@@ -67,3 +67,13 @@ test("nothing but counts and lists for persons reads the outbox from end to end"
   );
   expect(walks).toEqual([]);
 });
+
+test("rows that were tried come out of the index of their time, and only a few hundred of them are sorted", () => {
+  const tried = statements.filter((sql) => sql.includes("next_attempt_at_ms <= ?"));
+  expect(tried).toHaveLength(1);
+  const [inner, outer] = planOf(tried[0]!).split("; SCAN ");
+  expect(inner).toContain("next_attempt_at_ms>? AND next_attempt_at_ms<?");
+  expect(inner).not.toContain("TEMP B-TREE");
+  expect(outer).toContain("TEMP B-TREE");
+  expect(tried[0]).toContain("limit max(256, ?5)");
+});

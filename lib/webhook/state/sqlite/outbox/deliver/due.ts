@@ -13,6 +13,12 @@ export const LONGEST_DELAY_MS = 5 * 60_000;
 /** How many more rows are looked at while issues wait for their messages. */
 const WAITING_ISSUES_SEEN = 64;
 
+/**
+ * Of rows that were tried and may be again, those that have been due for longest are sorted, so many at most: at the usual
+ * pace there are fewer.
+ */
+const SORTED = 256;
+
 /** Every priority, the first first. */
 const PRIORITIES = [0, 1, 2, 3] as const;
 
@@ -40,14 +46,16 @@ export function dueFinder(
 
 type Statements = Record<"fresh" | "tried" | "waits", StatementSync>;
 
-// Fresh rows come out of the index in order; those that were tried have to be sorted, but need only the index.
+// Fresh rows come out of the index in order; those that were tried come in the order of their time, and have to be sorted.
 function prepare(db: DatabaseSync): Statements {
   const heads = "from outbox where state = 'queued' and may_go = 1 and kind = ? and priority = ?";
   return {
     fresh: db.prepare(`select id ${heads} and next_attempt_at_ms = 0 order by id limit ?`),
-    tried: db.prepare(
-      `select id ${heads} and next_attempt_at_ms > ? and next_attempt_at_ms <= ? order by id limit ?`,
-    ),
+    tried: db.prepare(`
+      select id from (
+        select id ${heads} and next_attempt_at_ms > ? and next_attempt_at_ms <= ?
+        order by next_attempt_at_ms, id limit max(${SORTED}, ?5))
+      order by id limit ?5`),
     waits: db.prepare(`
       select 1 from outbox as issue join outbox as message on message.id = issue.message_row
       where issue.id = ? and abs(? - issue.age_from_ms) < ?
