@@ -107,6 +107,15 @@ describe("runDoctor() finds of the rules' receivers that", () => {
         Object.assign(point.settings, more);
       },
     },
+    "the contact point that the rules name leaves something out, where no setting names it": {
+      ...{ ...POINT, status: "fail" },
+      reason: "contact point opsctl-webhook differs: disableResolveMessage",
+      mend: /^opsctl alert-rules contact-point apply --url https:/,
+      spoil: (host) => {
+        host.setting("alert-rules", "MONITORING_RECEIVER", null);
+        host.monitoring.points.find(({ name }) => name === "opsctl-webhook")!.disableResolveMessage = true;
+      },
+    },
     "the notification policies cannot be read": {
       ...{ ...CHECK, status: "fail" },
       reason: /^monitoring_http_500: the platform does not answer as it should$/,

@@ -6,7 +6,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { contactPointVerdicts, receiverVerdicts } from "./rule-receivers.ts";
+import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
 
 const command = "alert-rules";
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
@@ -53,11 +53,18 @@ export const RULES_CHECKS: readonly Check[] = [
 ];
 
 async function contactPoint(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
-  const name = settings.receivers.main;
-  if (name === null) return [pass("MONITORING_RECEIVER is not set, so no contact point was looked at")];
-  const points = await clientOf(context, settings).contactPoints();
+  const client = clientOf(context, settings);
+  const { main } = settings.receivers;
+  const [listed, points] = await Promise.all([client.listRules(), client.contactPoints()]);
+  if (main === null && listed.status !== "ok") return [notChecked("the rules cannot be read")];
   if (points.status !== "ok") return [unread(points.problem, "contact points")];
-  return contactPointVerdicts(name, points.value ?? []);
+  const found = points.value ?? [];
+  if (main !== null) return contactPointVerdicts(main, found);
+  const names = namedWebhooks((listed.status === "ok" && listed.value) || [], found);
+  if (names.length > 0) return names.flatMap((name) => contactPointVerdicts(name, found));
+  return [
+    pass("MONITORING_RECEIVER is not set and no rule names a webhook, so no contact point was looked at"),
+  ];
 }
 
 async function receivers(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {

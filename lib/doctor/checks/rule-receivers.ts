@@ -86,6 +86,14 @@ function heardVerdicts(judged: readonly Judged[]): Verdict[] {
   return [pass(`${heard.length} ${heard.length === 1 ? "rule reaches" : "rules reach"} ${names}`)];
 }
 
+/** The webhooks that opsctl's rules name themselves, but for those about the webhook itself, which have another one. */
+export function namedWebhooks(listed: readonly ListedRule[], points: readonly ContactPoint[]): string[] {
+  const rules = listed.filter((rule) => OURS.has(rule.uid) && !watches(rule));
+  const isWebhook = (name: string) => points.some((point) => point.name === name && point.type === "webhook");
+  const names = rules.map(({ receiver }) => receiver).filter((name) => name !== null);
+  return [...new Set(names)].filter(isWebhook).sort();
+}
+
 /** Whether the webhook's own contact point, of this name, loses or changes what it is to deliver. */
 export function contactPointVerdicts(name: string, points: readonly ContactPoint[]): Verdict[] {
   const webhooks = points.filter((point) => point.name === name && point.type === "webhook");
