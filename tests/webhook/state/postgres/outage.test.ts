@@ -158,7 +158,7 @@ describe("a state whose connections are cut", () => {
 });
 
 describe("a state whose database stays away", () => {
-  test("refuses alerts, throws for the rest, and goes on when it is back", async () => {
+  test("refuses alerts, does not lead, throws for the rest, and goes on when it is back", async () => {
     await store.empty(START_MS);
     proxy = await startTcpProxy((await sharedPostgres()).port);
     state = await openThrough(proxy.port, 300);
