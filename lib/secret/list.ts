@@ -48,6 +48,12 @@ export type ListInput = {
 /** The whole list: each secret, and what is wrong with their directories. */
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
+const UNTOLD: SecretProblem = {
+  where: "the environment files of the account opsctl",
+  why: "a process of that account, which reads them for root, told nothing",
+  mend: "opsctl doctor says why",
+};
+
 /**
  * Every secret of opsctl with its place on this host.
  *
@@ -60,7 +66,8 @@ export function listSecrets(input: ListInput): SecretList {
       ? []
       : [{ where: path, why: `it could not be read (${problem})`, mend: "opsctl doctor says why" }],
   );
-  return { secrets, problems: [...directoryProblems(input), ...unread] };
+  const untold = input.isWhole ? [] : [UNTOLD];
+  return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
 }
 
 function listed(secret: KnownSecret, input: ListInput): ListedSecret {
@@ -73,7 +80,8 @@ function listed(secret: KnownSecret, input: ListInput): ListedSecret {
     required: need === "required" || (need !== "optional" && isWanted(secret, command, input)),
   }));
   const isRequired = used.some(({ required }) => required);
-  const isUnseen = files.some(({ there }) => there === null) || !input.isWhole;
+  const isUnread = readingFiles(secret, input.facts).some(({ problem }) => problem !== null);
+  const isUnseen = files.some(({ there }) => there === null) || isUnread || !input.isWhole;
   const changedAtMs = files.find(({ there }) => there === true)?.changedAtMs ?? null;
   const state = stateOf({ isSet: sources.length > 0, isWrong: problems.length > 0, isRequired, isUnseen });
   return { name, state, sources, ...ageOf(changedAtMs, input.nowMs), usedBy: used, problems };

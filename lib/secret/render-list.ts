@@ -35,7 +35,7 @@ function notes(secrets: readonly ListedSecret[]): string[] {
     ...(has("missing")
       ? ["MISSING: opsctl secret set <name> asks for it and puts it where it is found"]
       : []),
-    ...(has("unknown") ? ["?: this account may not look there: run it as root"] : []),
+    ...(has("unknown") ? ["?: one of its places could not be looked at; root may look at all of them"] : []),
     "(command): uses the secret when it is there",
   ];
 }

@@ -1,7 +1,8 @@
 /** What is said after a secret was set: what has to be done, and what else has a value. */
 import { describe, expect, test } from "bun:test";
 import { KNOWN_SECRETS, knownSecret } from "../../lib/platform/config/known-secrets.ts";
-import { conflictsOf, nextSteps } from "../../lib/secret/after-set.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { conflictsOf, nextSteps, warningsAbout } from "../../lib/secret/after-set.ts";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { placeOf } from "../../lib/secret/place.ts";
 import { READER } from "./support/places.ts";
@@ -37,6 +38,16 @@ describe("placeOf()", () => {
     // Root reads it nowhere else.
     expect(at("MIGRATE_DATABASE_URL", moved)).toBe("/etc/opsctl/root-secrets/MIGRATE_DATABASE_URL");
     expect(() => at("DATABASE_URL", { OPSCTL_SECRETS_DIR: "s" })).toThrow("not an absolute path");
+  });
+});
+
+describe("warningsAbout()", () => {
+  test("says when the account cannot read it, and when a blank was copied, too", () => {
+    const about = (name: string, value: string, isForRoot: boolean) =>
+      warningsAbout(knownSecret(name)!, { value: new Secret(value), isForRoot });
+    expect(about("DATABASE_URL", "a-value", true)).toEqual([expect.stringContaining("--as-is")]);
+    expect(about("HOSTING_TOKEN", "a-value", true)).toEqual([]);
+    expect(about("DATABASE_URL", "a-value ", false)).toEqual(["the value begins or ends with a blank"]);
   });
 });
 

@@ -141,7 +141,14 @@ describe(`listSecrets()${asRootAlone}`, () => {
 
   tried("knows nothing where it may not look", () => {
     expect(one("TRIGGER_SECRET", { isWhole: false }).state).toBe("unknown");
+    expect(listSecrets(input({ isWhole: false })).problems).toMatchObject([
+      { mend: "opsctl doctor says why" },
+    ]);
     const facts = [file("weekly.env", { problem: "SECRET_FILE_EXPOSED" })];
+    expect([one("TRIGGER_SECRET", { facts }).state, one("MONITORING_TOKEN", { facts }).state]).toEqual([
+      "unknown",
+      "missing",
+    ]);
     expect(listSecrets(input({ facts })).problems).toEqual([
       {
         where: "/etc/opsctl/weekly.env",
