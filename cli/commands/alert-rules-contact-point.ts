@@ -13,6 +13,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aWebUrl } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -53,7 +54,7 @@ export const alertRulesContactPointApply = defineCommand({
     return outcomeOf({
       command: "alert-rules contact-point apply",
       fields: applied,
-      text: renderPoint(applied),
+      text: renderPoint(applied, await standardScreen(env)),
     });
   },
 });

@@ -22,6 +22,7 @@ import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
   isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
@@ -116,7 +117,7 @@ export const alertRulesPlan = defineCommand({
       exitCode: isFound ? EXIT.failed : EXIT.ok,
       fields: { changed, warnings, rules: shown },
       error,
-      text: renderPlan(planned, warnings),
+      text: renderPlan(planned, warnings, await standardScreen(context.env)),
     });
   },
 });
@@ -150,7 +151,7 @@ export const alertRulesApply = defineCommand({
       exitCode: failed === 0 ? EXIT.ok : EXIT.failed,
       fields: { warnings, rules: applied },
       error: failed === 0 ? null : { code: "ALERT_RULES_NOT_APPLIED", message },
-      text: renderApplied(applied, warnings),
+      text: renderApplied(applied, warnings, await standardScreen(context.env)),
     });
   },
 });

@@ -100,15 +100,17 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const { config } = work;
   const collecting = collect(work);
   // Imported while the sources are read.
-  const [{ METRICS_FILE }, { renderCollected }] = await Promise.all([
+  const [{ METRICS_FILE }, { renderCollected }, { terminalWidth }] = await Promise.all([
     import("../../lib/host/metrics-file-name.ts"),
     import("../../lib/metrics/render.ts"),
+    import("../framework/terminal-width.ts"),
     import("../../lib/metrics/write-metrics-file.ts"),
   ]);
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
-  return collected(report, { file, metrics: null }, renderCollected(report, file));
+  const shown = renderCollected(report, file, await terminalWidth(work.context.env));
+  return collected(report, { file, metrics: null }, shown);
 }
 
 /** Root writes only into a directory of root; into another account's directory a child writes as that account. */

@@ -19,7 +19,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { loginName } from "../framework/login-name.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { terminalWidth } from "../framework/terminal-width.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aUuid } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -68,7 +68,7 @@ export const deliveriesLookUp = defineCommand({
         command: "deliveries look-up",
         exitCode: counts.couldNotBeAsked > 0 ? EXIT.failed : EXIT.ok,
         fields: { counts, lookUps },
-        text: renderLookUps(lookUps, await terminalWidth(context.env)),
+        text: renderLookUps(lookUps, await standardScreen(context.env)),
       });
     } finally {
       await close();

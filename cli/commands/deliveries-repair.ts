@@ -15,6 +15,7 @@
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesRepair = defineCommand({
@@ -42,7 +43,7 @@ export const deliveriesRepair = defineCommand({
         command: "deliveries repair",
         exitCode: isWhole ? EXIT.ok : EXIT.failed,
         fields: repair,
-        text: renderRepair(repair),
+        text: renderRepair(repair, await standardScreen(context.env)),
       });
     } finally {
       await database.close();

@@ -23,7 +23,7 @@ import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { terminalWidth } from "../framework/terminal-width.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aMonday, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
@@ -63,7 +63,7 @@ export const deliveriesList = defineCommand({
       const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
       const { state, week, tenant: tenantId, after } = args;
       const list = await listDeliveries(sql, { state, week, tenantId, after }, Number(args.limit));
-      const text = renderDeliveryList(list, await terminalWidth(context.env));
+      const text = renderDeliveryList(list, await standardScreen(context.env));
       return outcomeOf({ command: "deliveries list", fields: list, text });
     }),
 });
@@ -81,7 +81,7 @@ export const deliveriesShow = defineCommand({
       const { showDelivery } = await import("../../lib/deliveries/show.ts");
       const { renderDelivery } = await import("../../lib/deliveries/render.ts");
       const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
-      const text = renderDelivery(details, await terminalWidth(context.env));
+      const text = renderDelivery(details, await standardScreen(context.env));
       return outcomeOf({ command: "deliveries show", fields: details, text });
     }),
 });

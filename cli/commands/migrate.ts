@@ -49,7 +49,10 @@ export const migrate = defineCommand({
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
       const isUpToDate = migrations.every(({ state }) => state === "applied");
       const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
-      const text = args.status ? renderMigrations(migrations) : renderApplied(applied);
+      const { standardScreen } = await import("../framework/screen.ts");
+      const text = args.status
+        ? renderMigrations(migrations, await standardScreen(context.env))
+        : renderApplied(applied);
       const fields = { applied, migrations, login: { variable, source } };
       return outcomeOf({ command: "migrate", exitCode, fields, text });
     } catch (error) {

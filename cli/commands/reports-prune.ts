@@ -14,6 +14,7 @@
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aMonday } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
@@ -49,7 +50,7 @@ export const reportsPrune = defineCommand({
         exitCode: pruned.left ? EXIT.failed : EXIT.ok,
         fields: pruned,
         error: pruned.left ? (interrupt.aborted ? INTERRUPTED : HELD) : null,
-        text: renderPruned(pruned),
+        text: renderPruned(pruned, await standardScreen(context.env)),
       });
     } finally {
       await database.close();

@@ -6,7 +6,7 @@
  *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
  * Writes: nothing; the database is read in transactions that can change nothing.
  * Calls:  nothing but the database.
- * Env:    DATABASE_URL, OPSCTL_LOG_DIR (`status`), COLUMNS.
+ * Env:    DATABASE_URL, OPSCTL_LOG_DIR (`status`), COLUMNS, NO_COLOR.
  * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
@@ -55,13 +55,14 @@ export const reportsStatus = defineCommand({
     withDatabaseOrWait(context, async (sql) => {
       const { readWeekStatus } = await import("../../lib/reports/status.ts");
       const { renderStatus } = await import("../../lib/reports/render-status.ts");
+      const { standardScreen } = await import("../framework/screen.ts");
       const status = await readWeekStatus(sql, args.week);
       const lastRun = await lastRunOf(status.week, context);
       return outcomeOf({
         command: "reports status",
         exitCode: status.clean ? EXIT.ok : EXIT.failed,
         fields: { ...status, lastRun },
-        text: renderStatus(status, lastRun),
+        text: renderStatus(status, lastRun, await standardScreen(context.env)),
       });
     }),
 });
@@ -104,11 +105,11 @@ export const reportsList = defineCommand({
     withDatabase(context, async (sql) => {
       const { listOwners } = await import("../../lib/reports/list.ts");
       const { renderOwnerList } = await import("../../lib/reports/render-list.ts");
-      const { terminalWidth } = await import("../framework/terminal-width.ts");
+      const { standardScreen } = await import("../framework/screen.ts");
       const { state, channel, after } = args;
       const list = await listOwners(sql, args.week, { state, channel, after }, Number(args.limit));
       // The table of a long list takes longer than its JSON.
-      const text = args.json ? "" : renderOwnerList(list, await terminalWidth(context.env));
+      const text = args.json ? "" : renderOwnerList(list, await standardScreen(context.env));
       return outcomeOf({ command: "reports list", fields: list, text });
     }),
 });
@@ -136,8 +137,8 @@ export const reportsShow = defineCommand({
       const { showReports } = await import("../../lib/reports/show.ts");
       const { renderShown } = await import("../../lib/reports/render-show.ts");
       const reports = await showReports(sql, targetOf(args));
-      const { terminalWidth } = await import("../framework/terminal-width.ts");
-      const text = renderShown(reports, await terminalWidth(context.env));
+      const { standardScreen } = await import("../framework/screen.ts");
+      const text = renderShown(reports, await standardScreen(context.env));
       return outcomeOf({ command: "reports show", fields: { reports }, text });
     }),
 });

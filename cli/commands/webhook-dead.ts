@@ -16,6 +16,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
 
@@ -40,7 +41,8 @@ export const webhookDeadList = defineCommand({
     withState(context, NAME, async (state) => {
       const { renderDead } = await import("../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
-      return outcomeOf({ command: "webhook dead list", fields: { dead }, text: renderDead(dead) });
+      const text = renderDead(dead, await standardScreen(context.env));
+      return outcomeOf({ command: "webhook dead list", fields: { dead }, text });
     }),
 });
 

@@ -17,6 +17,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/screen.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
 
@@ -42,7 +43,8 @@ export const webhookQueueList = defineCommand({
       const { message, issue, comment } = await state.stats();
       const counts = { message: message.queued, issue: issue.queued, comment: comment.queued };
       const fields = { queued, counts };
-      return outcomeOf({ command: "webhook queue list", fields, text: renderQueued(queued, counts) });
+      const text = renderQueued(queued, counts, await standardScreen(context.env));
+      return outcomeOf({ command: "webhook queue list", fields, text });
     }),
 });
 

@@ -12,6 +12,7 @@ import { onHangup } from "./hangups.ts";
 import { jsonLine } from "./json-line.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { writeOut } from "./output.ts";
+import { wantsColour } from "./screen.ts";
 import { type StandardError, standardError } from "./standard-error.ts";
 
 /**
@@ -150,7 +151,12 @@ function commandLog(stderr: StandardError, { env }: CommandSettings): Log {
   const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
   const level = isKnown ? (wanted as LogLevel) : "info";
-  const log = createLog({ stream: stderr, isTerminal, level, colour: isTerminal && !process.env.NO_COLOR });
+  const log = createLog({
+    stream: stderr,
+    isTerminal,
+    level,
+    colour: isTerminal && wantsColour(process.env),
+  });
   if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
   return log;
 }

@@ -1,7 +1,13 @@
 import type { RuleDocument } from "../providers/grafana/document.ts";
 import { singleLine } from "../text/single-line.ts";
+import { prose, proseLines } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
 import type { AppliedRule } from "./apply.ts";
+import type { FieldChange } from "./changes.ts";
 import type { PlannedRule } from "./plan.ts";
+
+/** Where a line that is longer than the terminal goes on. */
+const INDENT = "      ";
 
 const VERB = {
   create: "create    ",
@@ -16,10 +22,14 @@ export function renderExport(documents: readonly RuleDocument[]): string {
 }
 
 /** What `apply` would do, for people: a line for each rule, below it each field that changes, old and new. */
-export function renderPlan(planned: readonly PlannedRule[], warnings: readonly string[]): string {
+export function renderPlan(
+  planned: readonly PlannedRule[],
+  warnings: readonly string[],
+  screen: Screen = NO_TERMINAL,
+): string {
   const rules = planned.flatMap((rule) => [
     `${VERB[rule.action]} ${nameOf(rule)}`,
-    ...rule.changes.map(({ path, from, to }) => `  ${shown(path)}: ${valueText(from)} -> ${valueText(to)}`),
+    ...rule.changes.flatMap((change) => changeLines(change, screen)),
     ...(rule.conflictsWith === null
       ? []
       : [
@@ -29,11 +39,15 @@ export function renderPlan(planned: readonly PlannedRule[], warnings: readonly s
   const count = planned.filter(({ action }) => action !== "none").length;
   const summary =
     count === 0 ? "Nothing to change." : `${count} of ${planned.length} rules differ from the platform.`;
-  return lines([...rules, ...warningLines(warnings), summary]);
+  return prose([...rules, ...warningLines(warnings), summary], screen, { indent: INDENT });
 }
 
 /** What `apply` did, for people: a line for each rule, with the reason where it failed. */
-export function renderApplied(applied: readonly AppliedRule[], warnings: readonly string[]): string {
+export function renderApplied(
+  applied: readonly AppliedRule[],
+  warnings: readonly string[],
+  screen: Screen = NO_TERMINAL,
+): string {
   const rules = applied.flatMap((rule) => [
     `${rule.result.padEnd(10)} ${nameOf(rule)}`,
     ...(rule.code === null
@@ -43,7 +57,7 @@ export function renderApplied(applied: readonly AppliedRule[], warnings: readonl
   const failed = applied.filter(({ code }) => code !== null).length;
   const summary =
     failed === 0 ? "All rules are in place." : `${failed} of ${applied.length} rules are NOT in place.`;
-  return lines([...rules, ...warningLines(warnings), summary]);
+  return prose([...rules, ...warningLines(warnings), summary], screen, { indent: INDENT });
 }
 
 function warningLines(warnings: readonly string[]): string[] {
@@ -54,15 +68,17 @@ function nameOf({ group, title, uid }: { group: string; title: string; uid: stri
   return `${group} / ${title} (${uid})`;
 }
 
+/** A field's old and new value; the platform may hold a word that is longer than any terminal. */
+export function changeLines({ path, from, to }: FieldChange, screen: Screen): string[] {
+  const line = `  ${shown(path)}: ${valueText(from)} -> ${valueText(to)}`;
+  return proseLines(line, screen, { indent: INDENT, breaksWords: true });
+}
+
 /** A value of the platform as text: it may hold anything, and a terminal must not act on it. */
-export function valueText(value: unknown): string {
+function valueText(value: unknown): string {
   return value === null ? "(none)" : shown(JSON.stringify(value));
 }
 
 function shown(text: string): string {
   return singleLine(text);
-}
-
-function lines(texts: readonly string[]): string {
-  return texts.map((text) => `${text}\n`).join("");
 }

@@ -1,7 +1,10 @@
-import { renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
-import { stepLines } from "../text/step-lines.ts";
-import { wrapText } from "../text/wrap.ts";
+import { fieldLines } from "../text/terminal/field-lines.ts";
+import { prose, proseLines } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import { stateTone } from "../text/terminal/state-tone.ts";
+import { stepLines } from "../text/terminal/step-lines.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { Delivery } from "./delivery.ts";
@@ -10,20 +13,25 @@ import type { Reconciled } from "./reconcile.ts";
 import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
 
-const COLUMNS = ["ID", "STATE", "CHANNEL", "CODE", "HINT", "WEEK", "RETRY UNTIL (SÃO PAULO)", "TENANT"];
+const COLUMNS: readonly Column[] = [
+  { title: "ID" },
+  { title: "STATE", tone: stateTone },
+  { title: "CHANNEL" },
+  { title: "CODE" },
+  { title: "HINT" },
+  { title: "WEEK" },
+  { title: "RETRY UNTIL (SÃO PAULO)" },
+  { title: "TENANT" },
+];
 
-/**
- * The list for people, the most important columns first; `deliveries show` and `--json` have the others.
- *
- * Units: `width` is in columns of the terminal, null where there is none.
- */
+/** The list for people, the most important columns first; `deliveries show` and `--json` have the others. */
 export function renderDeliveryList(
   { deliveries, more, next }: DeliveryList,
-  width: number | null = null,
+  screen: Screen = NO_TERMINAL,
 ): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
-  const table = renderFittedTable(
-    COLUMNS.map((title) => ({ title })),
+  const table = renderTable(
+    COLUMNS,
     deliveries.map((delivery) => [
       delivery.id,
       delivery.state,
@@ -34,17 +42,16 @@ export function renderDeliveryList(
       retry(delivery),
       delivery.tenantId,
     ]),
-    width,
+    screen,
   );
-  return more
-    ? `${table}There are more: raise --limit, narrow the list, or go on with --after ${next}\n`
-    : table;
+  const rest = `There are more: raise --limit, narrow the list, or go on with --after ${next}`;
+  return more ? table + prose([rest], screen) : table;
 }
 
-/** One delivery for people: its fields, its history and the next steps, in lines of `width` columns. */
+/** One delivery for people: its fields, its history and the next steps. */
 export function renderDelivery(
   { delivery, reconciliations, next }: DeliveryDetails,
-  width: number | null,
+  screen: Screen = NO_TERMINAL,
 ): string {
   const fields: [string, string | null][] = [
     ["Delivery", delivery.id],
@@ -63,18 +70,21 @@ export function renderDelivery(
     ["Settled", delivery.settledAt && localTime(delivery.settledAt)],
     ["Retry until", retry(delivery)],
   ];
-  const shown = fields.map(([name, value]) => `${name.padEnd(14)}${value ?? "-"}\n`).join("");
+  const shown = fieldLines(fields, screen);
   const history = reconciliations.flatMap(({ at, actor, sessionUser, state, reason }) => {
     const line = `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}`;
-    return (width === null ? [line] : wrapText(line, width, "    ")).map((part) => `${part}\n`);
+    return proseLines(line, screen, { indent: "    " });
   });
-  const steps = next.flatMap((step) => stepLines(step, width));
+  const steps = next.flatMap((step) => stepLines(step, screen));
   return [
-    shown,
-    history.length === 0 ? "" : `\nReconciled:\n${history.join("")}`,
-    next.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`,
-    `\nTimes are those of ${REPORT_ZONE}.\n`,
-  ].join("");
+    ...shown,
+    ...(history.length === 0 ? [] : ["", "Reconciled:", ...history]),
+    ...(next.length === 0 ? [] : ["", "Next:", ...steps]),
+    "",
+    ...proseLines(`Times are those of ${REPORT_ZONE}.`, screen),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 /** What a reconciliation did, for people. */
@@ -83,17 +93,19 @@ export function renderReconciled({ id, state, code }: Reconciled): string {
 }
 
 /** What a repair did, for people. */
-export function renderRepair({ repaired, failed, failedIds, remaining }: Repair): string {
+export function renderRepair(
+  { repaired, failed, failedIds, remaining }: Repair,
+  screen: Screen = NO_TERMINAL,
+): string {
   if (repaired + failed + remaining === 0) return "No timeline entry is missing.\n";
   const left = remaining === 0 ? "" : `, ${remaining} not tried`;
-  const ids = failedIds.map((id) => `  ${id}\n`).join("");
-  const more = failed > failedIds.length ? `  and ${failed - failedIds.length} more\n` : "";
-  const hint =
-    failed === 0
-      ? ""
-      : "\nThe database refused these entries: look at timeline_entries, its triggers and its checks, and try again.\n";
-  return `${repaired} written, ${failed} failed${left}.\n${failed === 0 ? "" : `\nStill missing:\n${ids}${more}${hint}`}`;
+  const more = failed > failedIds.length ? [`  and ${failed - failedIds.length} more`] : [];
+  const missing = ["", "Still missing:", ...failedIds.map((id) => `  ${id}`), ...more, "", REFUSED];
+  return prose([`${repaired} written, ${failed} failed${left}.`, ...(failed === 0 ? [] : missing)], screen);
 }
+
+const REFUSED =
+  "The database refused these entries: look at timeline_entries, its triggers and its checks, and try again.";
 
 function login(sessionUser: string | null): string {
   return sessionUser === null ? "" : ` (login ${singleLine(sessionUser)})`;

@@ -1,11 +1,23 @@
 import type { MigrationStatus } from "../schema/recorded.ts";
-import { renderTable } from "../text/table.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import { stateTone } from "../text/terminal/state-tone.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "MIGRATION" },
+  { title: "STATE", tone: stateTone },
+  { title: "APPLIED AT" },
+];
 
 /** The state of every migration, for people. */
-export function renderMigrations(migrations: readonly MigrationStatus[]): string {
+export function renderMigrations(
+  migrations: readonly MigrationStatus[],
+  screen: Screen = NO_TERMINAL,
+): string {
   return renderTable(
-    ["MIGRATION", "STATE", "APPLIED AT"],
+    COLUMNS,
     migrations.map(({ name, state, appliedAt }) => [name, state, appliedAt]),
+    screen,
   );
 }
 

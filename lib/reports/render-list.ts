@@ -1,27 +1,32 @@
 import { fitToWidth } from "../text/display-width.ts";
-import { type Column, renderFittedTable } from "../text/fitted-table.ts";
 import { singleLine } from "../text/single-line.ts";
+import { prose } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import { stateTone } from "../text/terminal/state-tone.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { ListedDelivery, ListedOwner, OwnerList } from "./list.ts";
 
 const COLUMNS: Column[] = [
-  { title: "TENANT", shortest: 12 },
+  { title: "TENANT", wraps: true },
   { title: "TENANT ID" },
-  { title: "REPORT" },
-  { title: "WHATSAPP" },
-  { title: "E-MAIL" },
-  { title: "NOTES", shortest: 36 },
+  { title: "REPORT", tone: stateTone },
+  { title: "WHATSAPP", tone: stateTone },
+  { title: "E-MAIL", tone: stateTone },
+  { title: "NOTES", wraps: true },
 ];
 
 /** A longer name would make every line of a file as long as itself. */
 const NAME_COLUMNS = 60;
 
-/** The owners of a week for people, in at most `width` columns of the terminal where there is one. */
-export function renderOwnerList({ week, owners, more, next }: OwnerList, width: number | null): string {
+/** The owners of a week for people. */
+export function renderOwnerList(
+  { week, owners, more, next }: OwnerList,
+  screen: Screen = NO_TERMINAL,
+): string {
   if (owners.length === 0) return `No owners match in the week of ${week}.\n`;
-  const table = renderFittedTable(COLUMNS, owners.map(cells), width);
-  return more
-    ? `${table}There are more: raise --limit, narrow the list, or go on with --after ${next}\n`
-    : table;
+  const table = renderTable(COLUMNS, owners.map(cells), screen);
+  const rest = `There are more: raise --limit, narrow the list, or go on with --after ${next}`;
+  return more ? table + prose([rest], screen) : table;
 }
 
 function cells(owner: ListedOwner): (string | null)[] {

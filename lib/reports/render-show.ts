@@ -1,7 +1,9 @@
 import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
-import { stepLines } from "../text/step-lines.ts";
-import { wrapText } from "../text/wrap.ts";
+import { fieldLines } from "../text/terminal/field-lines.ts";
+import { prose, proseLines } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
+import { stepLines } from "../text/terminal/step-lines.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { ReportDetails, StoredDelivery } from "./details.ts";
@@ -11,8 +13,10 @@ import type { TimelineEntry } from "./timeline.ts";
 /** A tenant's name in a heading. */
 const NAME_COLUMNS = 60;
 
-/** An id has to fit beside the time. */
+/** An id has to fit beside the time, or the text begins below it. */
 const NARROWEST_TEXT = 40;
+const NAME_WIDTH = 10;
+const ABOUT_WIDTH = 10;
 
 const ABOUT: Record<TimelineEntry["about"], string> = {
   report: "Report",
@@ -20,21 +24,18 @@ const ABOUT: Record<TimelineEntry["about"], string> = {
   email: "E-mail",
 };
 
-/**
- * What happened to some reports, for people.
- *
- * Units: `width` is in columns of the terminal, null where there is none.
- */
-export function renderShown(shown: readonly ShownReport[], width: number | null): string {
-  return `${shown.map((one) => renderOne(one, width)).join("\n")}\nTimes are those of ${REPORT_ZONE}.\n`;
+/** What happened to some reports, for people. */
+export function renderShown(shown: readonly ShownReport[], screen: Screen = NO_TERMINAL): string {
+  const texts = shown.map((one) => renderOne(one, screen));
+  return `${texts.join("\n")}\n${prose([`Times are those of ${REPORT_ZONE}.`], screen)}`;
 }
 
 function renderOne(
   { tenantName, week, lastDate, timeline, next, ...owner }: ShownReport,
-  width: number | null,
+  screen: Screen,
 ): string {
-  const entries = timeline.flatMap((entry) => entryLines(entry, width));
-  const steps = next.flatMap((step) => stepLines(step, width));
+  const entries = timeline.flatMap((entry) => entryLines(entry, screen));
+  const steps = next.flatMap((step) => stepLines(step, screen));
   const name = fitToWidth(singleLine(tenantName ?? ""), NAME_COLUMNS) || "Tenant without a name";
   const fields: [string, string][] = [
     ["Tenant", owner.tenantId + (owner.eligible ? "" : ", gets no reports any more")],
@@ -42,8 +43,8 @@ function renderOne(
     ...states(owner.details),
   ];
   return [
-    `${name}, week of ${week} to ${lastDate}\n\n`,
-    ...fields.map(([title, text]) => `  ${title.padEnd(9)} ${text}\n`),
+    prose([`${name}, week of ${week} to ${lastDate}`, ""], screen),
+    ...fieldLines(fields, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
     timeline.length === 0 ? "" : `\n${entries.join("\n")}\n`,
     next.length === 0 ? "" : `\nNext:\n${steps.join("\n")}\n`,
   ].join("");
@@ -69,10 +70,15 @@ function states(details: ReportDetails | null): [string, string][] {
 }
 
 /** An entry behind its time; what does not fit the terminal goes on below its text. */
-function entryLines({ at, about, text }: TimelineEntry, width: number | null): string[] {
-  const start = `  ${localTime(at)}  ${ABOUT[about].padEnd(8)}  `;
+function entryLines({ at, about, text }: TimelineEntry, screen: Screen): string[] {
+  const [time, what] = [`  ${localTime(at)}  `, ABOUT[about]];
+  const head = time + paint("label", what, screen);
   const said = singleLine(text);
-  if (width === null) return [start + said];
-  const [first, ...more] = wrapText(said, Math.max(width - start.length, NARROWEST_TEXT));
-  return [start + first, ...more.map((line) => " ".repeat(start.length) + line)];
+  const beside = time.length + ABOUT_WIDTH;
+  const room = screen.width === null ? null : screen.width - beside;
+  if (room !== null && room < NARROWEST_TEXT)
+    return [head, ...proseLines(`      ${said}`, screen, { indent: "      " })];
+  const [first, ...more] = proseLines(said, { ...screen, width: room });
+  const gap = " ".repeat(ABOUT_WIDTH - what.length);
+  return [head + gap + first, ...more.map((line) => " ".repeat(beside) + line)];
 }

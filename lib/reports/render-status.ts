@@ -1,14 +1,24 @@
 import type { Waiting } from "../last-run/last-run.ts";
+import { fieldLines } from "../text/terminal/field-lines.ts";
+import { prose, proseLines } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { LastRunFacts } from "./last-run.ts";
 import type { OpenItem } from "./open-item.ts";
 import type { WeekStatus } from "./status.ts";
 
+const NAME_WIDTH = 10;
+
 /** A week in one screen, for people. */
-export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): string {
+export function renderStatus(
+  status: WeekStatus,
+  lastRun: LastRunFacts | null,
+  screen: Screen = NO_TERMINAL,
+): string {
   const { week, lastDate, clean, counts } = status;
   const { noLongerEligible: gone } = counts;
+  const word = clean ? paint("good", "clean", screen) : paint("warning", "OPEN", screen);
   const goneCount = gone.reports + gone.whatsapp + gone.email;
   const lines: [string, string][] = [
     ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
@@ -21,15 +31,15 @@ export function renderStatus(status: WeekStatus, lastRun: LastRunFacts | null): 
     ...(goneCount === 0 ? [] : [["Left out", leftOutText(goneCount)] as [string, string]]),
   ];
   return [
-    `Week of ${week} to ${lastDate}: ${clean ? "clean" : "OPEN"}\n\n`,
-    ...lines.map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`),
-    openText(status),
-    lastStepText(status, lastRun),
-    `\nTimes are those of ${REPORT_ZONE}.\n`,
+    prose([`Week of ${week} to ${lastDate}: ${word}`, ""], screen),
+    ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
+    openText(status, screen),
+    lastStepText(status, { lastRun, screen }),
+    prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
 }
 
-function openText({ open, retryableUntil }: WeekStatus): string {
+function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string {
   if (open.length === 0) return "";
   const canBeRepeated = open.some(
     ({ state, step }) => step !== "social" && (state === "failed" || state === "missing"),
@@ -40,20 +50,27 @@ function openText({ open, retryableUntil }: WeekStatus): string {
       : canBeRepeated
         ? `Open; what failed or is missing can be repeated until ${localTime(retryableUntil)}:`
         : "Open:";
-  const items = open.map((item) => `  ${itemText(item)}\n    -> ${item.next}\n`).join("");
+  const items = open.flatMap((item) => [
+    ...proseLines(`  ${itemText(item)}`, screen, { indent: "    " }),
+    // A command stays whole, so that it can be copied.
+    `    -> ${item.next}`,
+  ]);
   const mend = open.some(({ state, code }) => state === "failed" && code !== null) && retryableUntil !== null;
-  return `\n${until}\n${items}${mend ? MEND_FIRST : ""}`;
+  return `\n${prose([until], screen)}${items.map((line) => `${line}\n`).join("")}${mend ? prose([MEND_FIRST], screen) : ""}`;
 }
 
 /** The week was mended by hand after its last run: a run has still to see it. */
-function lastStepText({ clean, retryableUntil }: WeekStatus, lastRun: LastRunFacts | null): string {
+function lastStepText(
+  { clean, retryableUntil }: WeekStatus,
+  { lastRun, screen }: { lastRun: LastRunFacts | null; screen: Screen },
+): string {
   const isMended = clean && retryableUntil !== null && lastRun !== null && lastRun.status !== "success";
-  return isMended && lastRun.status !== "running" ? `\n${RUN_ONCE_MORE}` : "";
+  return isMended && lastRun.status !== "running" ? `\n${prose([RUN_ONCE_MORE], screen)}` : "";
 }
 
-const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
+const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
 
-const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
+const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly";
 
 const ITEMS: Record<OpenItem["step"], [string, string]> = {
   reports: ["report", "reports"],

@@ -1,3 +1,4 @@
+import { wrapText } from "../text/wrap.ts";
 import type { AlertOutcome } from "./alert-once.ts";
 import type { SocketMonitorReport } from "./run.ts";
 
@@ -8,9 +9,14 @@ const ALERTS: Record<AlertOutcome, string> = {
   failed: "alert not sent",
 };
 
-/** One line for people. */
-export function renderMonitored({ readings, alert }: SocketMonitorReport, threshold: number): string {
+/** One line for people, wrapped at `width` columns of a terminal. */
+export function renderMonitored(
+  { readings, alert }: SocketMonitorReport,
+  threshold: number,
+  width: number | null = null,
+): string {
   const { total, closeWait } = readings;
   if (total === null) return "The sockets could not be counted\n";
-  return `${total} TCP sockets (threshold ${threshold}), ${closeWait} in CLOSE_WAIT: ${ALERTS[alert]}\n`;
+  const line = `${total} TCP sockets (threshold ${threshold}), ${closeWait} in CLOSE_WAIT: ${ALERTS[alert]}`;
+  return `${wrapText(line, width ?? line.length, "  ").join("\n")}\n`;
 }

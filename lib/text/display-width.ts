@@ -1,22 +1,20 @@
+import stringWidth from "string-width";
+
 /** Every character is one column wide. */
 const PLAIN = /^[\x20-\x7e]*$/;
-
-/** Shown on top of another character, or not at all. */
-const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
-
-/** Two columns wide: pictures, and the blocks of Unicode's EastAsianWidth.txt that are Wide or Fullwidth. */
-const WIDE =
-  /\uFE0F|[\p{Emoji_Presentation}\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{16FE0}-\u{18DFF}\u{1AFF0}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u;
 
 const ELLIPSIS = "…";
 
 /** Made at the first text that is not plain: a segmenter costs milliseconds. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** How many columns of a terminal `text` takes, which has no line breaks. */
+/**
+ * How many columns of a terminal `text` takes, which has no line breaks.
+ *
+ * Source: the package string-width: visible characters of Intl.Segmenter, widths of Unicode's EastAsianWidth.txt.
+ */
 export function displayWidth(text: string): number {
-  if (PLAIN.test(text)) return text.length;
-  return visibleCharacters(text).reduce((sum, character) => sum + widthOf(character), 0);
+  return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
 /** `text` padded with blanks to `columns` columns; a wider one is left as it is. */
@@ -31,23 +29,37 @@ export function padToWidth(text: string, columns: number): string {
  */
 export function fitToWidth(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
-  let kept = "";
-  let left = columns - ELLIPSIS.length;
-  if (left < 0) return "";
+  const room = columns - ELLIPSIS.length;
+  return room < 0 ? "" : startOf(text, room).trimEnd() + ELLIPSIS;
+}
+
+/** `text` in pieces of at most `columns` columns, broken between visible characters; one alone may be wider. */
+export function piecesOf(text: string, columns: number): string[] {
+  const pieces: string[] = [];
+  let [piece, taken] = ["", 0];
   for (const character of visibleCharacters(text)) {
-    left -= widthOf(character);
+    const width = displayWidth(character);
+    if (piece !== "" && taken + width > columns) {
+      pieces.push(piece);
+      [piece, taken] = ["", 0];
+    }
+    piece += character;
+    taken += width;
+  }
+  return [...pieces, piece];
+}
+
+function startOf(text: string, columns: number): string {
+  let [kept, left] = ["", columns];
+  for (const character of visibleCharacters(text)) {
+    left -= displayWidth(character);
     if (left < 0) break;
     kept += character;
   }
-  return kept.trimEnd() + ELLIPSIS;
+  return kept;
 }
 
 function visibleCharacters(text: string): string[] {
   graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
-}
-
-function widthOf(character: string): number {
-  if (ZERO_WIDTH.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
 }

@@ -1,18 +1,33 @@
+import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
-import { renderTable } from "../text/table.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import { stateTone } from "../text/terminal/state-tone.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { DeadRow } from "./state/contract.ts";
 
 const LONGEST_NAME = 48;
+const COLUMNS: readonly Column[] = [
+  { title: "ROW" },
+  { title: "KIND" },
+  { title: "STATUS", tone: stateTone },
+  { title: "ALERT", wraps: true },
+  { title: "SQUAD", wraps: true },
+  { title: "ATTEMPTS" },
+  { title: "CODE" },
+  { title: "ACCEPTED AT" },
+  { title: "ENDED AT" },
+];
 const SHOWN = { dead: "given up", in_doubt: "in doubt" } as const;
 
 /** The table of rows that were given up or are in doubt, for people. */
-export function renderDead(rows: readonly DeadRow[]): string {
+export function renderDead(rows: readonly DeadRow[], screen: Screen = NO_TERMINAL): string {
   if (rows.length === 0) return "Nothing was given up.\n";
   return renderTable(
-    ["ROW", "KIND", "STATUS", "ALERT", "SQUAD", "ATTEMPTS", "CODE", "ACCEPTED AT", "ENDED AT"],
+    COLUMNS,
     rows.map(({ id, kind, status, alertname, squad, attempts, code, acceptedAt, diedAt }) => {
-      const name = alertname === null ? null : singleLine(alertname).slice(0, LONGEST_NAME);
+      const name = alertname === null ? null : fitToWidth(singleLine(alertname), LONGEST_NAME);
       return [String(id), kind, SHOWN[status], name, squad, String(attempts), code, acceptedAt, diedAt];
     }),
+    screen,
   );
 }

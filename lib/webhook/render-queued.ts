@@ -1,29 +1,34 @@
+import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
-import { renderTable } from "../text/table.ts";
+import { prose } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
 import { OUTBOX_KINDS, type OutboxKind, type QueuedRow } from "./state/contract.ts";
 
 const LONGEST_NAME = 48;
 const LONGEST_SEVERITY = 16;
+const COLUMNS: readonly Column[] = [
+  { title: "ROW" },
+  { title: "KIND" },
+  { title: "SEVERITY" },
+  { title: "ALERT", wraps: true },
+  { title: "SQUAD", wraps: true },
+  { title: "ATTEMPTS" },
+  { title: "CODE" },
+  { title: "TOLD BY" },
+  { title: "ACCEPTED AT" },
+  { title: "NEXT ATTEMPT" },
+];
 
 /** The table of rows that wait, for people; `counts` is how many wait of each kind. */
 export function renderQueued(
   rows: readonly QueuedRow[],
   counts: Readonly<Record<OutboxKind, number>>,
+  screen: Screen = NO_TERMINAL,
 ): string {
   if (rows.length === 0) return "Nothing waits.\n";
   const table = renderTable(
-    [
-      "ROW",
-      "KIND",
-      "SEVERITY",
-      "ALERT",
-      "SQUAD",
-      "ATTEMPTS",
-      "CODE",
-      "TOLD BY",
-      "ACCEPTED AT",
-      "NEXT ATTEMPT",
-    ],
+    COLUMNS,
     rows.map((row) => [
       String(row.id),
       row.kind,
@@ -36,11 +41,13 @@ export function renderQueued(
       row.acceptedAt,
       row.nextAttemptAt,
     ]),
+    screen,
   );
   const all = OUTBOX_KINDS.reduce((sum, kind) => sum + counts[kind], 0);
-  return all > rows.length ? `${table}${rows.length} of ${all} rows; --limit shows more\n` : table;
+  const rest = `${rows.length} of ${all} rows; --limit shows more`;
+  return all > rows.length ? table + prose([rest], screen) : table;
 }
 
-function short(text: string | null, units: number): string | null {
-  return text === null ? null : singleLine(text).slice(0, units);
+function short(text: string | null, columns: number): string | null {
+  return text === null ? null : fitToWidth(singleLine(text), columns);
 }

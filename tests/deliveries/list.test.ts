@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { renderDeliveryList } from "../../lib/deliveries/render.ts";
 import { SENDER } from "../sql/support/ledger.ts";
+import { terminal } from "../text/support/terminal.ts";
 import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 describeDeliveries("listDeliveries()", (ledger) => {
@@ -44,7 +45,7 @@ describeDeliveries("listDeliveries()", (ledger) => {
     const retryableAt = async (now: string) => {
       await ledger.setClock(now);
       const list = await listDeliveries(ledger.sql, { tenantId }, 1);
-      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list, null).includes("closed")];
+      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list).includes("closed")];
     };
     const end = "2026-11-24T03:00:00Z";
     expect(await retryableAt("2026-11-23T11:00:00Z")).toEqual([end, false]);
@@ -158,15 +159,15 @@ describeDeliveries("listDeliveries()", (ledger) => {
     });
   });
 
-  test("fits a narrow terminal with a paragraph for each delivery, its ids whole", async () => {
+  test("fits a narrow terminal with a block for each delivery, its ids whole", async () => {
     const { id, tenantId } = await failedDelivery(ledger);
-    const text = renderDeliveryList(await listDeliveries(ledger.sql, { tenantId }, 1), 80);
+    const text = renderDeliveryList(await listDeliveries(ledger.sql, { tenantId }, 1), terminal(80));
     expect(text).toBe(
       [
-        id,
-        "    state failed  channel whatsapp  code recipient_phone_missing",
-        "    week 2026-11-16  retry until (são paulo) 2026-11-24 00:00:00",
-        `    tenant ${tenantId}`,
+        `id: ${id}  state: failed  channel: whatsapp`,
+        "    code: recipient_phone_missing  week: 2026-11-16",
+        "    retry until (são paulo): 2026-11-24 00:00:00",
+        `    tenant: ${tenantId}`,
         "",
       ].join("\n"),
     );
@@ -174,9 +175,9 @@ describeDeliveries("listDeliveries()", (ledger) => {
 
   test("says so when there is nothing, and when there is more", async () => {
     const none = await listDeliveries(ledger.sql, { tenantId: crypto.randomUUID() }, 10);
-    expect(renderDeliveryList(none, null)).toBe("No deliveries match.\n");
+    expect(renderDeliveryList(none)).toBe("No deliveries match.\n");
     const first = await listDeliveries(ledger.sql, {}, 1);
-    expect(renderDeliveryList(first, null)).toEndWith(
+    expect(renderDeliveryList(first)).toEndWith(
       `There are more: raise --limit, narrow the list, or go on with --after ${first.next}\n`,
     );
   });

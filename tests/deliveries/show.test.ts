@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { renderDelivery } from "../../lib/deliveries/render.ts";
 import { showDelivery } from "../../lib/deliveries/show.ts";
+import { terminal } from "../text/support/terminal.ts";
 import { describeDeliveries, failedDelivery, withoutEntry } from "./support/deliveries.ts";
 
 describeDeliveries("showDelivery()", (ledger) => {
   const shown = async (id: string) => {
     const details = await showDelivery(ledger.sql, id);
-    return { ...details, text: renderDelivery(details, null) };
+    return { ...details, text: renderDelivery(details) };
   };
 
   test("tells how to look an unknown e-mail up, and how to reconcile it", async () => {
@@ -36,7 +37,7 @@ describeDeliveries("showDelivery()", (ledger) => {
     "keeps the commands about a doubtful %s whole, and fits the terminal",
     async (channel) => {
       const { id } = await ledger.unknownDelivery(channel);
-      const lines = renderDelivery(await showDelivery(ledger.sql, id), 80).split("\n");
+      const lines = renderDelivery(await showDelivery(ledger.sql, id), terminal(80)).split("\n");
       const commands = lines.filter((line) => line.includes("opsctl deliveries"));
       expect(commands.map((line) => line.slice(line.indexOf("opsctl")))).toEqual([
         `opsctl deliveries look-up ${id}`,

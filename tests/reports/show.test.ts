@@ -51,10 +51,8 @@ describeWeek("showReports()", (ledger) => {
     expect(told[0]!.text).toMatch(
       /^reconciled as sent by ana \(login \w+\): seen on the\nsending phone, provider id 3EB0$/,
     );
-    expect(renderShown([after!], null)).toContain(
-      "  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana",
-    );
-    expect(renderShown([after!], null)).toContain("seen on the sending phone, provider id 3EB0\n");
+    expect(renderShown([after!])).toContain("  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana");
+    expect(renderShown([after!])).toContain("seen on the sending phone, provider id 3EB0\n");
   });
 
   test("tells both the decision that nothing was sent and the later send", async () => {
@@ -115,14 +113,14 @@ describeWeek("showReports()", (ledger) => {
     expect(reports).toMatchObject([
       { details: null, timeline: [], next: ["opsctl weekly"], userId: owner.userId },
     ]);
-    expect(renderShown(reports, null)).toContain("  Report    missing: no run has reached this owner\n");
+    expect(renderShown(reports)).toContain("  Report    missing: no run has reached this owner\n");
   });
 
   test("of an owner who gets no reports any more asks for no run", async () => {
     const owner = await ownerOf({ report: "failed", isEligible: false });
     const reports = await shown({ tenantId: owner.tenantId, week: undefined });
     expect(reports).toMatchObject([{ eligible: false, next: [] }]);
-    expect(renderShown(reports, null)).toContain(`${owner.tenantId}, gets no reports any more\n`);
+    expect(renderShown(reports)).toContain(`${owner.tenantId}, gets no reports any more\n`);
   });
 
   test("keeps what stays of a removed content", async () => {

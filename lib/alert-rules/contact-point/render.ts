@@ -1,4 +1,6 @@
-import { valueText } from "../render.ts";
+import { prose } from "../../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../../text/terminal/screen.ts";
+import { changeLines } from "../render.ts";
 import type { AppliedPoint } from "./apply.ts";
 
 const SECRET = {
@@ -9,11 +11,14 @@ const SECRET = {
 } as const;
 
 /** What was done to the contact point, for people; no secret is in it. */
-export function renderPoint({ name, uid, result, changes, secret }: AppliedPoint): string {
+export function renderPoint(
+  { name, uid, result, changes, secret }: AppliedPoint,
+  screen: Screen = NO_TERMINAL,
+): string {
   const lines = [
     `${result.padEnd(10)} ${name} (${uid})`,
-    ...changes.map(({ path, from, to }) => `  ${path}: ${valueText(from)} -> ${valueText(to)}`),
+    ...changes.flatMap((change) => changeLines(change, screen)),
     SECRET[secret],
   ];
-  return lines.map((line) => `${line}\n`).join("");
+  return prose(lines, screen, { indent: "      " });
 }

@@ -1,5 +1,9 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
-import { type Column, renderFittedTable } from "../../text/fitted-table.ts";
+import { prose } from "../../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../../text/terminal/screen.ts";
+import { stateTone } from "../../text/terminal/state-tone.ts";
+import { stepLines } from "../../text/terminal/step-lines.ts";
+import { type Column, renderTable } from "../../text/terminal/table.ts";
 import { wrapText } from "../../text/wrap.ts";
 import { localTime } from "../../time/local-time.ts";
 import { countLookUps, type LookUp } from "./look-up.ts";
@@ -11,15 +15,15 @@ const COLUMNS: readonly Column[] = [
   { title: "ID" },
   { title: "CHANNEL" },
   { title: "WEEK" },
-  { title: "RESULT" },
+  { title: "RESULT", wraps: true, tone: stateTone },
   { title: "CODE" },
   { title: "PROVIDER ID" },
   { title: "SENT (SÃO PAULO)" },
-  { title: "STATE" },
+  { title: "STATE", tone: stateTone },
 ];
 
-/** What was found, for people: a line each, then what the words mean and what to do; `width` in terminal columns. */
-export function renderLookUps(lookUps: readonly LookUp[], width: number | null): string {
+/** What was found, for people: a line each, then what the words mean and what to do. */
+export function renderLookUps(lookUps: readonly LookUp[], screen: Screen = NO_TERMINAL): string {
   if (lookUps.length === 0) return "No delivery is in doubt.\n";
   const rows = lookUps.map((one) => [
     one.id,
@@ -32,12 +36,12 @@ export function renderLookUps(lookUps: readonly LookUp[], width: number | null):
     one.state,
   ]);
   const notes = [...new Set(lookUps.flatMap(notesOf))];
-  const wrapped = notes.flatMap((note) => wrapText(`  ${note}`, width ?? UNLIMITED_WIDTH, "    "));
+  const wrapped = notes.flatMap((note) => wrapText(`  ${note}`, screen.width ?? UNLIMITED_WIDTH, "    "));
   return [
-    renderFittedTable(COLUMNS, rows, width),
-    `\n${totals(lookUps)}\n`,
+    renderTable(COLUMNS, rows, screen),
+    prose(["", totals(lookUps)], screen),
     ...wrapped.map((line) => `${line}\n`),
-    nextOf(lookUps),
+    nextOf(lookUps, screen),
   ].join("");
 }
 
@@ -117,7 +121,7 @@ function noteOn(code: string): string[] {
   return advice === null ? [] : [`${code}: ${advice.problem}. ${advice.mend}.`];
 }
 
-function nextOf(lookUps: readonly LookUp[]): string {
+function nextOf(lookUps: readonly LookUp[], screen: Screen): string {
   const found = lookUps.filter(({ status, state }) => status === "found" && state === "unknown");
   const open = found.filter(({ code }) => code === null);
   const byHand = lookUps.filter(
@@ -128,5 +132,6 @@ function nextOf(lookUps: readonly LookUp[]): string {
     ...(open.length > 0 ? [`Record what was found: opsctl deliveries look-up ${which} --settle`] : []),
     ...(byHand.length > 0 ? [`Decide the others by hand: opsctl deliveries show ${byHand[0]!.id}`] : []),
   ];
-  return lines.length === 0 ? "" : `\nNext:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  const steps = lines.flatMap((line) => stepLines(line, screen));
+  return lines.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { countLookUps, type LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
-import { renderLookUps as render } from "../../../lib/deliveries/look-up/render.ts";
+import { renderLookUps } from "../../../lib/deliveries/look-up/render.ts";
+import { terminal } from "../../text/support/terminal.ts";
 
-const renderLookUps = (lookUps: readonly LookUp[]) => render(lookUps, null);
 const ID = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
 const one = (facts: Partial<LookUp>): LookUp => ({
   id: ID,
@@ -92,14 +92,14 @@ test("countLookUps() counts each end once", () => {
 });
 
 test("renderLookUps() fits a narrow terminal, and leaves ids and commands whole", () => {
-  const text = render([one(found), one({ status: "not_found", code: "message_not_found" })], 80);
+  const lookUps = [one(found), one({ status: "not_found", code: "message_not_found" })];
+  const text = renderLookUps(lookUps, terminal(80));
   expect(text).toStartWith(
     [
-      ID,
-      "    channel whatsapp  week 2026-11-16  result found",
-      "    provider id 3EB0A2915FE79939010BFB  sent (são paulo) 2026-11-23 08:00:03",
-      "    state unknown",
-      ID,
+      `id: ${ID}  channel: whatsapp  week: 2026-11-16`,
+      "    result: found  provider id: 3EB0A2915FE79939010BFB",
+      "    sent (são paulo): 2026-11-23 08:00:03  state: unknown",
+      `id: ${ID}`,
     ].join("\n"),
   );
   const tooLong = text.split("\n").filter((line) => line.length > 80 && !line.includes("opsctl deliveries"));

@@ -1,0 +1,24 @@
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { Screen } from "../../lib/text/terminal/screen.ts";
+
+const STDOUT = 1;
+
+/** Standard output, as the texts of a command have to know it; what this needs is imported late, for a quick `--help`. */
+export async function standardScreen(env: Environment): Promise<Screen> {
+  const [{ isTerminal }, { terminalWidth }, { redact }] = await Promise.all([
+    import("./output.ts"),
+    import("./terminal-width.ts"),
+    import("../../lib/platform/secrets/redact.ts"),
+  ]);
+  const [width, isOnTerminal] = await Promise.all([terminalWidth(env), isTerminal(STDOUT)]);
+  return { width, colour: isOnTerminal && wantsColour(env), clean: redact };
+}
+
+/**
+ * Whether a terminal gets colours: not with `NO_COLOR`, whatever its value but an empty one, and not with `TERM=dumb`.
+ *
+ * Source: no-color.org.
+ */
+export function wantsColour({ NO_COLOR = "", TERM }: Environment): boolean {
+  return NO_COLOR === "" && TERM !== "dumb";
+}

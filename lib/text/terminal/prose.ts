@@ -1,0 +1,38 @@
+import { displayWidth } from "../display-width.ts";
+import { wrapText } from "../wrap.ts";
+import { cellLines } from "./cell-lines.ts";
+import type { Screen } from "./screen.ts";
+
+/** Words that end with a command to type. */
+const WITH_COMMAND = /^( *)(.*: |)(opsctl .*)$/;
+
+/** `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too. */
+export type ProseOptions = { indent?: string; breaksWords?: boolean };
+
+/**
+ * A line for people as lines of the screen's width, broken between words.
+ *
+ * Behaviour: an id, an address or any other word is never broken unless it is asked for, and neither is a command of
+ *            opsctl at the end, so that it can be copied whole. Without a terminal it is the one line.
+ */
+export function proseLines(
+  line: string,
+  { width, clean }: Pick<Screen, "width" | "clean">,
+  { indent = "", breaksWords = false }: ProseOptions = {},
+): string[] {
+  const text = clean(line);
+  if (width === null || displayWidth(text) <= width) return [text];
+  const [, blanks = "", words, command] = WITH_COMMAND.exec(text) ?? [];
+  if (words === "") return [text];
+  if (words !== undefined)
+    return [...wrapText(blanks + words.trim(), width, indent, displayWidth), `${blanks}  ${command}`];
+  return breaksWords ? cellLines(text, width, indent) : wrapText(text, width, indent, displayWidth);
+}
+
+/** Some lines for people, each wrapped as by `proseLines`, as text. */
+export function prose(lines: readonly string[], screen: Screen, options: ProseOptions = {}): string {
+  return lines
+    .flatMap((line) => proseLines(line, screen, options))
+    .map((line) => `${line}\n`)
+    .join("");
+}
