@@ -2,6 +2,7 @@ import { INTERNAL } from "./child-process/internal-word.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
 import { printHelp, renderGroupHelp } from "./framework/usage/help.ts";
+import { helpWidth } from "./framework/usage/help-width.ts";
 import { root } from "./root.ts";
 
 /** How long connections that a finished command left open may keep the process alive. */
@@ -24,7 +25,7 @@ async function main(words: readonly string[]): Promise<number> {
 async function dispatch(path: string, group: Group, words: readonly string[]): Promise<number> {
   const [word, ...rest] = words;
   if (word === undefined || word === "--help" || word === "-h") {
-    printHelp(renderGroupHelp(path, group));
+    printHelp(renderGroupHelp(path, group, await helpWidth(process.env)));
     return EXIT.ok;
   }
   if (word === "--version" && group === root && rest.length === 0) {

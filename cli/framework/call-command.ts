@@ -2,6 +2,7 @@ import process from "node:process";
 import type { Command } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { printHelp, renderCommandHelp, usageOf } from "./usage/help.ts";
+import { helpWidth } from "./usage/help-width.ts";
 
 /**
  * Prints the help of a command, or checks its arguments and runs it; returns the exit status.
@@ -10,7 +11,7 @@ import { printHelp, renderCommandHelp, usageOf } from "./usage/help.ts";
  */
 export async function callCommand(path: string, command: Command, words: readonly string[]): Promise<number> {
   if (asksForHelp(words)) {
-    printHelp(renderCommandHelp(path, command));
+    printHelp(renderCommandHelp(path, command, await helpWidth(process.env)));
     return EXIT.ok;
   }
   const [{ strictArguments }, { runCommand }] = await Promise.all([
