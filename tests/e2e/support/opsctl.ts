@@ -59,7 +59,8 @@ atEnd(() => {
   for (const folder of [home, empty]) rmSync(folder, { recursive: true, force: true });
 });
 
-async function commandOf(runtime: RuntimeName): Promise<string[]> {
+/** The words that start opsctl on that runtime. */
+export async function commandOf(runtime: RuntimeName): Promise<string[]> {
   if (runtime === "binary") return [await opsctlBinary()];
   if (runtime === "bun") return [process.execPath, main];
   // The program itself, not the package's starter script, which does not pass signals on.

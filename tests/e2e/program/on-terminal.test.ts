@@ -1,0 +1,99 @@
+/** What a terminal shows, on every runtime: its width, colours and none. The pictures of all tables are drawn elsewhere. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { stripVTControlCharacters } from "node:util";
+import type { OwnerList } from "../../../lib/reports/list.ts";
+import { renderOwnerList } from "../../../lib/reports/render-list.ts";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
+import { canHaveAccount, openAccountHost, UNTRIED } from "../../support/account-host.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { terminal } from "../../text/support/terminal.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
+import { commandOf, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+setDefaultTimeout(120_000);
+
+const LIST = ["reports", "list"];
+let fixture: Fixture;
+let list: OwnerList;
+
+beforeAll(async () => {
+  fixture = await openFixture();
+  await seedOwner(fixture.db.sql, { tenantName: "Padaria do Zé e filhos, a melhor da rua 株式会社 👩‍🌾" });
+  await seedOwner(fixture.db.sql, { tenantName: "Oficina \u001b[31m\u001b]0;title\u0007" });
+  await fixture.db.sql`update users set created_at = '2026-11-01'`;
+  list = (await fixture.opsctl([...LIST, "--json"])).json as unknown as OwnerList;
+  expect(list.owners).toHaveLength(2);
+});
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+type How = { cols: number; env?: Record<string, string> };
+
+/** What the terminal shows of these words until they end well. */
+async function shownBy(words: readonly string[], { cols, env = {} }: How): Promise<string> {
+  const base = { PATH: process.env.PATH!, HOME: fixture.folder, DENO_NO_UPDATE_CHECK: "1", TERM: "xterm" };
+  const around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"];
+  const screen = startOnTerminal([...around, ...words], {
+    cols,
+    env: { ...base, OPSCTL_ENV_DIR: "", ...(fixture.env as Record<string, string>), ...env },
+  });
+  await screen.sees("ended with ");
+  await screen.ended;
+  const [text, end] = screen.shown().replaceAll("\r\n", "\n").split("ended with ");
+  expect(end, text).toBe("0\n");
+  return text!;
+}
+
+/** Deno itself draws on a terminal while it loads, unless it is told to be quiet. */
+async function shown(runtime: RuntimeName, args: readonly string[], how: How): Promise<string> {
+  const words = await commandOf(runtime);
+  const quiet = words.flatMap((word) => (word === "run" ? [word, "--quiet"] : [word]));
+  return await shownBy([...quiet, ...args], how);
+}
+
+describe.concurrent.each(RUNTIMES)("on a terminal, %s", (runtime) => {
+  test("a table takes its width, with colours", async () => {
+    for (const cols of [60, 120]) {
+      const text = await shown(runtime, LIST, { cols });
+      expect(text).toBe(renderOwnerList(list, terminal(cols, { colour: true })));
+      expect(text).toContain("\u001b[33mmissing\u001b[39m");
+    }
+  });
+
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%p leaves no escape sequence at all", async (env) => {
+    const text = await shown(runtime, LIST, { cols: 80, env });
+    expect(text).toBe(renderOwnerList(list, terminal(80)));
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
+  test("an empty NO_COLOR is none, and COLUMNS wins over the terminal", async () => {
+    const text = await shown(runtime, LIST, { cols: 80, env: { NO_COLOR: "", COLUMNS: "200" } });
+    expect(text).toBe(renderOwnerList(list, terminal(200, { colour: true })));
+  });
+
+  test("a pipe has a line for each row, without colours", async () => {
+    const { stdout } = await fixture.opsctl(LIST, { runtime, env: { TERM: "xterm" } });
+    expect(stdout).toBe(renderOwnerList(list, NO_TERMINAL));
+    expect(stdout.split("\n")).toHaveLength(4);
+  });
+
+  test("help takes its width, up to 100 columns", async () => {
+    const widest = async (cols: number) => {
+      const text = await shown(runtime, ["webhook", "serve", "--help"], { cols });
+      return Math.max(...text.split("\n").map((line) => line.length));
+    };
+    expect(await widest(60)).toBeLessThanOrEqual(60);
+    const wide = await widest(200);
+    expect(wide).toBeGreaterThan(80);
+    expect(wide).toBeLessThanOrEqual(100);
+  });
+});
+
+test.skipIf(!canHaveAccount)(`what root starts as the account has root's terminal${UNTRIED}`, async () => {
+  using host = openAccountHost();
+  const env = { DATABASE_URL: fixture.db.url, OPSCTL_SECRETS_DIR: host.path("none"), HOME: host.folder };
+  const words = host.inside(await host.opsctl("binary", LIST));
+  const text = await shownBy(words, { cols: 72, env });
+  expect(stripVTControlCharacters(text)).toBe(renderOwnerList(list, terminal(72)));
+  expect(text).toContain("\u001b[33mmissing\u001b[39m");
+});
