@@ -1,4 +1,5 @@
-import { renderFittedTable } from "../text/fitted-table.ts";
+import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
+import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { ListedSecret, SecretList, SecretProblem, SecretSource } from "./list.ts";
 
 const DAY_S = 86_400;
@@ -13,17 +14,19 @@ const STATES: Record<ListedSecret["state"], string> = {
   unknown: "?",
 };
 
-/**
- * The list for people: a row per secret, then what is wrong and how it is mended.
- *
- * Units: `width` is in columns of the terminal, null where there is none.
- */
-export function renderSecretList({ secrets, problems }: SecretList, width: number | null): string {
-  const table = renderFittedTable(
-    ["SECRET", "STATE", "AGE", "NEEDED BY", "PLACE"].map((title) => ({ title })),
-    secrets.map(row),
-    width,
-  );
+const TONES: Record<string, Tone> = { [STATES.set]: "good", [STATES.wrong]: "bad", [STATES.missing]: "bad" };
+
+const COLUMNS: readonly Column[] = [
+  { title: "SECRET" },
+  { title: "STATE", tone: (cell) => TONES[cell] ?? null },
+  { title: "AGE" },
+  { title: "NEEDED BY", wraps: true },
+  { title: "PLACE", wraps: true },
+];
+
+/** The list for people: a row per secret, then what is wrong and how it is mended. */
+export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
+  const table = renderTable(COLUMNS, secrets.map(row), screen);
   const faults = [...secrets.flatMap((secret) => secret.problems), ...problems];
   const lines = [...faults.map(problemLines), ...notes(secrets)];
   return `${table}\n${lines.join("\n")}\n`;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { type ListInput, listSecrets } from "../../lib/secret/list.ts";
 import { renderSecretList } from "../../lib/secret/render-list.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { asRootAlone, isRootHere } from "../platform/support/other-account.ts";
 import { openPlaces, type Places, READER } from "./support/places.ts";
 
@@ -172,7 +173,7 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     const path = put("TRIGGER_SECRET", { mode: 0o644, days: 0 });
     const env = { OPSCTL_SECRETS_DIR: places.secrets, EMAIL_API_KEY: "canary-of-the-list" };
     const list = listSecrets(input({ env }));
-    const text = renderSecretList(list, null);
+    const text = renderSecretList(list);
     expect(text).toMatch(
       /^DATABASE_URL +set +3 d +weekly reports deliveries \(migrate\) +\/\S+\/DATABASE_URL$/m,
     );
@@ -184,7 +185,9 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
     expect(text).toContain("MISSING: opsctl secret set");
     expect(text + JSON.stringify(list)).not.toContain("canary");
-    const widths = renderSecretList(list, 80).split("\n").slice(0, -8);
+    const widths = renderSecretList(list, { ...NO_TERMINAL, width: 80 })
+      .split("\n")
+      .slice(0, -8);
     expect(widths.filter((line) => line.length > 80 && !line.includes("/"))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { displayWidth, fitToWidth, padToWidth } from "../../lib/text/display-width.ts";
+import { displayWidth, fitToWidth, padToWidth, piecesOf } from "../../lib/text/display-width.ts";
 
 describe("displayWidth()", () => {
   test.each([
@@ -17,6 +17,14 @@ describe("displayWidth()", () => {
     ["🇧🇷", 2],
     ["❤️", 2],
     ["a\u200bb", 2],
+    ["1️⃣", 2],
+    ["👍🏽", 2],
+    ["مخبز", 4],
+    ["שָׁלוֹם", 4],
+    ["e\u0301\u0302\u0303\u0323", 1],
+    ["ไทย", 3],
+    ["นี้", 1],
+    ["…—“”", 4],
   ])("of %p is %p columns", (text, width) => {
     expect(displayWidth(text)).toBe(width);
   });
@@ -50,4 +58,27 @@ describe("fitToWidth()", () => {
 test("padToWidth() fills up by columns, not by characters", () => {
   expect(padToWidth("株", 4)).toBe("株  ");
   expect(padToWidth("Padaria", 4)).toBe("Padaria");
+});
+
+describe("piecesOf()", () => {
+  test("breaks between visible characters, one that is wider than the piece alone", () => {
+    expect(piecesOf("株式会社", 5)).toEqual(["株式", "会社"]);
+    expect(piecesOf("👨‍👩‍👧👨‍👩‍👧", 3)).toEqual(["👨‍👩‍👧", "👨‍👩‍👧"]);
+    expect(piecesOf("株式", 1)).toEqual(["株", "式"]);
+    expect(piecesOf("abc", 3)).toEqual(["abc"]);
+  });
+
+  test("loses nothing, whatever the text", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 40 }),
+        fc.integer({ min: 12, max: 40 }),
+        (text, columns) => {
+          const pieces = piecesOf(text, columns);
+          expect(pieces.join("")).toBe(text);
+          expect(pieces.filter((piece) => displayWidth(piece) > columns)).toEqual([]);
+        },
+      ),
+    );
+  });
 });

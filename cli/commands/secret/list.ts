@@ -15,7 +15,7 @@
  */
 import { defineCommand } from "../../framework/command.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
-import { terminalWidth } from "../../framework/terminal-width.ts";
+import { standardScreen } from "../../framework/screen.ts";
 
 /** The command; see the head of this file. */
 export const secretList = defineCommand({
@@ -31,7 +31,7 @@ export const secretList = defineCommand({
       import("../../../lib/secret/render-list.ts"),
     ]);
     const list = listSecrets(await secretListInput(env));
-    const text = renderSecretList(list, await terminalWidth(env));
+    const text = renderSecretList(list, await standardScreen(env));
     return outcomeOf({ command: "secret list", fields: list, text });
   },
 });

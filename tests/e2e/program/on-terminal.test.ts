@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { stripVTControlCharacters } from "node:util";
 import type { OwnerList } from "../../../lib/reports/list.ts";
 import { renderOwnerList } from "../../../lib/reports/render-list.ts";
+import { displayWidth } from "../../../lib/text/display-width.ts";
 import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import { canHaveAccount, openAccountHost, UNTRIED } from "../../support/account-host.ts";
 import { seedOwner } from "../../support/seed.ts";
@@ -96,4 +97,32 @@ test.skipIf(!canHaveAccount)(`what root starts as the account has root's termina
   const text = await shownBy(words, { cols: 72, env });
   expect(stripVTControlCharacters(text)).toBe(renderOwnerList(list, terminal(72)));
   expect(text).toContain("\u001b[33mmissing\u001b[39m");
+});
+
+describe("every command of the ledger fits a terminal of 60 columns", () => {
+  /** What can be copied as a whole is never broken. */
+  const isAlone = (line: string) => !line.trim().includes(" ") || /^ +(?:-> )?opsctl /.test(line);
+  let ids: { delivery: string; report: string };
+
+  beforeAll(async () => {
+    await fixture.weekly(["--json"]);
+    const { json } = await fixture.opsctl(["deliveries", "list", "--json"]);
+    const [first] = json.deliveries as { id: string; reportId: string }[];
+    ids = { delivery: first!.id, report: first!.reportId };
+  });
+
+  test.each<[string, () => string[]]>([
+    ["deliveries list", () => []],
+    ["deliveries show", () => [ids.delivery]],
+    ["reports list", () => []],
+    ["reports status", () => []],
+    ["reports show", () => [ids.report]],
+    ["migrate --status", () => []],
+  ])("%s", async (name, more) => {
+    const words = [...(await commandOf("binary")), ...name.split(" "), ...more()];
+    const text = await shownBy(words, { cols: 60, env: { NO_COLOR: "1", OPSCTL_LOG_LEVEL: "error" } });
+    const lines = text.split("\n");
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => displayWidth(line) > 60 && !isAlone(line))).toEqual([]);
+  });
 });
