@@ -62,7 +62,7 @@ build-all: setup ## Compile for Linux x64 and arm64
 		cli/main.ts --outfile dist/opsctl-linux-arm64
 	@$(BUN) .ci/seal-binary.ts dist/opsctl-linux-x64 dist/opsctl-linux-arm64
 
-dist/opsctl: $(shell find cli lib sql .ci/seal-binary.ts -type f 2>/dev/null) Makefile package.json bun.lock
+dist/opsctl: $(shell find cli lib sql docs/codes.md .ci -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
 
 install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)

@@ -48,5 +48,5 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
   if (!("load" in entry)) return await dispatch(`${path} ${word}`, entry, rest);
   if (entry.outlivesHangups) await (await import("./framework/hangups.ts")).keepHangups();
   const [command, { callCommand }] = await Promise.all([entry.load(), import("./framework/call-command.ts")]);
-  return await callCommand(`${path} ${word}`, command, rest);
+  return await callCommand(`${path} ${word}`, command, rest, root);
 }

@@ -173,5 +173,21 @@ export const root: Group = {
       meta: { description: "Check what the commands need on this host" },
       load: () => import("./commands/doctor.ts").then((file) => file.doctor),
     },
+    explain: {
+      meta: { description: "Tell what a code means, and what to do" },
+      load: () => import("./commands/about/explain.ts").then((file) => file.explain),
+    },
+    help: {
+      meta: { description: "Show the help of a command, or all commands" },
+      load: () => import("./commands/about/help.ts").then((file) => file.help),
+    },
+    version: {
+      meta: { description: "Show version and commit" },
+      load: () => import("./commands/about/version.ts").then((file) => file.version),
+    },
+    completion: {
+      meta: { description: "Print the completion for bash, zsh or fish" },
+      load: () => import("./commands/about/completion.ts").then((file) => file.completion),
+    },
   },
 };

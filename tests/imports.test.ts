@@ -88,9 +88,9 @@ describe("imports", () => {
   });
 
   test("of files exist and carry their extension", () => {
-    const isFile = (name: string) => /^(lib|cli|sql|tests)\//.test(name);
+    const isFile = (name: string) => /^(lib|cli|sql|docs|tests)\//.test(name);
     expect(offenders(all, (name) => isFile(name) && !existsSync(join(ROOT, name)))).toEqual([]);
-    expect(offenders(all, (name) => isFile(name) && !/\.(ts|sql|json)$/.test(name))).toEqual([]);
+    expect(offenders(all, (name) => isFile(name) && !/\.(ts|sql|json|md|bash|zsh|fish)$/.test(name))).toEqual([]);
   });
 
   test("never reach into cli or tests from outside", () => {
@@ -131,7 +131,7 @@ describe("imports", () => {
   test("name built-in modules with node:, and only the packages that are declared", () => {
     const declared = Object.keys(manifest.dependencies);
     const isForeign = (name: string) =>
-      !/^(lib|cli|sql)\//.test(name) &&
+      !/^(lib|cli|sql|docs)\//.test(name) &&
       !name.startsWith("node:") &&
       !declared.some((known) => name === known || name.startsWith(`${known}/`));
     expect(offenders(all, isForeign)).toEqual([]);

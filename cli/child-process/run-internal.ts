@@ -8,6 +8,8 @@
  *                                        a value, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON.
+ * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started by the
+ *                                        shell's script, not by opsctl.
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -33,7 +35,13 @@ const WORDS = {
  *
  * Errors: none thrown; a failure is one line of JSON on standard output with `code`, `message` and `hint`.
  */
-export async function runInternal([word = "", path = "", more = ""]: readonly string[]): Promise<number> {
+export async function runInternal(words: readonly string[]): Promise<number> {
+  const [word = "", path = "", more = ""] = words;
+  if (word === "complete") {
+    const { printOffers } = await import("../completion/print-offers.ts");
+    await printOffers(words.slice(1), new Date());
+    return EXIT.ok;
+  }
   try {
     if (!Object.hasOwn(WORDS, word) || !path.startsWith("/"))
       throw new OpsError({ code: "USAGE_INVALID", message: "opsctl internal is for opsctl itself" });

@@ -24,7 +24,7 @@ import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/screen.ts";
-import { aMonday, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
+import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const deliveryId = {
@@ -54,7 +54,8 @@ export const deliveriesList = defineCommand({
     },
     json,
   },
-  checks: { week: aMonday, tenant: aUuid, limit: aPositiveInteger, after: aUuid },
+  checks: { tenant: aUuid, limit: aPositiveInteger, after: aUuid },
+  values: { week: "weeks" },
   example: "opsctl deliveries list --state unknown",
 
   run: (args, context) =>
@@ -109,7 +110,8 @@ export const deliveriesReconcile = defineCommand({
       ? undefined
       : "option --provider-message-id goes with --to sent, which needs it, and with nothing else",
   example:
-    'opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d --to failed --reason "not in the provider\'s log"',
+    "opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d \\\n" +
+    '    --to failed --reason "not in the provider\'s log"',
 
   run: (args, context) =>
     withDatabase(context, async (sql) => {

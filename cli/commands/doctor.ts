@@ -14,7 +14,7 @@
  *         `reason`, `mend`: the command or line that puts it right, or null).
  */
 import process from "node:process";
-import { type CommandName, DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
+import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
@@ -43,9 +43,9 @@ export const doctor = defineCommand({
     json: { type: "boolean", description: "Print the findings as one line of JSON" },
   },
   checks: {
-    command: (value) => (isCommand(value) ? undefined : `expects one of ${DOCTOR_COMMANDS.join(", ")}`),
     "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
   },
+  values: { command: DOCTOR_COMMANDS, "env-dir": "directories" },
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
@@ -60,7 +60,3 @@ export const doctor = defineCommand({
     return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text: renderFindings(findings) });
   },
 });
-
-function isCommand(word: string): word is CommandName {
-  return (DOCTOR_COMMANDS as readonly string[]).includes(word);
-}

@@ -16,7 +16,7 @@ import { isAbsolute } from "node:path";
 import type { Preview } from "../../lib/weekly/preview.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aMonday, aUuid } from "../framework/usage/value-checks.ts";
+import { aUuid } from "../framework/usage/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
 /** Started by root, the command has another working directory. */
@@ -45,8 +45,10 @@ export const reportsPreview = defineCommand({
     },
     json: { type: "boolean", description: "Print the result as one line of JSON" },
   },
-  checks: { tenant: aUuid, week: aMonday, out: anAbsolutePath },
-  example: "opsctl reports preview --tenant 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d --out /tmp/preview",
+  checks: { tenant: aUuid, out: anAbsolutePath },
+  values: { week: "weeks", out: "directories" },
+  example:
+    "opsctl reports preview --out /tmp/preview \\\n" + "    --tenant 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
 
   run: (args, context) =>
     preview({ tenantId: args.tenant.toLowerCase(), week: args.week }, args.out, context),

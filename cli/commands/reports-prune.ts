@@ -15,7 +15,6 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/screen.ts";
-import { aMonday } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const reportsPrune = defineCommand({
@@ -32,7 +31,7 @@ export const reportsPrune = defineCommand({
     },
     json: { type: "boolean", description: "Print the result as one line of JSON" },
   },
-  checks: { before: aMonday },
+  values: { before: "old-weeks" },
   example: "opsctl reports prune --before 2026-01-05",
 
   async run(args, context) {

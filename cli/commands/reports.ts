@@ -29,7 +29,7 @@ import type { ShowTarget } from "../../lib/reports/show.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aMonday, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
+import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const week = {
@@ -48,7 +48,7 @@ export const reportsStatus = defineCommand({
   notes:
     "Ends with 0 when the week is clean and with 1 when something is open. Knows of the runs of all hosts.",
   args: { week, json },
-  checks: { week: aMonday },
+  values: { week: "weeks" },
   example: "opsctl reports status",
 
   run: (args, context) =>
@@ -94,7 +94,8 @@ export const reportsList = defineCommand({
     },
     json,
   },
-  checks: { week: aMonday, limit: aPositiveInteger, after: aUuid },
+  checks: { limit: aPositiveInteger, after: aUuid },
+  values: { week: "weeks" },
   checkTogether: (given) =>
     given.has("state") && ["instagram", "linkedin"].includes(given.get("channel") ?? "")
       ? "option --state goes with --channel whatsapp or email, or with no channel"
@@ -125,7 +126,8 @@ export const reportsShow = defineCommand({
     week,
     json,
   },
-  checks: { "report-id": aUuid, tenant: aUuid, week: aMonday },
+  checks: { "report-id": aUuid, tenant: aUuid },
+  values: { week: "weeks" },
   checkTogether: (given) => {
     if (given.has("report-id") === given.has("tenant")) return "give either the id of a report or --tenant";
     return given.has("report-id") && given.has("week") ? "option --week goes with --tenant" : undefined;

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { Command } from "./command.ts";
+import type { Command, Group } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { printHelp, renderCommandHelp, usageOf } from "./usage/help.ts";
 import { helpWidth } from "./usage/help-width.ts";
@@ -7,17 +7,20 @@ import { helpWidth } from "./usage/help-width.ts";
 /**
  * Prints the help of a command, or checks its arguments and runs it; returns the exit status.
  *
+ * Shape:  `program` is the tree of all commands.
  * Errors: USAGE_INVALID, before the command has done anything.
  */
-export async function callCommand(path: string, command: Command, words: readonly string[]): Promise<number> {
+export async function callCommand(
+  path: string,
+  command: Command,
+  words: readonly string[],
+  program: Group,
+): Promise<number> {
   if (asksForHelp(words)) {
     printHelp(renderCommandHelp(path, command, await helpWidth(process.env)));
     return EXIT.ok;
   }
-  const [{ strictArguments }, { runCommand }] = await Promise.all([
-    import("./usage/arguments.ts"),
-    import("./run-command.ts"),
-  ]);
+  const { strictArguments } = await import("./usage/arguments.ts");
   const checked = strictArguments(words, command);
   if ("problem" in checked) {
     const [{ misuse }, { maskedWords }] = await Promise.all([
@@ -29,7 +32,13 @@ export async function callCommand(path: string, command: Command, words: readonl
     const { problem } = "problem" in masked ? masked : checked;
     throw misuse(problem, path, usageOf(path, command));
   }
-  return await runCommand(path.slice("opsctl ".length), command, checked);
+  const name = path.slice("opsctl ".length);
+  if (command.about === undefined) {
+    const { runCommand } = await import("./run-command.ts");
+    return await runCommand(name, command, checked);
+  }
+  const { tellAbout } = await import("./tell-about.ts");
+  return await tellAbout(name, command.about, checked, program);
 }
 
 /** Whether `--help` or `-h` stands anywhere among the options. */

@@ -31,6 +31,19 @@ export type CommandContext = {
 /** What is wrong with the value of an option ("expects a UUID"), or undefined when nothing is. */
 export type ValueCheck = (value: string) => string | undefined;
 
+/** Words of a kind of their own, which completion finds when it is asked; see `cli/completion/offered-values.ts`. */
+export type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "directories";
+
+/**
+ * What an option or argument may be given: these words, or words of a kind.
+ *
+ * Behaviour: without a check of its own a list is all there is, and weeks are Mondays.
+ */
+export type Values = readonly string[] | ValueKind;
+
+/** What a command prints that tells of opsctl itself. */
+export type About = { fields: object; text: string };
+
 /** What a command declares: citty's definition, checks of values, an example, and its JSON when it fails. */
 export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
@@ -43,6 +56,8 @@ export type CommandParts<T extends ArgsDef> = {
   readAsRoot?: (env: Environment) => Promise<string | null>;
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
+  /** Of options and arguments that are no `enum`: for checks, help, man page and completion alike. */
+  values?: { readonly [K in keyof T]?: Values };
   /** A check of several options and arguments together, given their values by name. */
   checkTogether?: (given: ReadonlyMap<string, string>) => string | undefined;
   /** The last positional may be given several times; all words are in citty's `args._`. */
@@ -62,8 +77,18 @@ export type CommandParts<T extends ArgsDef> = {
   run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
 };
 
+/** What a command declares that tells of opsctl itself, such as `help`: it needs no settings, no account and no log. */
+export type AboutParts<T extends ArgsDef> = Omit<
+  CommandParts<T>,
+  "run" | "failed" | "account" | "readAsRoot" | "checkTogether"
+> & {
+  /** Given the words that are no options, and all commands. Errors: USAGE_INVALID. */
+  about: (words: readonly string[], program: Group) => Promise<About>;
+};
+
 /** A command that runs. */
 export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
+  about?: AboutParts<ArgsDef>["about"];
   citty: CommandDef<ArgsDef>;
   failed:
     | ((error: OpsError, exitCode: number, args: ParsedArgs, context: CommandContext) => Promise<object>)
@@ -101,4 +126,10 @@ export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): 
   };
   // From here on all commands have one type, without the types of their own arguments.
   return { failed: undefined, ...rest, args, citty } as unknown as Command;
+}
+
+/** Declares a command that tells of opsctl itself. */
+export function defineAbout<const T extends ArgsDef>(parts: AboutParts<T>): Command {
+  const { meta, args } = parts;
+  return { failed: undefined, ...parts, citty: { meta, args } } as unknown as Command;
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const binary = join(root, "dist/opsctl");
 /** Whatever `make build` makes the binary from. */
-const SOURCES = ["cli", "lib", "sql", ".ci/seal-binary.ts", "Makefile", "package.json", "bun.lock"];
+const SOURCES = ["cli", "lib", "sql", "docs/codes.md", ".ci", "Makefile", "package.json", "bun.lock"];
 
 let ready: Promise<string> | undefined;
 

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
 import type { Command, ValueCheck } from "../command.ts";
 import { nearest } from "./nearest.ts";
+import { oneOf, valueCheck } from "./values.ts";
 
 /**
  * Checks the arguments of a command.
@@ -51,7 +52,7 @@ function addOption(given: Map<string, string>, token: OptionToken, command: Comm
   const { name, rawName } = token;
   const arg = Object.hasOwn(command.args, name) && rawName.startsWith("--") ? command.args[name] : undefined;
   if (arg === undefined || arg.type === "positional") return unknownOption(rawName, command);
-  const fault = arg.type === "boolean" ? flagFault(token) : valueFault(token, arg, command.checks?.[name]);
+  const fault = arg.type === "boolean" ? flagFault(token) : valueFault(token, arg, valueCheck(command, name));
   if (fault !== undefined) return `option ${rawName} ${fault}`;
   const value = token.value ?? "";
   const before = given.get(name);
@@ -73,9 +74,7 @@ function valueFault(
   // A value that looks like an option is taken for the next option; --name=-value is the way to write it.
   const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
   if (isMissing || value.trim() === "") return "needs a value";
-  if (arg.type === "enum" && !arg.options?.includes(value))
-    return `expects one of ${arg.options?.join(", ")}`;
-  return check?.(value);
+  return (arg.type === "enum" ? oneOf(arg.options ?? []) : check)?.(value);
 }
 
 function missingOption(given: ReadonlyMap<string, string>, { args }: Command): string | undefined {
@@ -83,10 +82,8 @@ function missingOption(given: ReadonlyMap<string, string>, { args }: Command): s
   return missing && `option --${missing[0]} is required`;
 }
 
-function positionalProblem(
-  words: readonly string[],
-  { args, checks, takesMany, unexpected }: Command,
-): string | undefined {
+function positionalProblem(words: readonly string[], command: Command): string | undefined {
+  const { args, takesMany, unexpected } = command;
   const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
   if (words.length > names.length && !takesMany)
     return `unexpected argument${unexpected === undefined ? ` ${JSON.stringify(words[names.length])}` : `: ${unexpected}`}`;
@@ -95,7 +92,7 @@ function positionalProblem(
     const word = words[index];
     if (word === undefined && args[name]?.required === false) continue;
     if (word === undefined || word.trim() === "") return `argument <${name}> is missing`;
-    const fault = checks?.[name]?.(word);
+    const fault = valueCheck(command, name)?.(word);
     if (fault !== undefined) return `argument <${name}> ${fault}`;
   }
   return undefined;

@@ -1,0 +1,28 @@
+/**
+ * `opsctl completion <shell>`: the script that completes opsctl's commands, options and values in a shell.
+ *
+ * Reads:  nothing: the scripts are in the program.
+ * Writes: nothing.
+ * Calls:  nothing.
+ * Env:    none.
+ * Exits:  0 done, 2 usage.
+ */
+import bash from "../../completion/scripts/opsctl.bash" with { type: "text" };
+import fish from "../../completion/scripts/opsctl.fish" with { type: "text" };
+import zsh from "../../completion/scripts/opsctl.zsh" with { type: "text" };
+import { defineAbout } from "../../framework/command.ts";
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish };
+
+/** The command; see the head of this file. */
+export const completion = defineAbout({
+  meta: { name: "completion", description: "Print the completion for bash, zsh or fish" },
+  notes:
+    "make install and the package put these scripts where the shells look for them. Without them: the example, in\n" +
+    "~/.bashrc or ~/.zshrc; for fish, opsctl completion fish | source in ~/.config/fish/config.fish.",
+  args: { shell: { type: "positional", required: true, description: "bash, zsh or fish" } },
+  values: { shell: Object.keys(SCRIPTS) },
+  example: "source <(opsctl completion bash)",
+
+  about: async ([shell = ""]) => ({ fields: {}, text: SCRIPTS[shell] as string }),
+});

@@ -1,0 +1,49 @@
+/**
+ * `opsctl explain <code>`: what docs/codes.md says about a code or an exit status, without the document.
+ *
+ * Reads:  nothing: the tables are in the program.
+ * Writes: nothing.
+ * Calls:  nothing.
+ * Env:    none.
+ * Exits:  0 done, 2 usage, also for a code that opsctl does not have.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, `code`, `explanations` (each `section` of the document, `codes` that
+ *         share it, `meaning`).
+ */
+import { renderExplanations } from "../../../lib/codes/render.ts";
+import { defineAbout, type ValueCheck } from "../../framework/command.ts";
+import { nearest } from "../../framework/usage/nearest.ts";
+import { codes } from "../../wiring/codes.ts";
+
+const aCode: ValueCheck = (value) => {
+  if (isKnown(value)) return undefined;
+  const near =
+    [value.toUpperCase(), value.toLowerCase()].find(isKnown) ??
+    nearest(
+      value,
+      codes.codes().map(({ code }) => code),
+    );
+  return `is no code of opsctl${near === undefined ? "" : `; did you mean ${near}?`}`;
+};
+
+/** The command; see the head of this file. */
+export const explain = defineAbout({
+  meta: { name: "explain", description: "Tell what a code means, and what to do" },
+  notes: "For the codes of errors, reports, deliveries and alerts, and for exit statuses. Needs no network.",
+  args: {
+    code: { type: "positional", required: true, description: "The code, letter by letter" },
+    json: { type: "boolean", description: "Print the result as one line of JSON" },
+  },
+  values: { code: "codes" },
+  checks: { code: aCode },
+  example: "opsctl explain APP_HTTP_401",
+
+  async about([code = ""]) {
+    const explanations = codes.explain(code);
+    return { fields: { code, explanations }, text: renderExplanations(code, explanations) };
+  },
+});
+
+function isKnown(code: string): boolean {
+  return codes.explain(code).length > 0;
+}

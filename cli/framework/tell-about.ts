@@ -1,0 +1,23 @@
+import type { AboutParts } from "./command.ts";
+import { EXIT, statusWord } from "./exit-status.ts";
+import { jsonLine } from "./json-line.ts";
+import { printHelp } from "./usage/help.ts";
+
+/**
+ * Runs a command that tells of opsctl itself, with checked arguments, prints its result and returns the exit status.
+ *
+ * Behaviour: neither reads settings nor becomes another account, and loads nothing for it, so that it starts as fast as
+ *            `--help`. As with help, a write that fails is not reported.
+ */
+export async function tellAbout(
+  name: string,
+  about: AboutParts<never>["about"],
+  { rawArgs, isJson }: { rawArgs: readonly string[]; isJson: boolean },
+  program: Parameters<AboutParts<never>["about"]>[1],
+): Promise<number> {
+  const end = rawArgs.indexOf("--");
+  const { fields, text } = await about(end === -1 ? [] : rawArgs.slice(end + 1), program);
+  const result = { command: name, status: statusWord(EXIT.ok), exitCode: EXIT.ok, ...fields, error: null };
+  printHelp(isJson ? jsonLine(result) : text);
+  return EXIT.ok;
+}
