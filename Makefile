@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build build-all install uninstall demo test unit check types-bun types-deno style bench chaos peers pictures clean
+.PHONY: help bun setup build man build-all install uninstall demo test unit check types-bun types-deno style bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,12 @@ build: setup ## Compile dist/opsctl for this machine
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) cli/main.ts --outfile dist/opsctl
 	@$(BUN) .ci/seal-binary.ts dist/opsctl
+	@$(MAKE) --no-print-directory man
+
+# Their date is that of the commit, so that two builds of one commit have the same bytes.
+man: setup ## Make dist/man and dist/completions from the command tree
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)} \
+		$(BUN) .ci/manual/write.ts dist
 
 # By itself Bun would download the other platform's Bun: here that one is checked, too.
 build-all: setup ## Compile for Linux x64 and arm64
@@ -65,7 +71,10 @@ build-all: setup ## Compile for Linux x64 and arm64
 dist/opsctl: $(shell find cli lib sql docs/codes.md .ci -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
 
-install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)
+dist/man/opsctl.1: | dist/opsctl
+	@$(AS_OWNER) $(MAKE) --no-print-directory man
+
+install: dist/opsctl dist/man/opsctl.1 ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)
 	@sh systemd/install.sh install
 
 uninstall: ## Take it back, but for secrets, state, logs and edited environment files

@@ -10,6 +10,12 @@ DESTDIR=${DESTDIR:-}
 PREFIX=${PREFIX%/}
 SYSCONFDIR=${SYSCONFDIR%/}
 SHARE=$PREFIX/share/opsctl
+MAN=$PREFIX/share/man/man1
+# Debian's zsh looks below /usr for what packages bring, and below /usr/local for the rest.
+case $PREFIX in
+/usr) ZSH=$PREFIX/share/zsh/vendor-completions ;;
+*) ZSH=$PREFIX/share/zsh/site-functions ;;
+esac
 UNITS="opsctl-webhook.socket opsctl-webhook.service"
 IS_ROOT=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 IS_HOST=$([ -z "$DESTDIR" ] && [ "$SYSCONFDIR" = /etc ] && echo yes || echo no)
@@ -33,7 +39,18 @@ files() {
 		0644 systemd/proxy/opsctl-alerts.yml $SHARE/proxy/opsctl-alerts.yml
 		0644 systemd/firewall/opsctl-webhook.nft $SHARE/firewall/opsctl-webhook.nft
 		0755 systemd/firewall/opsctl-webhook.ufw.sh $SHARE/firewall/opsctl-webhook.ufw.sh
+		0644 dist/completions/opsctl.bash $PREFIX/share/bash-completion/completions/opsctl
+		0644 dist/completions/_opsctl $ZSH/_opsctl
+		0644 dist/completions/opsctl.fish $PREFIX/share/fish/vendor_completions.d/opsctl.fish
 	END
+	for page in dist/man/*.1; do echo "0644 $page $MAN/${page##*/}"; done
+}
+
+# A command that is gone since an older version has no page any more; all of them go with opsctl.
+remove_pages() { # all, or those of no command
+	for page in "$DESTDIR$MAN/opsctl.1" "$DESTDIR$MAN"/opsctl-*.1; do
+		[ "$1" = "of no command" ] && [ -e "dist/man/${page##*/}" ] || rm -f "$page" "$page.new~"
+	done
 }
 
 # Environment files and who reads them. Root's own is root's: who writes it chooses where root's secret is sent.
@@ -259,6 +276,7 @@ install_all() {
 			;;
 		esac
 	done
+	remove_pages "of no command"
 	make_directory 0750 root:opsctl "$settings/secrets"
 	make_directory 0700 root "$settings/root-secrets"
 	if [ "$IS_HOST" = yes ]; then
@@ -334,6 +352,7 @@ uninstall_all() {
 	rm -f "$wanted/sockets.target.wants/opsctl-webhook.socket" "$wanted/multi-user.target.wants/opsctl-webhook.service"
 	# An installation that broke off may have left the second name.
 	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
+	remove_pages all
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
 		"$settings/secrets.new~" "$settings/secrets" "$settings/root-secrets.new~" "$settings/root-secrets" "$settings"; do
 		# A link to a directory elsewhere is the operator's.

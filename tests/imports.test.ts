@@ -90,7 +90,9 @@ describe("imports", () => {
   test("of files exist and carry their extension", () => {
     const isFile = (name: string) => /^(lib|cli|sql|docs|tests)\//.test(name);
     expect(offenders(all, (name) => isFile(name) && !existsSync(join(ROOT, name)))).toEqual([]);
-    expect(offenders(all, (name) => isFile(name) && !/\.(ts|sql|json|md|bash|zsh|fish)$/.test(name))).toEqual([]);
+    expect(offenders(all, (name) => isFile(name) && !/\.(ts|sql|json|md|bash|zsh|fish)$/.test(name))).toEqual(
+      [],
+    );
   });
 
   test("never reach into cli or tests from outside", () => {

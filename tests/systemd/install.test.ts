@@ -18,6 +18,7 @@ import process from "node:process";
 import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 import {
   type Clone,
+  MADE,
   make,
   makeClone,
   type Ran,
@@ -60,6 +61,16 @@ const TREE = {
   "usr/local/bin": "d755",
   "usr/local/bin/opsctl": "755",
   "usr/local/share": "d755",
+  "usr/local/share/bash-completion": "d755",
+  "usr/local/share/bash-completion/completions": "d755",
+  "usr/local/share/bash-completion/completions/opsctl": "644",
+  "usr/local/share/fish": "d755",
+  "usr/local/share/fish/vendor_completions.d": "d755",
+  "usr/local/share/fish/vendor_completions.d/opsctl.fish": "644",
+  "usr/local/share/man": "d755",
+  "usr/local/share/man/man1": "d755",
+  "usr/local/share/man/man1/opsctl-weekly.1": "644",
+  "usr/local/share/man/man1/opsctl.1": "644",
   "usr/local/share/opsctl": "d755",
   "usr/local/share/opsctl/agent": "d755",
   "usr/local/share/opsctl/agent/alloy.env.example": "644",
@@ -70,6 +81,9 @@ const TREE = {
   "usr/local/share/opsctl/firewall/opsctl-webhook.ufw.sh": "755",
   "usr/local/share/opsctl/proxy": "d755",
   "usr/local/share/opsctl/proxy/opsctl-alerts.yml": "644",
+  "usr/local/share/zsh": "d755",
+  "usr/local/share/zsh/site-functions": "d755",
+  "usr/local/share/zsh/site-functions/_opsctl": "644",
 };
 
 let clone: Clone;
@@ -229,8 +243,12 @@ describe("make install and the build", () => {
   /** A Bun that notes who called it, and builds a binary that says so. */
   function bunStandIn(): string {
     const path = join(clone.folder, "bun");
-    const body = `#!/bin/sh\nid -u >> ${clone.folder}/bun-ran\n[ "$1" != build ] || printf 'built\\n' > dist/opsctl\n`;
-    writeFileSync(path, body, { mode: 0o755 });
+    const lines = [
+      `#!/bin/sh\nid -u >> ${clone.folder}/bun-ran`,
+      `[ "$1" != build ] || printf 'built\\n' > dist/opsctl`,
+      `[ "$1" != .ci/manual/write.ts ] || { mkdir -p dist/man dist/completions && touch ${MADE.join(" ")}; }`,
+    ];
+    writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });
     mkdirSync(join(clone.clone, "node_modules"));
     return path;
   }
@@ -270,6 +288,36 @@ describe("make install and the build", () => {
       join(clone.clone, String(path)),
     );
     expect(paths.filter((path) => lstatSync(path).uid !== owner)).toEqual([]);
+  });
+});
+
+describe("man pages and completions", () => {
+  const man = (page: string) => at(`usr/local/share/man/man1/${page}`);
+
+  test("are installed as they are", () => {
+    install();
+    expect(readFileSync(man("opsctl.1"), "utf8")).toBe("dist/man/opsctl.1\n");
+  });
+
+  test("of a command that is gone are removed by the next installation, and no other", () => {
+    install();
+    for (const page of ["opsctl-gone.1", "opsctlx.1"]) writeFileSync(man(page), "");
+    install();
+    expect([existsSync(man("opsctl-gone.1")), existsSync(man("opsctlx.1"))]).toEqual([false, true]);
+  });
+
+  test("are taken back also from a clone in which nothing is built any more", () => {
+    install();
+    rmSync(join(clone.clone, "dist"), { recursive: true });
+    uninstall();
+    expect(filesIn(clone.destdir)).toEqual([]);
+  });
+
+  test("go below /usr where Debian's zsh looks for those of packages", () => {
+    install(["PREFIX=/usr"]);
+    expect(existsSync(at("usr/share/zsh/vendor-completions/_opsctl"))).toBe(true);
+    uninstall(["PREFIX=/usr"]);
+    expect(filesIn(clone.destdir)).toEqual([]);
   });
 });
 

@@ -13,6 +13,7 @@ import zsh from "../../completion/scripts/opsctl.zsh" with { type: "text" };
 import { defineAbout } from "../../framework/command.ts";
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish };
+const SHELLS = Object.keys(SCRIPTS);
 
 /** The command; see the head of this file. */
 export const completion = defineAbout({
@@ -20,8 +21,8 @@ export const completion = defineAbout({
   notes:
     "make install and the package put these scripts where the shells look for them. Without them: the example, in\n" +
     "~/.bashrc or ~/.zshrc; for fish, opsctl completion fish | source in ~/.config/fish/config.fish.",
-  args: { shell: { type: "positional", required: true, description: "bash, zsh or fish" } },
-  values: { shell: Object.keys(SCRIPTS) },
+  args: { shell: { type: "positional", required: true, description: `One of ${SHELLS.join(", ")}` } },
+  values: { shell: SHELLS },
   example: "source <(opsctl completion bash)",
 
   about: async ([shell = ""]) => ({ fields: {}, text: SCRIPTS[shell] as string }),

@@ -81,7 +81,8 @@ function usageLines(parts: readonly string[], width: number): string {
   return joinInLines(parts, indent, width).join("\n").trimStart();
 }
 
-type Row = readonly [string, string];
+/** What is explained, and its explanation. */
+export type Row = readonly [string, string];
 
 /** What a line goes on with, so that the next paragraph is seen to be one. */
 const INDENT = "  ";
@@ -92,18 +93,21 @@ function notesOf({ notes }: Command, width: number): string[] {
   return ["", ...notes.split("\n").flatMap((paragraph) => wrapText(paragraph, width, INDENT))];
 }
 
-function optionRow([name, arg]: [string, ArgDef]): Row {
+/** An option and what is said about it. */
+export function optionRow([name, arg]: [string, ArgDef]): Row {
   const notes = [arg.required ? "required" : "", arg.default === undefined ? "" : `default ${arg.default}`];
   const note = notes.filter(Boolean).join(", ");
   return [optionText(name, arg), `${arg.description ?? ""}${note === "" ? "" : ` (${note})`}`];
 }
 
-function optionText(name: string, arg: ArgDef): string {
+/** An option as it is written, with what its value is. */
+export function optionText(name: string, arg: ArgDef): string {
   if (arg.type === "boolean") return `--${name}`;
   return `--${name} <${arg.type === "enum" ? arg.options?.join("|") : (arg.valueHint ?? "value")}>`;
 }
 
-function wordText(name: string, arg: ArgDef): string {
+/** An argument as usage shows it. */
+export function wordText(name: string, arg: ArgDef): string {
   return arg.required === false ? `[${name}]` : `<${name}>`;
 }
 

@@ -70,6 +70,8 @@ export async function install({ machine, gateway, tracker }: Arena): Promise<voi
     "systemd",
     ".ci",
     "dist/opsctl",
+    "dist/man",
+    "dist/completions",
   ])
     spawnSync("cp", ["-a", join(CLONE, name), join(clone, name)]);
   await machine.must(["make", "-C", "/opt/opsctl", "install"]);

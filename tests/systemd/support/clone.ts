@@ -21,6 +21,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 /** Says how it was called and what it was given. */
 export const STAND_IN = '#!/bin/sh\necho log-line >&2\necho "called with: $*"\nenv | sort\n';
 
+/** What `make man` makes, with one command in the place of all. */
+export const MADE = [
+  ...["man/opsctl.1", "man/opsctl-weekly.1"],
+  ...["completions/opsctl.bash", "completions/_opsctl", "completions/opsctl.fish"],
+].map((path) => `dist/${path}`);
+
 /** A folder with the clone in `clone` and an empty place to install to. */
 export type Clone = { folder: string; clone: string; destdir: string };
 
@@ -37,6 +43,10 @@ export function makeClone(): Clone {
   cpSync(join(root, "systemd"), join(clone, "systemd"), { recursive: true });
   for (const name of ["package.json", "bun.lock", "cli/main.ts"]) writeFileSync(join(clone, name), "{}\n");
   writeFileSync(join(clone, "dist/opsctl"), STAND_IN, { mode: 0o755 });
+  for (const path of MADE) {
+    mkdirSync(dirname(join(clone, path)), { recursive: true });
+    writeFileSync(join(clone, path), `${path}\n`);
+  }
   return { folder, clone, destdir: join(folder, "dest") };
 }
 
