@@ -26,6 +26,7 @@ import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 /** The command; see the head of this file. */
 export const collectMetrics = defineCommand({
   meta: { name: "collect-metrics", description: "Write the host's metrics for the monitoring agent" },
+  isUnattended: true,
   notes:
     "A source that cannot be read is left out of the file, never written as zero, and makes the exit status 1.",
   args: {

@@ -23,6 +23,7 @@ import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 export const socketMonitor = defineCommand({
   meta: { name: "socket-monitor", description: "Alert by WhatsApp when the host has too many TCP sockets" },
   account: "service",
+  isUnattended: true,
   notes: "Alerts on the total alone, at most once in 30 minutes while it stays above the threshold.",
   args: {
     threshold: {

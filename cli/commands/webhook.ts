@@ -24,6 +24,7 @@ const MIB = 1_048_576;
 export const webhookServe = defineCommand({
   meta: { name: "serve", description: "Serve the alert webhook until a signal ends it" },
   account: "service",
+  isUnattended: true,
   notes:
     "POST /webhook on the public port; on the admin port of 127.0.0.1 the page at /, /healthz, /readyz and /metrics.\n" +
     "Starts and accepts alerts while gateway and tracker are down.\n" +

@@ -31,6 +31,7 @@ export const weekly = defineCommand({
     description: "Build and deliver the performance reports of the last closed week",
   },
   account: "service",
+  isUnattended: true,
   notes:
     "Writes on Mondays in America/Sao_Paulo only; --dry-run checks readiness on any day and writes nothing.",
   args: {

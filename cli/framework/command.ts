@@ -2,6 +2,7 @@ import type { ArgsDef, CommandDef, CommandMeta, ParsedArgs } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
+import { LOG_FORMATS } from "../../lib/platform/log/log-format.ts";
 import type { TextStream } from "../../lib/platform/log/progress.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -49,6 +50,8 @@ export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
   /** The command belongs to the service account: started by root it becomes that account, unless `--as-is` is given. */
   account?: "service";
+  /** Started by cron or systemd: where no terminal reads its log, the log is one JSON object a line; of others it is text. */
+  isUnattended?: boolean;
   /**
    * What root reads for the command before it becomes the account, where the account must not reach it: a text that the
    * command finds with `handedInput`, or null.
@@ -80,7 +83,7 @@ export type CommandParts<T extends ArgsDef> = {
 /** What a command declares that tells of opsctl itself, such as `help`: it needs no settings, no account and no log. */
 export type AboutParts<T extends ArgsDef> = Omit<
   CommandParts<T>,
-  "run" | "failed" | "account" | "readAsRoot" | "checkTogether"
+  "run" | "failed" | "account" | "isUnattended" | "readAsRoot" | "checkTogether"
 > & {
   /** Given the words that are no options, and all commands. Errors: USAGE_INVALID. */
   about: (words: readonly string[], program: Group) => Promise<About>;
@@ -115,10 +118,17 @@ const AS_IS = {
   },
 } as const satisfies ArgsDef;
 
+function logFormat(isUnattended: boolean): ArgsDef {
+  const otherwise = isUnattended ? "json unless on a terminal" : "text";
+  const description = `How the log on standard error is written (default ${otherwise})`;
+  return { "log-format": { type: "enum", options: [...LOG_FORMATS], description } };
+}
+
 /** Declares a command. */
 export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): Command {
   const { run, ...rest } = parts;
-  const args = parts.account === undefined ? parts.args : { ...parts.args, ...AS_IS };
+  const ofAccount = parts.account === undefined ? {} : AS_IS;
+  const args = { ...parts.args, ...logFormat(parts.isUnattended === true), ...ofAccount };
   const citty: CommandDef<T> = {
     meta: parts.meta,
     args: args as T,

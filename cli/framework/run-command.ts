@@ -3,6 +3,7 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
+import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { aboutFile, type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
@@ -32,7 +33,7 @@ export async function runCommand(
   if (typeof handedOver === "number") return handedOver;
   const stderr = await standardError();
   const settings = await settingsOf(name);
-  const log = commandLog(stderr, settings.read);
+  const log = commandLog(stderr, settings.read, logFormat(command, rawArgs, stderr));
   const context = contextOf(settings, { log, stderr });
 
   const fail = async (error: unknown): Promise<Outcome> => {
@@ -146,17 +147,17 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-function commandLog(stderr: StandardError, { env }: CommandSettings): Log {
+function logFormat(command: Command, rawArgs: string[], { isTerminal }: StandardError): LogFormat {
+  const wanted = parseArgs(rawArgs, command.args)["log-format"] as LogFormat | undefined;
+  return wanted ?? (command.isUnattended && !isTerminal ? "json" : "text");
+}
+
+function commandLog(stderr: StandardError, { env }: CommandSettings, format: LogFormat): Log {
   const { isTerminal } = stderr;
   const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
   const level = isKnown ? (wanted as LogLevel) : "info";
-  const log = createLog({
-    stream: stderr,
-    isTerminal,
-    level,
-    colour: isTerminal && wantsColour(process.env),
-  });
+  const log = createLog({ stream: stderr, format, level, colour: isTerminal && wantsColour(process.env) });
   if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
   return log;
 }

@@ -25,7 +25,7 @@ const flags = {
   ...(JSON.parse(process.argv[2]!) as HurriedFlags),
 };
 const stderr = { write: (text: string) => process.stderr.write(text), isTerminal: false };
-const log = createLog({ stream: stderr, isTerminal: false, level: "info" });
+const log = createLog({ stream: stderr, format: "json", level: "info" });
 const interrupt = new AbortController().signal;
 const context = { env: process.env, log, stderr, interrupt };
 

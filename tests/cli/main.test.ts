@@ -35,7 +35,7 @@ describe("help", () => {
 
   test.each(COMMANDS)("of %s %s has an example that the command itself accepts", async (...words) => {
     const { stdout } = await opsctl([...words, "--help"]);
-    const example = /Example:\n {2}opsctl (.+)/.exec(stdout)?.[1];
+    const example = /Example:\n {2}opsctl ((?:.+\\\n)*.+)/.exec(stdout)?.[1]?.replace(/\\\n\s+/g, "");
     expect(example).toStartWith(words.join(" "));
     const quoted = example?.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, ""));
     const { exitCode } = await opsctl(quoted as string[], { env: BARE });
@@ -141,7 +141,7 @@ describe("the working directory and the surroundings", () => {
         });
         expect(exitCode).toBe(3);
         expect(json).toMatchObject({ error: { code: "DATABASE_UNREACHABLE" } });
-        logged.add(stderr.replaceAll(/"time":"[^"]*"/g, ""));
+        logged.add(stderr.replaceAll(/^[0-9:]{8} /gm, ""));
       }
       expect(logged.size).toBe(1);
       const withoutUrl = await opsctl(["migrate", "--json"], { env: BARE, cwd: folder });

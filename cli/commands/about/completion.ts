@@ -19,11 +19,12 @@ const SHELLS = Object.keys(SCRIPTS);
 export const completion = defineAbout({
   meta: { name: "completion", description: "Print the completion for bash, zsh or fish" },
   notes:
-    "make install and the package put these scripts where the shells look for them. Without them: the example, in\n" +
-    "~/.bashrc or ~/.zshrc; for fish, opsctl completion fish | source in ~/.config/fish/config.fish.",
+    "make install and the package put these scripts where the shells look for them.\n" +
+    "Elsewhere: `source <(opsctl completion bash)` in ~/.bashrc, the same with zsh in ~/.zshrc.\n" +
+    "For fish: `opsctl completion fish | source` in ~/.config/fish/config.fish.",
   args: { shell: { type: "positional", required: true, description: `One of ${SHELLS.join(", ")}` } },
   values: { shell: SHELLS },
-  example: "source <(opsctl completion bash)",
+  example: "opsctl completion bash",
 
   about: async ([shell = ""]) => ({ fields: {}, text: SCRIPTS[shell] as string }),
 });

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { type ConsolaInstance, createConsola } from "consola/core";
 import { redact, redactValues } from "../secrets/redact.ts";
+import type { LogFormat } from "./log-format.ts";
 import { type TextStream, writeLine } from "./progress.ts";
 
 /** The levels of `OPSCTL_LOG_LEVEL`, most talkative first. */
@@ -13,21 +14,21 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
 /**
- * A log on `stream`: lines for people on a terminal, the field `hint` below the message, else one JSON object a line
- * (`time`, `level`, `msg`, fields).
+ * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line (`time`,
+ * `level`, `msg`, fields).
  *
  * Behaviour: everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
  *            are never folded into one.
  */
 export function createLog(options: {
   stream: TextStream;
-  isTerminal: boolean;
+  format: LogFormat;
   level: LogLevel;
   colour?: boolean;
   now?: () => Date;
 }): Log {
-  const { stream, isTerminal, level, colour = false, now = () => new Date() } = options;
-  const render = isTerminal ? (line: Line) => renderForPeople(line, colour) : renderJson;
+  const { stream, format, level, colour = false, now = () => new Date() } = options;
+  const render = format === "text" ? (line: Line) => renderForPeople(line, colour) : renderJson;
   // Made at the first line: most runs of a short command write none.
   let consola: ConsolaInstance | null = null;
   const lines = () =>

@@ -41,7 +41,20 @@ describe.each(SOURCE_RUNTIMES)("runCommand() under %s", (_name, command) => {
     expect(exitCode).toBe(3);
     const error = { code: "CONFIG_INVALID", message: "bad <secret>", hint: "mend it" };
     expect(json).toEqual({ command: "test", status: "not_ready", exitCode: 3, error });
-    expect(JSON.parse(stderr)).toMatchObject({ level: "error", msg: "bad <secret>", code: "CONFIG_INVALID" });
+    expect(stderr).toMatch(/^[0-9:]{8} error bad <secret> code=CONFIG_INVALID\n {2}-> mend it\n$/);
+  });
+
+  const jsonLog = { level: "error", msg: "bad <secret>", code: "CONFIG_INVALID", hint: "mend it" };
+
+  test.each([
+    ["of a person's command is text without a terminal", [], {}, null],
+    ["of an unattended command is JSON without a terminal", [], { UNATTENDED: "1" }, jsonLog],
+    ["is JSON where it is asked for", ["--log-format=json"], {}, jsonLog],
+    ["is text where it is asked for", ["--log-format=text"], { UNATTENDED: "1" }, null],
+  ])("the log %s", async (_name, args, env, expected) => {
+    const { stderr } = await run("opsError", args, env);
+    if (expected === null) expect(stderr).toContain(" error bad <secret> code=CONFIG_INVALID\n");
+    else expect(JSON.parse(stderr)).toMatchObject(expected);
   });
 
   test.each(["unexpected", "unhandledRejection", "uncaughtException"])(

@@ -51,6 +51,7 @@ const modes: Record<string, () => Promise<{ exitCode: number; result: object; te
 const command = defineCommand({
   meta: { name: "test", description: "A command for tests" },
   args: { json: { type: "boolean" } },
+  isUnattended: process.env.UNATTENDED === "1",
   example: "opsctl test",
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });

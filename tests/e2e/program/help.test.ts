@@ -35,6 +35,12 @@ const HELPS = [
   ["alert-rules", "apply", "--help"],
   ["alert-rules", "contact-point", "apply", "--help"],
   ["alert-rules", "dashboard", "--help"],
+  ["help", "reports", "show"],
+  ["help", "webhook", "dead"],
+  ["help", "help"],
+  ["explain", "--help"],
+  ["version", "--help"],
+  ["completion", "--help"],
 ];
 
 describe.concurrent("help", () => {
@@ -48,10 +54,9 @@ describe.concurrent("help", () => {
       );
       const texts = ends.map(({ stdout }) => stdout);
       expect(texts[0]).toContain(`Usage: opsctl`);
-      if (args.length > 1) expect(texts[0]).toContain("Example:\n  opsctl ");
+      if (args.at(-1) === "--help" && args.length > 1) expect(texts[0]).toContain("Example:\n  opsctl ");
       expect(new Set(texts).size).toBe(1);
-      const [head] = texts[0]!.split("Example:\n");
-      expect(head!.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      expect(texts[0]!.split("\n").filter((line) => line.length > 80)).toEqual([]);
     },
   );
 
@@ -76,6 +81,15 @@ describe.concurrent("opsctl --version", () => {
     const { exitCode, stdout, stderr } = await opsctl(["--version"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^opsctl \d+\.\d+\.\d+ \([0-9a-f]{7,40}(\+changes)?\)\n$/);
+  });
+
+  test("is the line of `opsctl version`, which has the same as JSON", async () => {
+    const [flag, word, asJson] = await Promise.all(
+      [["--version"], ["version"], ["version", "--json"]].map((args) => opsctl(args)),
+    );
+    expect(word!.stdout).toBe(flag!.stdout);
+    const { version, commit } = asJson!.json;
+    expect(`opsctl ${version} (${commit})\n`).toBe(flag!.stdout);
   });
 
   test("has the same version on every runtime, and in the summary", async () => {

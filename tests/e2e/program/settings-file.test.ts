@@ -61,10 +61,10 @@ describe("opsctl webhook dead list", () => {
     put([`OPSCTL_STATE_DIR=${folder}`, "NODE_EXTRA_CA_CERTS=/nonexistent", "MESSAGING_PHONE=1"]);
     const { stderr, exitCode } = await list({ MESSAGING_PHONE: "2" });
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('"variables":["NODE_EXTRA_CA_CERTS"]');
-    expect(stderr).toContain('"variables":["MESSAGING_PHONE"]');
+    expect(stderr).toContain('variables=["NODE_EXTRA_CA_CERTS"]');
+    expect(stderr).toContain('variables=["MESSAGING_PHONE"]');
     const given = await list({ MESSAGING_PHONE: "1", NODE_EXTRA_CA_CERTS: "/nonexistent" });
-    expect(given.stderr).not.toContain('"variables"');
+    expect(given.stderr).not.toContain("variables=");
   });
 
   test("takes the level of its log from the file", async () => {
@@ -76,7 +76,9 @@ describe("opsctl webhook dead list", () => {
     put(["A=1", "export MESSAGING_PHONE=canary"]);
     const { stderr, exitCode } = await list();
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("ENV_FILE_INVALID")]);
-    expect(stderr).toContain(`${join(folder, "webhook.env")}\\n  line 2 begins with export`);
+    expect(stderr).toContain(
+      `${join(folder, "webhook.env")} code=ENV_FILE_INVALID\n  line 2 begins with export`,
+    );
     expect(stderr).not.toContain("canary");
   });
 });
@@ -109,14 +111,12 @@ describe.each(RUNTIMES)("a command that cron starts, by hand on %s", (runtime) =
       return stderr;
     };
     lines("");
-    const used = `"used":"${join(secrets, "DATABASE_URL")}"`;
+    const used = `used=${join(secrets, "DATABASE_URL")}`;
     expect(await status({ DATABASE_URL: "postgres://u:canary-2@127.0.0.1:1/db" })).toContain(
-      `"variable":"DATABASE_URL","from":"environment",${used}`,
+      `variable=DATABASE_URL from=environment ${used}`,
     );
     lines("DATABASE_URL=postgres://u:canary-2@127.0.0.1:1/db");
-    expect(await status({})).toContain(
-      `"variable":"DATABASE_URL","from":"${join(folder, "weekly.env")}",${used}`,
-    );
+    expect(await status({})).toContain(`variable=DATABASE_URL from=${join(folder, "weekly.env")} ${used}`);
     lines("DATABASE_URL=postgres://u:canary-1@127.0.0.1:1/db");
     expect(await status({})).not.toContain("is not used");
   });

@@ -148,7 +148,9 @@ describe.concurrent.each([...RUNTIMES])("a database that is away when the run st
     const record = () => JSON.parse(readFileSync(join(fixture.logDir, LAST_RUN_FILE), "utf8"));
     const waiting = { waitsFor: "database", code: "DATABASE_UNREACHABLE" };
     expect(record()).toMatchObject({ status: "running", begunAt: null, waiting });
-    const meanwhile = await fixture.opsctl(["reports", "status", "--json"], { runtime });
+    const meanwhile = await fixture.opsctl(["reports", "status", "--json", "--log-format", "json"], {
+      runtime,
+    });
     expect(meanwhile.exitCode, meanwhile.stdout).toBe(3);
     expect(logLines(meanwhile.stderr)).toContainEqual(
       expect.objectContaining({ msg: "A weekly run of this host waits before it can begin", ...waiting }),

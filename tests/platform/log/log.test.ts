@@ -1,18 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { createLog, type LogLevel } from "../../../lib/platform/log/log.ts";
+import type { LogFormat } from "../../../lib/platform/log/log-format.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
 const now = () => new Date("2026-11-23T11:00:00.000Z");
 
-function logged(options: { isTerminal?: boolean; level?: LogLevel; colour?: boolean } = {}) {
+function logged(options: { format?: LogFormat; level?: LogLevel; colour?: boolean } = {}) {
   const written: string[] = [];
   const stream = { write: (text: string) => written.push(text) };
-  const log = createLog({ stream, isTerminal: false, level: "info", now, ...options });
+  const log = createLog({ stream, format: "json", level: "info", now, ...options });
   return { log, written };
 }
 
 describe("createLog()", () => {
-  test("writes one JSON object a line when no terminal reads it", () => {
+  test("writes one JSON object a line as json", () => {
     const { log, written } = logged();
     log.info("Sent\na message", { channel: "email", count: 2 });
     expect(written).toHaveLength(1);
@@ -37,17 +38,17 @@ describe("createLog()", () => {
     });
   });
 
-  test("writes lines for people on a terminal, coloured only when asked", () => {
-    const { log, written } = logged({ isTerminal: true });
+  test("writes lines for people as text, coloured only when asked", () => {
+    const { log, written } = logged({ format: "text" });
     log.error("No answer", { peer: "gateway", text: "two words" });
     expect(written).toEqual(['11:00:00 error No answer peer=gateway text="two words"\n']);
-    const coloured = logged({ isTerminal: true, colour: true });
+    const coloured = logged({ format: "text", colour: true });
     coloured.log.error("No answer");
     expect(coloured.written[0]).toContain("\u001b[31merror");
   });
 
   test("tells people the code at the end of the first line, and the hint below all of them", () => {
-    const { log, written } = logged({ isTerminal: true });
+    const { log, written } = logged({ format: "text" });
     log.error("Cannot start\n  A: is missing\n  B: is not a number", {
       code: "CONFIG_INVALID",
       hint: "Set them",
@@ -58,7 +59,7 @@ describe("createLog()", () => {
   });
 
   test("takes control characters of a peer's text off the terminal", () => {
-    const { log, written } = logged({ isTerminal: true });
+    const { log, written } = logged({ format: "text" });
     log.info("said \u001b[2J\u001b]0;title\u0007\u0008hello");
     for (const control of ["\u001b", "\u0007", "\u0008"]) expect(written[0]).not.toContain(control);
     expect(written[0]).toContain("hello");
