@@ -9,7 +9,7 @@
  */
 import process from "node:process";
 import { defineAbout, type Group } from "../../framework/command.ts";
-import { renderCommandHelp, renderGroupHelp } from "../../framework/usage/help.ts";
+import { renderCommandHelp, renderGroupHelp, usageOf } from "../../framework/usage/help.ts";
 
 /** The command; see the head of this file. */
 export const help = defineAbout({
@@ -25,16 +25,25 @@ export const help = defineAbout({
 async function helpOf([word, ...rest]: readonly string[], path: string, group: Group): Promise<string> {
   if (word === undefined) return renderGroupHelp(path, group);
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
+  const way = `${path} ${word}`;
   if (entry === undefined) throw await unknown(word, path, group);
-  if (!("load" in entry)) return await helpOf(rest, `${path} ${word}`, entry);
-  if (rest.length > 0) throw await unknown(rest[0] as string, `${path} ${word}`, { ...group, commands: {} });
-  return renderCommandHelp(`${path} ${word}`, await entry.load());
+  if (!("load" in entry)) return await helpOf(rest, way, entry);
+  const command = await entry.load();
+  if (rest[0] !== undefined) throw await unexpected(rest[0], way, usageOf(way, command));
+  return renderCommandHelp(way, command);
 }
 
 async function unknown(word: string, path: string, group: Group): Promise<Error> {
-  const [{ unknownWord }, { maskedWords }] = await Promise.all([
-    import("../../framework/usage/misuse.ts"),
-    import("../../framework/usage/environment-secrets.ts"),
-  ]);
-  return unknownWord(maskedWords([word], process.env)[0] as string, group, path);
+  const { unknownWord } = await import("../../framework/usage/misuse.ts");
+  return unknownWord(await masked(word), group, path);
+}
+
+async function unexpected(word: string, path: string, usage: string): Promise<Error> {
+  const { misuse } = await import("../../framework/usage/misuse.ts");
+  return misuse(`unexpected argument ${JSON.stringify(await masked(word))}`, path, usage);
+}
+
+async function masked(word: string): Promise<string> {
+  const { maskedWords } = await import("../../framework/usage/environment-secrets.ts");
+  return maskedWords([word], process.env)[0] as string;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { complete } from "../../../cli/completion/complete.ts";
 import { lineWords } from "../../../cli/completion/line-words.ts";
+import type { Offer } from "../../../cli/completion/offer.ts";
 import { pastMondays } from "../../../cli/completion/past-mondays.ts";
 import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
 import { root } from "../../../cli/root.ts";
@@ -72,7 +73,7 @@ describe("complete()", () => {
       const offers = await complete([...words, "--"], root, NOW);
       const options = Object.entries(command.args).filter(([, { type }]) => type !== "positional");
       expect(offers).toHaveLength(options.length + 1);
-      for (const { about } of offers as { about: string }[]) expect(about.length).toBeGreaterThan(5);
+      for (const { about } of offers as readonly Offer[]) expect(about.length).toBeGreaterThan(5);
     }
   });
 
