@@ -20,7 +20,10 @@ export async function callCommand(
     printHelp(renderCommandHelp(path, command, await helpWidth(process.env)));
     return EXIT.ok;
   }
-  const { strictArguments } = await import("./usage/arguments.ts");
+  const [{ strictArguments }, { tellAbout }] = await Promise.all([
+    import("./usage/arguments.ts"),
+    import("./tell-about.ts"),
+  ]);
   const checked = strictArguments(words, command);
   if ("problem" in checked) {
     const [{ misuse }, { maskedWords }] = await Promise.all([
@@ -37,7 +40,6 @@ export async function callCommand(
     const { runCommand } = await import("./run-command.ts");
     return await runCommand(name, command, checked);
   }
-  const { tellAbout } = await import("./tell-about.ts");
   return await tellAbout(name, command.about, checked, program);
 }
 

@@ -11,6 +11,15 @@ const RUNS = 60;
 const MEMORY_RUNS = 7;
 const MIB = 1_048_576;
 
+/** Commands that tell of opsctl itself, and what a shell asks at each tab. */
+const ABOUT = [
+  ["help", "weekly"],
+  ["version"],
+  ["completion", "bash"],
+  ["explain", "APP_HTTP_401"],
+  ["internal", "complete", "words", "reports", "list", "--state", ""],
+];
+
 /** Something that is started, and how long it takes to the moment that counts. */
 type Start = { measure: string; once: () => number | Promise<number>; goal?: Figure["goal"] };
 
@@ -27,6 +36,11 @@ export async function startupFigures(): Promise<Figure[]> {
       goal: { atMost: 1.6 },
     },
     { measure: "start of opsctl --help", once: () => timeOf([OPSCTL, "--help"], {}), goal: { atMost: 1.6 } },
+    ...ABOUT.map((words) => ({
+      measure: `start of opsctl ${words.join(" ")}`,
+      once: () => timeOf([OPSCTL, ...words], {}),
+      goal: { atMost: 1.6 },
+    })),
     { measure: migrate, once: () => untilDatabaseSees("connection"), goal: { atMost: 2.5 } },
     { measure: "  the same to the driver's first words on it", once: () => untilDatabaseSees("data") },
     {

@@ -1,14 +1,14 @@
-import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef } from "citty";
 import type { Command, ValueCheck } from "../command.ts";
 import { nearest } from "./nearest.ts";
+import { splitWords, type Token } from "./split-words.ts";
 import { oneOf, valueCheck } from "./values.ts";
 
 /**
  * Checks the arguments of a command.
  *
- * Behaviour: Node's parser splits the line and every token is checked here, because citty accepts unknown options,
- *            missing values and stray words silently, and `--dryrun` must never become a real run.
+ * Behaviour: every word is checked here, because citty accepts unknown options, missing values and stray words silently,
+ *            and `--dryrun` must never become a real run.
  * Shape:     `rawArgs` can be read in one way only, options as `--name=value` and words after `--`; or `problem`, the
  *            first thing that is wrong, which repeats no value of an option.
  */
@@ -16,13 +16,7 @@ export function strictArguments(
   words: readonly string[],
   command: Command,
 ): { rawArgs: string[]; isJson: boolean } | { problem: string } {
-  const { tokens } = parseArgs({
-    args: [...words],
-    options: Object.fromEntries(namedArgs(command.args).map(([name, arg]) => [name, { type: typeOf(arg) }])),
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
+  const tokens = splitWords(words, (name) => takesValue(command.args, name));
   const given = new Map<string, string>();
   const positionals: string[] = [];
   for (const token of tokens) {
@@ -40,12 +34,7 @@ export function strictArguments(
   return { rawArgs, isJson: given.has("json") };
 }
 
-type OptionToken = {
-  name: string;
-  rawName: string;
-  value?: string | undefined;
-  inlineValue?: boolean | undefined;
-};
+type OptionToken = Extract<Token, { kind: "option" }>;
 
 /** Adds the option to those given, a flag with an empty text; returns what is wrong with it, if anything. */
 function addOption(given: Map<string, string>, token: OptionToken, command: Command): string | undefined {
@@ -113,6 +102,7 @@ function namedArgs(args: ArgsDef): [string, ArgDef][] {
   return Object.entries(args).filter(([, arg]) => arg.type !== "positional");
 }
 
-function typeOf(arg: ArgDef): "boolean" | "string" {
-  return arg.type === "boolean" ? "boolean" : "string";
+function takesValue(args: ArgsDef, name: string): boolean {
+  const type = Object.hasOwn(args, name) ? args[name]?.type : undefined;
+  return type === "string" || type === "enum";
 }

@@ -170,7 +170,7 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
       expect(readFileSync(`/proc/${child}/${name}`, "utf8")).not.toContain("canary-of-the-owner");
     running.kill("SIGTERM");
     const { stderr } = await running.ended;
-    expect(stderr).toContain('"variable":"MIGRATE_DATABASE_URL","from":"environment"');
+    expect(stderr).toContain("variable=MIGRATE_DATABASE_URL from=environment");
     expect(stderr).not.toContain("canary-of-the-owner");
     await database.stop();
   });
