@@ -10,6 +10,7 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, `code`, `explanations` (each `section` of the document, `codes` that
  *         share it, `meaning`).
  */
+import type { Explanation } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";
 import { defineAbout, type ValueCheck } from "../../framework/command.ts";
 import { nearest } from "../../framework/usage/nearest.ts";
@@ -39,11 +40,20 @@ export const explain = defineAbout({
   example: "opsctl explain APP_HTTP_401",
 
   async about([code = ""]) {
-    const explanations = codes.explain(code);
+    const explanations = explanationsOf(code);
     return { fields: { code, explanations }, text: renderExplanations(code, explanations) };
   },
 });
 
 function isKnown(code: string): boolean {
-  return codes.explain(code).length > 0;
+  return explanationsOf(code).length > 0;
+}
+
+/** Asked once when the code is checked, and again for the answer. */
+const asked = new Map<string, Explanation[]>();
+
+function explanationsOf(code: string): Explanation[] {
+  const found = asked.get(code) ?? codes.explain(code);
+  asked.set(code, found);
+  return found;
 }
