@@ -22,7 +22,7 @@ Date.now = () => hurriedNowMs(epochMs, realNowMs());
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());
 const stderr = { write: (text: string) => process.stderr.write(text), isTerminal: false };
-const log = createLog({ stream: stderr, isTerminal: false, level: "info" });
+const log = createLog({ stream: stderr, format: "json", level: "info" });
 const { env } = process;
 const context = { env, log, interrupted: () => ending.signal } as CommandContext;
 
