@@ -169,6 +169,10 @@ export const root: Group = {
         },
       },
     },
+    status: {
+      meta: { description: "Show every part of opsctl on this host, and what comes next" },
+      load: () => import("./commands/host/status.ts").then((file) => file.status),
+    },
     doctor: {
       meta: { description: "Check what the commands need on this host" },
       load: () => import("./commands/doctor.ts").then((file) => file.doctor),

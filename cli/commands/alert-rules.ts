@@ -3,10 +3,11 @@
  *
  * Reads:  the platform's folder, its alert rules, the names of its contact points when a receiver is given and, for
  *         `plan`, the interval of the groups; `export` nothing.
- * Writes: `apply` alone: one rule for each that differs, by its uid; it deletes nothing and leaves groups alone.
+ * Writes: `apply` alone: one rule for each that differs, by its uid; it deletes nothing and leaves groups alone. Both,
+ *         `plan` and `apply`, leave what they found in `{OPSCTL_LOG_DIR}/alert-rules.last.json`, for `opsctl status`.
  * Calls:  the platform, never from `export`.
  * Env:    MONITORING_URL, MONITORING_TOKEN (`plan`, `apply`), MONITORING_FOLDER_UID, MONITORING_PROMETHEUS_UID,
- *         MONITORING_LOKI_UID, MONITORING_RECEIVER, MONITORING_FALLBACK_RECEIVER.
+ *         MONITORING_LOKI_UID, MONITORING_RECEIVER, MONITORING_FALLBACK_RECEIVER, OPSCTL_LOG_DIR.
  * Exits:  0 done, 1 the platform failed, a rule is not in place, or `plan --check` found a difference, 2 usage,
  *         3 settings missing or invalid.
  *
@@ -18,6 +19,7 @@
  *                 `code`, `message`)
  */
 import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/alert-rules/config.ts";
+import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
@@ -107,6 +109,12 @@ export const alertRulesPlan = defineCommand({
       ...(await groupWarnings(platform, rules, config.uids.folder)),
     ];
     const changed = planned.filter(({ action }) => action !== "none").length;
+    await remember(context, {
+      command: "plan",
+      withExtras: args["with-extras"] === true,
+      rules: planned.length,
+      differ: changed,
+    });
     const isFound = args.check === true && changed > 0;
     const shown = planned.map(({ document: _document, ...rule }) => rule);
     const error = isFound
@@ -145,6 +153,12 @@ export const alertRulesApply = defineCommand({
     );
     const warnings = receiverWarnings(rules, config.receivers);
     const failed = applied.filter(({ code }) => code !== null).length;
+    await remember(context, {
+      command: "apply",
+      withExtras: args["with-extras"] === true,
+      rules: applied.length,
+      differ: failed,
+    });
     const message = `${failed} of ${applied.length} alert rules are not in place`;
     return outcomeOf({
       command: "alert-rules apply",
@@ -155,6 +169,17 @@ export const alertRulesApply = defineCommand({
     });
   },
 });
+
+/** For `opsctl status`; on a machine without the log directory there is none to look. */
+async function remember({ env, log }: CommandContext, found: Omit<LastPlan, "at">): Promise<void> {
+  const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
+  const { LAST_PLAN_FILE, writeLastPlan } = await import("../../lib/alert-rules/last-plan.ts");
+  const logDir = await logDirectory(env);
+  const problem =
+    logDir === null ? "CONFIG_INVALID" : writeLastPlan(logDir, { ...found, at: new Date().toISOString() });
+  if (problem !== null && problem !== "ENOENT")
+    log.warn("What was found is not kept for opsctl status", { file: LAST_PLAN_FILE, code: problem });
+}
 
 function givenReceivers(args: ReceiverFlags): GivenReceivers {
   return { main: args.receiver, fallback: args["fallback-receiver"] };

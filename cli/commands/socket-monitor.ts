@@ -14,6 +14,7 @@
  *         `time`, `total`, `closeWait`, `load1`, `load5`, `load15`, `proxyMemoryBytes` (null: not known), `problems`
  *         (each `code`, `message`).
  */
+import { SOCKET_THRESHOLD } from "../../lib/sockets/threshold.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -29,7 +30,7 @@ export const socketMonitor = defineCommand({
     threshold: {
       type: "string",
       valueHint: "n",
-      default: "10000",
+      default: String(SOCKET_THRESHOLD),
       description: "Alert when there are more sockets than this",
     },
     json: { type: "boolean", description: "Print the result as one line of JSON" },

@@ -7,6 +7,7 @@ import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
 import { internalCommand } from "../child-process/internal-command.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
@@ -34,7 +35,7 @@ export function openDoctorDependencies({
       unitDirs: ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"],
       procNet: "/proc/net",
     },
-    adminUrl: new URL("http://127.0.0.1:9301"),
+    adminUrl: new URL(ADMIN_URL),
     webhookPort: 9300,
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,

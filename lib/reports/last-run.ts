@@ -28,7 +28,11 @@ export type LastRunFinding =
 
 /** The last run that this host's file tells of, if it was about this week. */
 export function findLastRun(logDir: string, week: string): LastRunFinding {
-  const reading = readLastRun(logDir);
+  return lastRunOfWeek(readLastRun(logDir), week);
+}
+
+/** The run that such a file tells of, if it was about this week. */
+export function lastRunOfWeek(reading: LastRunReading, week: string): LastRunFinding {
   if (reading.status !== "found") return reading;
   return weekOf(reading.run) === week ? { status: "found", run: factsOf(reading.run) } : { status: "none" };
 }

@@ -2,10 +2,10 @@ import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { countSockets } from "../../host/count-sockets.ts";
-import { METRIC } from "../../host/metric-names.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
+import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
@@ -22,8 +22,6 @@ import { secretMend } from "../finding-reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const command = "collect-metrics";
-/** There is a run every minute: three missing runs are no coincidence. */
-const STALE_MS = 3 * 60_000;
 /** An account that is neither the owner nor in the group, such as the monitoring agent's. */
 const OTHERS: Account = { name: "the monitoring agent", uid: -1, gids: [] };
 const CRON =
@@ -173,16 +171,14 @@ function modeVerdict(path: string, { mode }: Stats): Verdict {
 }
 
 function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {
-  const written = new RegExp(`^${METRIC.collectorLastRun} ([0-9.e+]+)$`, "m").exec(text)?.[1];
-  const lastMs = written === undefined ? mtimeMs : Number(written) * 1000;
+  const lastMs = lastPassMs(text) ?? mtimeMs;
   const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
   const reason = `the last run was ${seconds} s ago`;
-  return nowMs - lastMs > STALE_MS ? fail(reason, CRON) : pass(reason);
+  return nowMs - lastMs > STALE_PASS_MS ? fail(reason, CRON) : pass(reason);
 }
 
 function sourceVerdicts(text: string): Verdict[] {
-  const pattern = new RegExp(`^${METRIC.collectorUp}\\{source="([a-z_-]+)"\\} 0$`, "gm");
-  return [...text.matchAll(pattern)].map(([, source]) =>
+  return failedSources(text).map((source) =>
     warn(`the last run could not read its source ${source}`, "opsctl collect-metrics --stdout"),
   );
 }

@@ -1,15 +1,12 @@
 import { dirname, join } from "node:path";
 import type { StateConfig } from "../../webhook/config.ts";
+import { LONG_WAIT_MS, readServiceHealth } from "../../webhook/http/service-health.ts";
 import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
 import { stats } from "../../webhook/state/postgres/reads.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import type { FileReading } from "../facts/outbox.ts";
-import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-
-/** A message that waits longer than this waits for more than its turn. */
-const OLD_MS = 15 * 60_000;
 
 /** What waits in the outbox and what was given up, from the running service, else from the state itself. */
 export async function outboxVerdicts(
@@ -95,7 +92,7 @@ function kindVerdicts(
       ),
     );
   if (dead > 0) verdicts.push(warn(`${dead} ${what} were given up`, retryOf(isDoubted)));
-  if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > OLD_MS) {
+  if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > LONG_WAIT_MS) {
     const minutes = Math.round(oldestQueuedAgeMs / 60_000);
     verdicts.push(
       warn(

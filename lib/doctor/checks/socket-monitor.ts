@@ -1,6 +1,8 @@
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { readTextEnd } from "../../platform/files/read-text.ts";
 import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets/config.ts";
+import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
@@ -12,8 +14,6 @@ import { accountOf, privateVerdict, writableVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 
 const command = "socket-monitor";
-/** There is a run every five minutes: three missing runs are no coincidence. */
-const STALE_MS = 15 * 60_000;
 const TAIL_BYTES = 4_096;
 const OPEN_TO_OTHERS = 0o077;
 
@@ -78,29 +78,13 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
 async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
   const mend = "grep opsctl /etc/cron.d/opsctl; systemctl status cron";
   try {
-    const lastMs = (await lastTimeIn(path)) ?? (await stat(path)).mtimeMs;
+    const lastMs = lastReadings(await readTextEnd(path, TAIL_BYTES))?.timeMs ?? (await stat(path)).mtimeMs;
     const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
     const reason = `the last line of ${path} is ${seconds} s old`;
-    return nowMs - lastMs > STALE_MS ? warn(reason, mend) : pass(reason);
+    return nowMs - lastMs > STALE_READINGS_MS ? warn(reason, mend) : pass(reason);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return warn(`${path} does not exist: the monitor has not run yet`, mend);
     return notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`);
-  }
-}
-
-/** The time in the last whole line of the log; null when there is none. */
-async function lastTimeIn(path: string): Promise<number | null> {
-  const file = await open(path, "r");
-  try {
-    const { size } = await file.stat();
-    const start = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(new Uint8Array(TAIL_BYTES), 0, TAIL_BYTES, start);
-    const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
-    const time = /"time":\s*"([^"]+)"[^\n]*\n?$/.exec(text)?.[1];
-    const ms = Date.parse(time ?? "");
-    return Number.isNaN(ms) ? null : ms;
-  } finally {
-    await file.close();
   }
 }

@@ -1,11 +1,11 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { loadWebhookConfig, type WebhookConfig } from "../../webhook/config.ts";
+import { readServiceHealth } from "../../webhook/http/service-health.ts";
 import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
 import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import { readServiceHealth } from "../facts/service-health.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { isListening } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";

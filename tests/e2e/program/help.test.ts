@@ -26,6 +26,7 @@ const HELPS = [
   ["secret"],
   ["secret", "set", "--help"],
   ["secret", "list", "--help"],
+  ["status", "--help"],
   ["doctor", "--help"],
   ["webhook"],
   ["webhook", "serve", "--help"],

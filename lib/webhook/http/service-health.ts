@@ -1,34 +1,45 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
-import type { DoctorDependencies } from "../context/dependencies.ts";
+import type { KindStats, OutboxKind } from "../state/contract.ts";
+
+/** The admin port of a webhook that may run where the settings of this process do not say. */
+export const ADMIN_URL = "http://127.0.0.1:9301";
+
+/** What waits longer than this waits for more than its turn. */
+export const LONG_WAIT_MS = 15 * 60_000;
 
 /**
  * The health of a running webhook.
  *
- * Shape: `holds` has the code for which it holds all messages or issues, else null. `secretRefusedAt` is when the last
- *        post from elsewhere was refused for its secret, null when none was or one was accepted since.
+ * Shape: `holds` has the code for which it holds all messages or issues, else null. `gatewayOpen` and `pendingMessages`
+ *        are null where the service does not know them. `secretRefusedAt` is when the last post from elsewhere was refused
+ *        for its secret, null when none was or one was accepted since.
  */
 export type ServiceHealth = {
   isReady: boolean;
+  /** False on a host that another one delivers for. */
+  isLeading: boolean;
   outbox: Record<OutboxKind, KindStats> | null;
   holds: Record<OutboxKind, string | null>;
+  gatewayOpen: boolean | null;
+  /** Messages that the gateway took and WhatsApp has not acknowledged for long. */
+  pendingMessages: number | null;
   secretRefusedAt: string | null;
 };
 
 /** Reads the health of the webhook on this host; null when nothing answers on its admin port. */
 export async function readServiceHealth(
-  dependencies: DoctorDependencies,
+  { adminUrl, limitMs }: { adminUrl: URL; limitMs: number },
   signal: AbortSignal,
 ): Promise<ServiceHealth | null> {
   const get = (path: string) =>
     callPeer({
       peer: "webhook",
       method: "GET",
-      url: peerUrl(dependencies.adminUrl, [path]),
+      url: peerUrl(adminUrl, [path]),
       headers: {},
-      timeoutMs: dependencies.limitMs,
+      timeoutMs: limitMs,
       signal,
     });
   const [ready, health] = await Promise.all([get("readyz"), get("healthz")]);
@@ -38,14 +49,18 @@ export async function readServiceHealth(
   // A service of an older version knows no comments.
   const comment = countsIn(member(json, "comment")) ?? NONE;
   const holds = member(json, "holds");
+  const [isOpen, pending] = [member(json, "gatewayOpen"), member(json, "pendingMessages")];
   return {
     isReady: ready.status === "answered",
+    isLeading: member(json, "leading") !== false,
     outbox: message === null || issue === null ? null : { message, issue, comment },
     holds: {
       message: codeIn(member(holds, "message")),
       issue: codeIn(member(holds, "issue")),
       comment: codeIn(member(holds, "comment")),
     },
+    gatewayOpen: typeof isOpen === "boolean" ? isOpen : null,
+    pendingMessages: typeof pending === "number" ? pending : null,
     secretRefusedAt: refusalIn(member(json, "posts")),
   };
 }

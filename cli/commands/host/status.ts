@@ -1,0 +1,62 @@
+/**
+ * `opsctl status`: every part of opsctl on this host in a line or two, with the command that comes next.
+ *
+ * Reads:  the settings of the weekly run, the webhook, the socket monitor and the alert rules, and as root those of the
+ *         collector; DATABASE_URL; the ledger of the last closed week; the admin port of the running webhook; the metrics
+ *         file; in OPSCTL_LOG_DIR what the last weekly run left, the end of `socket_monitor.log`, `alert-rules.last.json`.
+ * Writes: nothing; the database is read in a transaction that can change nothing.
+ * Calls:  the database, the webhook of this host; no other peer.
+ * Env:    that of the commands, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR.
+ * Exits:  0 every part that is set up is well, 1 one needs a person or could not be seen, 2 usage.
+ *
+ * JSON:   `command`, `status`, `exitCode`, `error`, `parts`, each `part` (weekly, webhook, collector, socket-monitor,
+ *         alert-rules), `status` (ok; attention: needs a person; unknown: this account may not look; not_set_up), `lines`
+ *         (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
+ *         weekly:         `week`, `clean`, `open`, `owners`, `retryableUntil`, `lastRun` (as in `reports status`); without
+ *                         the ledger `clean` and `owners` are null, `open` counts deliveries
+ *         webhook:        `isReady`, `isLeading`, `gatewayOpen`, `pendingMessages`, `outbox` (`queued`, `oldestSeconds`,
+ *                         `givenUp`, `inDoubt`; null when it could not be counted), `holds` (each `kind`, `code`)
+ *         collector:      `ageSeconds`, `failing` (the sources that it could not read)
+ *         socket-monitor: `ageSeconds`, `total` (null: could not be counted)
+ *         alert-rules:    `command` (plan, apply), `at`, `withExtras`, `rules`, `differ`
+ */
+import process from "node:process";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { isTerminal } from "../../framework/output.ts";
+
+const STDOUT = 1;
+/** What still hangs by then must not keep the process beyond two seconds. */
+const LINGER_MS = 100;
+
+/** The command; see the head of this file. */
+export const status = defineCommand({
+  meta: { name: "status", description: "Show every part of opsctl on this host, and what comes next" },
+  account: "service",
+  notes:
+    "Ends with 1 when a part that is set up needs a person. Each part has one second; nothing is changed.\n" +
+    "The alert rules are as the last `alert-rules plan` or `apply` found them.",
+  readAsRoot: collectorOfRoot,
+  args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },
+  example: "opsctl status",
+
+  async run(_args, { env }) {
+    const { openStatusDependencies } = await import("../../wiring/status.ts");
+    const { isAllWell, readStatus } = await import("../../../lib/status/run.ts");
+    const { renderStatus } = await import("../../../lib/status/render.ts");
+    const parts = await readStatus(await openStatusDependencies(env));
+    const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
+    const text = renderStatus(parts, { isTerminal: onTerminal, colour: onTerminal && !process.env.NO_COLOR });
+    const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+    return outcomeOf({ command: "status", exitCode, fields: { parts }, text });
+  },
+});
+
+/** Where the collector writes stands in a file of root's. */
+async function collectorOfRoot(env: Environment): Promise<string> {
+  const { findCollector, writtenPlace } = await import("../../../lib/status/collector-place.ts");
+  return writtenPlace(await findCollector(env));
+}

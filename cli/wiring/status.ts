@@ -1,0 +1,52 @@
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { isRoot } from "../../lib/platform/account/account.ts";
+import { findServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { openDatabase } from "../../lib/platform/database/pool.ts";
+import { readTextEnd } from "../../lib/platform/files/read-text.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { type CollectorPlace, findCollector, parsePlace } from "../../lib/status/collector-place.ts";
+import type { StatusDependencies, Viewer } from "../../lib/status/dependencies.ts";
+import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
+import { handedInput } from "../child-process/handed-input.ts";
+
+/** How long each reading may take, so that all of it ends within two seconds. */
+const LIMIT_MS = 1_000;
+const SECRET_COMMAND_LIMIT_MS = 800;
+
+/** What `opsctl status` looks with on this host. */
+export async function openStatusDependencies(env: Environment): Promise<StatusDependencies> {
+  keepLoopbackOffProxies(process.env);
+  return {
+    env,
+    viewer: await viewer(),
+    collector: await collectorPlace(env),
+    adminUrl: new URL(ADMIN_URL),
+    limitMs: LIMIT_MS,
+    secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
+    // Aborted when the reading ends before its limit, which is no failure.
+    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    nowMs: () => Date.now(),
+    openDatabase: (url) =>
+      openDatabase(url, {
+        max: 1,
+        applicationName: "opsctl status",
+        connectLimitMs: LIMIT_MS,
+        closeLimitMs: 100,
+      }),
+    readTextEnd,
+  };
+}
+
+/** Root has read the collector's settings before it became the account. */
+async function collectorPlace(env: Environment): Promise<CollectorPlace> {
+  const handed = handedInput();
+  return handed === null ? await findCollector(env) : parsePlace(handed);
+}
+
+async function viewer(): Promise<Viewer> {
+  if (isRoot()) return (await findServiceAccount()) === null ? "service" : "root";
+  const account = await findServiceAccount().catch(() => null);
+  return account?.uid === process.geteuid?.() ? "service" : "other";
+}

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { writeFileAtomic } from "../platform/files/atomic-file.ts";
+
+/** Name of the file in the log directory that remembers the last `plan` or `apply`. */
+export const LAST_PLAN_FILE = "alert-rules.last.json";
+
+/** How large the file may be; it has far less. */
+export const LAST_PLAN_MAX_BYTES = 4_096;
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const lastPlanSchema = v.object({
+  command: v.picklist(["plan", "apply"]),
+  at: v.pipe(v.string(), v.isoTimestamp()),
+  withExtras: v.boolean(),
+  rules: count,
+  differ: count,
+});
+
+/**
+ * What the last `plan` or `apply` found: of `rules` rules `differ` are not on the platform as they are in the code, after
+ * `apply` those that it could not put there.
+ */
+export type LastPlan = v.InferOutput<typeof lastPlanSchema>;
+
+/** What the text of the file says; null when it is something else. */
+export function parseLastPlan(text: string): LastPlan | null {
+  try {
+    const parsed = v.safeParse(lastPlanSchema, JSON.parse(text));
+    return parsed.success ? parsed.output : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Replaces the file; null when it is written, else the file system's code.
+ *
+ * Behaviour: the directory is not created. The file holds counts alone, and other accounts may read it.
+ */
+export function writeLastPlan(logDir: string, plan: LastPlan): string | null {
+  try {
+    writeFileAtomic(join(logDir, LAST_PLAN_FILE), `${JSON.stringify(plan)}\n`, { mode: 0o644 });
+    return null;
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    return code ?? name;
+  }
+}

@@ -1,0 +1,40 @@
+import { isCollectorSetUp, loadCollectConfig } from "../metrics/config.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
+import { OpsError } from "../platform/errors.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+
+/**
+ * Where the collector writes.
+ *
+ * Shape: `isSetUp` says whether one of its settings is there; `unreadable` are settings that this account may not read or
+ *        that are wrong, with the error's code.
+ */
+export type CollectorPlace =
+  | { status: "found"; textfileDir: string; isSetUp: boolean }
+  | { status: "unreadable"; code: string };
+
+/**
+ * Finds it in the collector's settings, which belong to root.
+ *
+ * Errors: none thrown for settings that cannot be used.
+ */
+export async function findCollector(env: Environment): Promise<CollectorPlace> {
+  try {
+    const settings = readCommandSettings("collect-metrics", env);
+    const { textfileDir } = await loadCollectConfig(settings.env);
+    return { status: "found", textfileDir, isSetUp: isCollectorSetUp(settings.env) };
+  } catch (error) {
+    if (error instanceof OpsError) return { status: "unreadable", code: error.code };
+    throw error;
+  }
+}
+
+/** The place as one line for the standard input of the process that looks. */
+export function writtenPlace(place: CollectorPlace): string {
+  return `${JSON.stringify(place)}\n`;
+}
+
+/** What `writtenPlace` wrote. */
+export function parsePlace(text: string): CollectorPlace {
+  return JSON.parse(text) as CollectorPlace;
+}

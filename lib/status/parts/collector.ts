@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
+import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
+import type { StatusDependencies } from "../dependencies.ts";
+import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
+import { settingsOf, unreadable } from "../part-settings.ts";
+import { readFileInTime } from "../reading.ts";
+import { shortTime } from "../short-time.ts";
+
+const MAX_BYTES = 1_048_576;
+const DOCTOR = "sudo opsctl doctor collect-metrics";
+
+/** When the collector last made its pass, and what it could not read. */
+export async function collectorStatus(dependencies: StatusDependencies): Promise<PartReport> {
+  const { collector, viewer } = dependencies;
+  const read = await readFileInTime(dependencies, join(directoryOf(dependencies), METRICS_FILE), MAX_BYTES);
+  if (read.status === "late") return late(DOCTOR);
+  if (read.status === "failed")
+    return unreadable(
+      "the metrics file",
+      read.code,
+      viewer === "service" ? "other" : viewer,
+      "collect-metrics",
+    );
+  if (read.value !== null) return judgePass(read.value, dependencies.nowMs());
+  if (collector.status === "unreadable")
+    return unreadable("its settings, which say where it writes,", collector.code, viewer, "collect-metrics");
+  return collector.isSetUp ? attention(["has not made a pass yet"], DOCTOR) : NOT_SET_UP;
+}
+
+/** Without the collector's own settings, which are root's, the socket monitor's name the same directory. */
+function directoryOf({ collector, env }: StatusDependencies): string {
+  if (collector.status === "found") return collector.textfileDir;
+  const settings = settingsOf("socket-monitor", { env });
+  const named = settings.status === "read" ? settings.env.TEXTFILE_DIR?.trim() : undefined;
+  return named?.startsWith("/") ? named : DEFAULT_TEXTFILE_DIR;
+}
+
+/** The report over a metrics file. */
+export function judgePass(text: string, nowMs: number): PartReport {
+  const lastMs = lastPassMs(text);
+  if (lastMs === null) return attention(["the metrics file does not say when it was written"], DOCTOR);
+  const ageMs = nowMs - lastMs;
+  const failing = failedSources(text);
+  const facts = { ageSeconds: Math.max(0, Math.round(ageMs / 1000)), failing };
+  const due = ageMs > STALE_PASS_MS ? " (one is due every minute)" : "";
+  const lines = [
+    `last pass ${shortTime(ageMs)} ago${due}, ${failing.length === 0 ? "every source read" : `not read: ${failing.join(", ")}`}`,
+  ];
+  if (ageMs > STALE_PASS_MS) return attention(lines, DOCTOR, facts);
+  return failing.length > 0
+    ? attention(lines, "sudo opsctl collect-metrics --stdout", facts)
+    : ok(lines, facts);
+}

@@ -1,0 +1,105 @@
+import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../../webhook/http/service-health.ts";
+import { type KindStats, OUTBOX_KINDS } from "../../webhook/state/contract.ts";
+import type { StatusDependencies } from "../dependencies.ts";
+import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
+import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
+import { readInTime } from "../reading.ts";
+import { shortTime } from "../short-time.ts";
+
+const command = "webhook";
+const DOCTOR = `sudo opsctl doctor ${command}`;
+const START = "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service";
+const JOURNAL = "journalctl -u opsctl-webhook -n 50";
+const SET_UP_BY = [
+  ...["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"],
+  ...["WEBHOOK_SECRET", "ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
+];
+
+/** Whether the webhook runs, what waits, and what was given up: asked of the running service, which any account may. */
+export async function webhookStatus(dependencies: StatusDependencies): Promise<PartReport> {
+  const { adminUrl, limitMs } = dependencies;
+  // The limit of the call is the later one, so that a port that hangs is told from one where nothing listens.
+  const asked = await readInTime(dependencies, (signal) =>
+    readServiceHealth({ adminUrl, limitMs: 2 * limitMs }, signal),
+  );
+  if (asked.status === "late") return late(JOURNAL);
+  if (asked.status === "read" && asked.value !== null) return judgeHealth(asked.value);
+  const settings = settingsOf(command, dependencies);
+  if (settings.status === "failed")
+    return unreadable("it does not run, and its settings", settings.code, dependencies.viewer, command);
+  return hasAny(settings.env, SET_UP_BY) ? attention(["does not run"], START) : NOT_SET_UP;
+}
+
+/** The report over what the service says of itself. */
+export function judgeHealth(health: ServiceHealth): PartReport {
+  const facts = factsOf(health);
+  const lines = [
+    [upText(health), ...waitingText(facts), gatewayText(health)].join("; "),
+    ...facts.holds.map(({ kind, code }) => `holds its ${kind}s: ${code}`),
+  ];
+  const next = nextOf(health, facts);
+  return next === null ? ok(lines, facts) : attention(lines, next, facts);
+}
+
+/** What waits and what was given up, over all kinds; null where the service could not count it. */
+type Counts = { queued: number; oldestSeconds: number | null; givenUp: number; inDoubt: number };
+
+type Facts = Pick<ServiceHealth, "isReady" | "isLeading" | "gatewayOpen" | "pendingMessages"> & {
+  outbox: Counts | null;
+  holds: { kind: string; code: string }[];
+};
+
+function factsOf({ outbox, holds, secretRefusedAt: _, ...health }: ServiceHealth): Facts {
+  return {
+    ...health,
+    outbox: outbox === null ? null : countsOf(OUTBOX_KINDS.map((kind) => outbox[kind])),
+    holds: OUTBOX_KINDS.flatMap((kind) => {
+      const code = holds[kind];
+      return code === null ? [] : [{ kind, code }];
+    }),
+  };
+}
+
+function countsOf(kinds: readonly KindStats[]): Counts {
+  const sum = (key: "queued" | "dead" | "inDoubt") => kinds.reduce((total, kind) => total + kind[key], 0);
+  const ages = kinds.map(({ oldestQueuedAgeMs }) => oldestQueuedAgeMs).filter((age) => age !== null);
+  return {
+    queued: sum("queued"),
+    oldestSeconds: ages.length === 0 ? null : Math.round(Math.max(...ages) / 1000),
+    givenUp: sum("dead"),
+    inDoubt: sum("inDoubt"),
+  };
+}
+
+function waitingText({ outbox }: Facts): string[] {
+  if (outbox === null) return ["what waits is not known"];
+  const { queued, oldestSeconds, givenUp, inDoubt } = outbox;
+  const oldest = oldestSeconds === null ? "" : `, the oldest for ${shortTime(oldestSeconds * 1000)}`;
+  return [
+    queued === 0 ? "nothing waits" : `${queued} wait${oldest}`,
+    `${givenUp} given up${inDoubt === 0 ? "" : `, ${inDoubt} in doubt`}`,
+  ];
+}
+
+function upText({ isReady, isLeading }: ServiceHealth): string {
+  if (!isReady) return "runs and cannot accept alerts";
+  return isLeading ? "up" : "up, another host delivers";
+}
+
+function gatewayText({ gatewayOpen, pendingMessages }: ServiceHealth): string {
+  if (gatewayOpen === false) return "gateway disconnected";
+  if (pendingMessages !== null && pendingMessages > 0)
+    return `gateway holds ${pendingMessages} messages that WhatsApp has not acknowledged`;
+  return gatewayOpen === null ? "gateway not known" : "gateway connected";
+}
+
+/** What hinders everything comes first. */
+function nextOf(
+  { gatewayOpen, pendingMessages }: ServiceHealth,
+  { isReady, outbox, holds }: Facts,
+): string | null {
+  if (!isReady || outbox === null) return JOURNAL;
+  if (holds.length > 0 || gatewayOpen === false || (pendingMessages ?? 0) > 0) return DOCTOR;
+  if (outbox.givenUp + outbox.inDoubt > 0) return "sudo opsctl webhook dead list";
+  return (outbox.oldestSeconds ?? 0) * 1000 > LONG_WAIT_MS ? "sudo opsctl webhook queue list" : null;
+}

@@ -1,0 +1,137 @@
+import type { LastRunReading } from "../../last-run/read.ts";
+import { openDeliveries } from "../../last-run/week-counts.ts";
+import type { ReportWeek } from "../../ledger/report-week.ts";
+import type { WeekState } from "../../ledger/week-state.ts";
+import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
+import { type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
+import { localTime } from "../../time/local-time.ts";
+import { Temporal } from "../../time/temporal.ts";
+import { attention, ok, type PartReport } from "../part.ts";
+
+const STATUS = "sudo opsctl reports status";
+const DOCTOR = "sudo opsctl doctor weekly";
+/** Minutes of the day in UTC by which cron has started the run of a Monday, with a quarter of an hour to begin. */
+const DUE_MINUTES = 11 * 60 + 15;
+
+/** A week as the ledger has it. */
+export type LedgerWeek = { week: ReportWeek; state: WeekState };
+
+/** What is to be said of the week: its verdict in words, whether a person is needed, and with what he begins. */
+type Verdict = { text: string; next: string | null };
+
+/**
+ * The report over the last closed week of the ledger.
+ *
+ * Behaviour: before the run of a Monday is due, and while it goes on, an open week needs no one.
+ */
+export function judgeLedger({ week, state }: LedgerWeek, lastRun: LastRunReading, nowMs: number): PartReport {
+  const found = lastRunOfWeek(lastRun, week.week);
+  const run = found.status === "found" ? found.run : null;
+  const clean = isWeekClean(state);
+  const open = openCount(state);
+  const { retryableUntil } = week;
+  const facts = { ...{ week: week.week, clean, open, owners: state.owners, retryableUntil }, lastRun: run };
+  const verdict =
+    ofRun(run) ??
+    (hasBegun(state) || run !== null || state.owners === 0
+      ? ofCounts({ clean, open, social: socialVerdict(state), retryableUntil, owners: state.owners, run })
+      : ofNothing(retryableUntil, lastRun.status === "none", nowMs));
+  const lines = [`week of ${week.week}: ${verdict.text}`, ...unreadText(lastRun)];
+  return verdict.next === null ? ok(lines, facts) : attention(lines, verdict.next, facts);
+}
+
+/** The report where the ledger could not be read: what the last run of this host left, and that it is not all. */
+export function judgeWithoutLedger(problem: string, lastRun: LastRunReading): PartReport {
+  if (lastRun.status !== "found") return attention([problem, ...unreadText(lastRun)], DOCTOR);
+  const { window, status, week, retryableUntil, error } = lastRun.run;
+  const open = week === null ? null : openDeliveries(week);
+  const named =
+    window === null ? "the last run of this host" : `the last run of this host, week of ${window.week}`;
+  const text = `${named}: ${RUN_STATES[status]}${error === null ? "" : ` (${error.code})`}`;
+  const facts = {
+    week: window?.week ?? null,
+    clean: null,
+    open,
+    owners: null,
+    retryableUntil,
+    lastRun: null,
+  };
+  return attention(
+    [problem, open === null || open === 0 ? text : `${text}, ${open} deliveries open`],
+    DOCTOR,
+    facts,
+  );
+}
+
+const RUN_STATES = {
+  running: "still running when it last wrote",
+  success: "succeeded",
+  failed: "failed",
+  not_ready: "not ready",
+};
+
+function openCount(state: WeekState): number {
+  const counts = Object.values(openInWeek(state)).flatMap((of) => Object.values(of));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function hasBegun({ reports: { completed, running, failed } }: WeekState): boolean {
+  return completed + running + failed > 0;
+}
+
+/** The verdict where the run of this host decides: it goes on, waits, or was killed. */
+function ofRun(run: LastRunFacts | null): Verdict | null {
+  if (run === null) return null;
+  const { status, waiting, begunAt } = run;
+  if (status === "ended") return { text: "the run was killed", next: STATUS };
+  if (status !== "running") return null;
+  if (waiting !== null)
+    return {
+      text: `a run waits for the ${waiting.waitsFor} (${waiting.code}), until ${localTime(waiting.until)} (São Paulo)`,
+      next: DOCTOR,
+    };
+  return {
+    text: `the run goes on${begunAt === null ? "" : ` since ${localTime(begunAt)} (São Paulo)`}`,
+    next: null,
+  };
+}
+
+function ofCounts(week: {
+  clean: boolean;
+  open: number;
+  social: string | null;
+  owners: number;
+  retryableUntil: string | null;
+  run: LastRunFacts | null;
+}): Verdict {
+  const { clean, open, social, owners, retryableUntil, run } = week;
+  if (!clean) {
+    const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
+    return { text: `OPEN: ${what}; ${deadlineText(retryableUntil)}`, next: STATUS };
+  }
+  const text = `clean, ${owners} ${owners === 1 ? "owner" : "owners"}`;
+  // Mended by hand after its last run: a run has still to see it.
+  if (run === null || run.status === "success" || retryableUntil === null) return { text, next: null };
+  return { text: `${text}; the last run failed`, next: "sudo opsctl weekly" };
+}
+
+function deadlineText(retryableUntil: string | null): string {
+  if (retryableUntil === null) return "nothing more is sent for it";
+  return `can be repeated until ${localTime(retryableUntil)} (São Paulo)`;
+}
+
+/** No run of any host has begun with this week. */
+function ofNothing(retryableUntil: string | null, isNewHost: boolean, nowMs: number): Verdict {
+  if (retryableUntil === null)
+    return isNewHost
+      ? { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null }
+      : { text: "no run; nothing more is sent for it", next: DOCTOR };
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO("UTC");
+  if (now.hour * 60 + now.minute < DUE_MINUTES)
+    return { text: "the run is due at 08:00 (São Paulo)", next: null };
+  return { text: `no run yet; ${deadlineText(retryableUntil)}`, next: DOCTOR };
+}
+
+function unreadText(lastRun: LastRunReading): string[] {
+  return lastRun.status === "unreadable" ? [`what the last run left cannot be read (${lastRun.code})`] : [];
+}

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
+import { type LastRunReading, readingOf } from "../../last-run/read.ts";
+import { readOnly } from "../../ledger/read-only.ts";
+import { readReportWeek } from "../../ledger/report-week.ts";
+import { readWeekState } from "../../ledger/week-state.ts";
+import { logDirectory } from "../../platform/config/log-directory.ts";
+import { OpsError } from "../../platform/errors.ts";
+import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";
+import type { StatusDependencies } from "../dependencies.ts";
+import { attention, NOT_SET_UP, type PartReport } from "../part.ts";
+import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
+import { type Reading, readFileInTime, readInTime } from "../reading.ts";
+import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "./weekly-verdict.ts";
+
+const command = "weekly";
+const MISSING = "DATABASE_URL_MISSING";
+const SET_UP_BY = [
+  ...["APP_BASE_URL", "GATEWAY_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID"],
+  ...["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", "TRIGGER_SECRET"],
+];
+
+/** The last closed week by the ledger and by the last run of this host, each within its own time. */
+export async function weeklyStatus(dependencies: StatusDependencies): Promise<PartReport> {
+  const { viewer } = dependencies;
+  const settings = settingsOf(command, dependencies);
+  if (settings.status === "failed") return unreadable("its settings", settings.code, viewer, command);
+  const logDir = await logDirectory(settings.env);
+  if (logDir === null)
+    return attention(["OPSCTL_LOG_DIR is no absolute path"], `sudo opsctl doctor ${command}`);
+  const [ledger, lastRun] = await Promise.all([
+    readInTime(dependencies, () => readLedger(settings.env, dependencies)),
+    readLastRun(logDir, dependencies),
+  ]);
+  if (ledger.status === "read") return judgeLedger(ledger.value, lastRun, dependencies.nowMs());
+  const code = ledger.status === "late" ? null : ledger.code;
+  if (code === MISSING && lastRun.status === "none" && !hasAny(settings.env, SET_UP_BY)) return NOT_SET_UP;
+  if (code !== null && isClosed(code)) return unreadable("DATABASE_URL", code, viewer, command);
+  return judgeWithoutLedger(code === MISSING ? "DATABASE_URL is missing" : problemText(code), lastRun);
+}
+
+function isClosed(code: string): boolean {
+  return code === "SECRET_FILE_UNREADABLE" || code === "SECRET_FILE_UNTRUSTED";
+}
+
+function problemText(code: string | null): string {
+  return code === null ? "the database did not answer in time" : `the database cannot be read (${code})`;
+}
+
+async function readLedger(env: Environment, dependencies: StatusDependencies): Promise<LedgerWeek> {
+  const found = await findSecret(env, "DATABASE_URL", { commandLimitMs: dependencies.secretCommandLimitMs });
+  if (found === undefined) throw new OpsError({ code: MISSING, message: "Cannot read the ledger" });
+  const database = await dependencies.openDatabase(found.secret);
+  try {
+    return await readOnly(database.sql, async (tx) => {
+      const week = await readReportWeek(tx, undefined);
+      return { week, state: await readWeekState(tx, week) };
+    });
+  } finally {
+    void database.close().catch(() => {});
+  }
+}
+
+async function readLastRun(logDir: string, dependencies: StatusDependencies): Promise<LastRunReading> {
+  const read: Reading<string | null> = await readFileInTime(
+    dependencies,
+    join(logDir, LAST_RUN_FILE),
+    LAST_RUN_MAX_BYTES,
+  );
+  if (read.status === "late") return { status: "unreadable", code: "timeout" };
+  if (read.status === "failed") return { status: "unreadable", code: read.code };
+  return read.value === null ? { status: "none" } : readingOf(read.value);
+}

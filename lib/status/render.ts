@@ -1,0 +1,40 @@
+import { styleText } from "node:util";
+import type { NamedReport, PartName, PartReport } from "./part.ts";
+import { isAllWell } from "./run.ts";
+
+type Status = PartReport["status"];
+
+/** Before each part: words for a file or a pipe, marks for a terminal, in their colours. */
+const WORDS: Record<Status, string> = { ok: "ok", attention: "LOOK", unknown: "?", not_set_up: "-" };
+const MARKS: Record<Status, string> = { ok: "✓", attention: "✗", unknown: "?", not_set_up: "·" };
+const COLOURS = { ok: "green", attention: "red", unknown: "yellow", not_set_up: "gray" } as const;
+
+const NAMES: Record<PartName, string> = {
+  ...{ weekly: "weekly", webhook: "webhook", collector: "collector" },
+  ...{ "socket-monitor": "socket monitor", "alert-rules": "alert rules" },
+};
+const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length));
+
+/** How the text is shown: with marks on a terminal, with colours where they are wanted. */
+export type Look = { isTerminal: boolean; colour: boolean };
+
+/** A line or two for each part, and the command that comes next where a person is needed. */
+export function renderStatus(reports: readonly NamedReport[], look: Look): string {
+  const lines = reports.flatMap((report) => linesOf(report, look));
+  return `${lines.join("\n")}\n${isAllWell(reports) ? "" : TAIL}`;
+}
+
+const TAIL = "\nWhat every command needs, in detail: sudo opsctl doctor --all\n";
+
+function linesOf({ part, status, lines, next }: NamedReport, { isTerminal, colour }: Look): string[] {
+  const width = isTerminal ? 1 : 4;
+  const mark = (isTerminal ? MARKS : WORDS)[status].padEnd(width);
+  const painted = colour ? styleText(COLOURS[status], mark, { validateStream: false }) : mark;
+  const indent = " ".repeat(width + NAME_WIDTH + 6);
+  const [first = "", ...more] = lines;
+  const all = [...more, ...(next === null ? [] : [`-> ${next}`])];
+  return [
+    `  ${painted}  ${NAMES[part].padEnd(NAME_WIDTH)}  ${first}`,
+    ...all.map((line) => `${indent}${line}`),
+  ];
+}

@@ -1,0 +1,46 @@
+import type { StatusDependencies } from "./dependencies.ts";
+import { attention, type NamedReport, PARTS, type PartName, type PartReport } from "./part.ts";
+import { alertRulesStatus } from "./parts/alert-rules.ts";
+import { collectorStatus } from "./parts/collector.ts";
+import { socketMonitorStatus } from "./parts/socket-monitor.ts";
+import { webhookStatus } from "./parts/webhook.ts";
+import { weeklyStatus } from "./parts/weekly.ts";
+
+const LOOK: Record<PartName, (dependencies: StatusDependencies) => Promise<PartReport>> = {
+  weekly: weeklyStatus,
+  webhook: webhookStatus,
+  collector: collectorStatus,
+  "socket-monitor": socketMonitorStatus,
+  "alert-rules": alertRulesStatus,
+};
+
+/** The command that says more about a part. */
+const COMMAND: Record<PartName, string> = {
+  ...{ weekly: "weekly", webhook: "webhook", collector: "collect-metrics" },
+  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
+};
+
+/**
+ * Looks at all parts of this host at the same time, each within its own limit.
+ *
+ * Errors: none thrown; a part that throws needs a person.
+ */
+export async function readStatus(dependencies: StatusDependencies): Promise<NamedReport[]> {
+  return await Promise.all(PARTS.map(async (part) => ({ part, ...(await look(part, dependencies)) })));
+}
+
+async function look(part: PartName, dependencies: StatusDependencies): Promise<PartReport> {
+  try {
+    return await LOOK[part](dependencies);
+  } catch (error) {
+    // The message of the engine or a library may quote data.
+    const { name, code } = Object(error) as { name?: string; code?: unknown };
+    const cause = typeof code === "string" ? code : (name ?? "unknown error");
+    return attention([`looking at it broke off: ${cause}`], `sudo opsctl doctor ${COMMAND[part]}`);
+  }
+}
+
+/** Whether all is well with what is set up, as far as it was seen. */
+export function isAllWell(reports: readonly NamedReport[]): boolean {
+  return reports.every(({ status }) => status === "ok" || status === "not_set_up");
+}

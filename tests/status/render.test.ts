@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import { attention, type NamedReport, NOT_SET_UP, ok } from "../../lib/status/part.ts";
+import { renderStatus } from "../../lib/status/render.ts";
+
+const REPORTS: NamedReport[] = [
+  { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"], {}) },
+  {
+    part: "webhook",
+    ...attention(["up", "holds its issues: tracker_forbidden"], "sudo opsctl doctor webhook"),
+  },
+  {
+    ...{ part: "collector", status: "unknown", lines: ["its settings cannot be read"] },
+    ...{ next: "sudo opsctl status", facts: null },
+  },
+  { part: "alert-rules", ...NOT_SET_UP },
+];
+
+describe("renderStatus()", () => {
+  test("writes words where no terminal is", () => {
+    expect(renderStatus(REPORTS, { isTerminal: false, colour: false })).toBe(
+      [
+        "  ok    weekly          week of 2026-11-16: clean, 6 owners",
+        "  LOOK  webhook         up",
+        "                        holds its issues: tracker_forbidden",
+        "                        -> sudo opsctl doctor webhook",
+        "  ?     collector       its settings cannot be read",
+        "                        -> sudo opsctl status",
+        "  -     alert rules     not set up",
+        "",
+        "What every command needs, in detail: sudo opsctl doctor --all",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("draws marks on a terminal, and colours them where that is wanted", () => {
+    const plain = renderStatus(REPORTS, { isTerminal: true, colour: false });
+    expect(plain.split("\n").slice(0, 2)).toEqual([
+      "  ✓  weekly          week of 2026-11-16: clean, 6 owners",
+      "  ✗  webhook         up",
+    ]);
+    expect(plain).not.toContain("\x1b");
+    const coloured = renderStatus(REPORTS, { isTerminal: true, colour: true });
+    expect(coloured).toContain("  \x1b[32m✓\x1b[39m  weekly ");
+    expect(coloured).toContain("  \x1b[31m✗\x1b[39m  webhook ");
+    expect(Bun.stripANSI(coloured)).toBe(plain);
+  });
+
+  test("says no more when all is well", () => {
+    expect(renderStatus(REPORTS.slice(0, 1), { isTerminal: false, colour: false })).toBe(
+      "  ok    weekly          week of 2026-11-16: clean, 6 owners\n",
+    );
+  });
+});

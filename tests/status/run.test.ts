@@ -1,0 +1,240 @@
+/** Every part of a host healthy, absent, failing, hanging and closed to the one who looks. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
+import { readTextEnd } from "../../lib/platform/files/read-text.ts";
+import { findCollector } from "../../lib/status/collector-place.ts";
+import type { StatusDependencies } from "../../lib/status/dependencies.ts";
+import { isAllWell, readStatus } from "../../lib/status/run.ts";
+import { CANARIES, type Host, metricsText, openHost } from "../doctor/support/host.ts";
+import { startSilentPeer } from "../standins/raw-peer.ts";
+import { PASSWORD } from "../support/postgres.ts";
+import { setClock } from "../support/seed.ts";
+
+const PLAN: LastPlan = {
+  ...{ command: "plan", at: "2026-11-23T09:00:00Z", withExtras: true },
+  ...{ rules: 18, differ: 0 },
+};
+/** A Monday before its run is due. */
+const EARLY_MS = Date.parse("2026-11-23T10:00:00Z");
+
+let host: Host;
+let dependencies: StatusDependencies;
+beforeEach(async () => {
+  host = await openHost();
+  await setClock(host.db.sql, new Date(EARLY_MS).toISOString());
+  host.put("log/alert-rules.last.json", JSON.stringify(PLAN));
+  host.put("textfile/custom_metrics.prom", metricsText(EARLY_MS / 1000 - 30), 0o644);
+  const line = { time: new Date(EARLY_MS - 60_000).toISOString(), total: 12 };
+  host.put("log/socket_monitor.log", `${JSON.stringify(line)}\n`, 0o644);
+  host.setting("alert-rules", "OPSCTL_LOG_DIR", host.path("log"));
+  const env = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("secrets") };
+  dependencies = {
+    ...{ env, viewer: "service", adminUrl: new URL(host.service.url), nowMs: () => EARLY_MS },
+    collector: await findCollector(env),
+    // The limit belongs to what hangs: nothing else may be late on a busy machine.
+    ...{ limitMs: 20_000, secretCommandLimitMs: 1_000 },
+    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    openDatabase: host.dependencies.openDatabase,
+    readTextEnd,
+  };
+});
+afterEach(async () => await host[Symbol.asyncDispose]());
+
+const said = async () =>
+  Object.fromEntries(
+    (await readStatus(dependencies)).map(({ part, status, lines, next }) => [part, [status, ...lines, next]]),
+  );
+
+describe("readStatus()", () => {
+  test("calls a healthy host well, and shows no secret", async () => {
+    const reports = await readStatus(dependencies);
+    expect(reports.map(({ part, status, lines }) => [part, status, ...lines])).toEqual([
+      ["weekly", "ok", "week of 2026-11-16: the run is due at 08:00 (São Paulo)"],
+      ["webhook", "ok", "up; nothing waits; 0 given up; gateway not known"],
+      ["collector", "ok", "last pass 30 s ago, every source read"],
+      ["socket-monitor", "ok", "last run 60 s ago, 12 TCP sockets"],
+      ["alert-rules", "ok", "last plan 60 min ago: 18 rules, as in the code"],
+    ]);
+    expect(isAllWell(reports)).toBe(true);
+    for (const secret of [...Object.values(CANARIES), PASSWORD])
+      expect(JSON.stringify(reports)).not.toContain(secret);
+    expect(host.gateway.ledger).toEqual([]);
+  });
+
+  test("finds nothing set up on a host without settings, which is no fault", async () => {
+    const env = {
+      OPSCTL_ENV_DIR: "",
+      OPSCTL_SECRETS_DIR: host.path("none"),
+      OPSCTL_LOG_DIR: host.path("none"),
+    };
+    const away = { ...env, TEXTFILE_DIR: host.path("none") };
+    dependencies = { ...dependencies, env: away, adminUrl: new URL("http://127.0.0.1:1") };
+    dependencies.collector = { status: "found", textfileDir: host.path("none"), isSetUp: false };
+    const reports = await readStatus(dependencies);
+    expect(reports.map(({ status }) => status)).toEqual(reports.map(() => "not_set_up"));
+    expect(isAllWell(reports)).toBe(true);
+  });
+
+  test("finds nothing set up where only the sample settings were installed", async () => {
+    for (const [name, text] of [
+      ["weekly", "APP_BASE_URL=\nOPSCTL_ALERT_WEBHOOK=http://127.0.0.1:9300/webhook\n"],
+      ["webhook", "MESSAGING_API_URL=\n"],
+      ["socket-monitor", "OPSCTL_LOG_DIR=\n"],
+      ["alert-rules", "MONITORING_URL=\n"],
+      ["collect-metrics", "TEXTFILE_DIR=\n"],
+    ] as const)
+      host.put(`etc/${name}.env`, text);
+    const env = {
+      ...dependencies.env,
+      OPSCTL_SECRETS_DIR: host.path("none"),
+      OPSCTL_LOG_DIR: host.path("none"),
+    };
+    dependencies = { ...dependencies, env, adminUrl: new URL("http://127.0.0.1:1") };
+    dependencies.collector = await findCollector({ OPSCTL_ENV_DIR: host.path("etc") });
+    const { collector: _, ...others } = await said();
+    expect(Object.values(others).map(([status]) => status)).toEqual(
+      Object.values(others).map(() => "not_set_up"),
+    );
+    expect(dependencies.collector).toMatchObject({ status: "found", isSetUp: false });
+  });
+
+  test("names what each part is missing when it never ran", async () => {
+    for (const file of [
+      "log/alert-rules.last.json",
+      "log/socket_monitor.log",
+      "textfile/custom_metrics.prom",
+    ])
+      rmSync(host.path(file));
+    rmSync(host.path("secrets/DATABASE_URL"));
+    dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    expect(await said()).toEqual({
+      weekly: ["attention", "DATABASE_URL is missing", "sudo opsctl doctor weekly"],
+      webhook: [
+        ...["attention", "does not run"],
+        "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service",
+      ],
+      collector: ["attention", "has not made a pass yet", "sudo opsctl doctor collect-metrics"],
+      "socket-monitor": ["attention", "has not run yet", "sudo opsctl doctor socket-monitor"],
+      "alert-rules": [
+        ...["attention", "never planned on this host"],
+        "sudo opsctl alert-rules plan --with-extras",
+      ],
+    });
+  });
+
+  test("says which part fails, and leaves the others as they are", async () => {
+    host.put("secrets/DATABASE_URL", `postgres://u:${PASSWORD}@127.0.0.1:1/app`);
+    host.put("log/alert-rules.last.json", "no JSON");
+    host.put("etc/socket-monitor.env", "OPSCTL_LOG_DIR=$HOME\n");
+    const parts = await said();
+    expect(parts.weekly).toEqual([
+      ...["attention", "the database cannot be read (DATABASE_UNREACHABLE)"],
+      "sudo opsctl doctor weekly",
+    ]);
+    expect(parts["alert-rules"]).toEqual([
+      ...["attention", "alert-rules.last.json cannot be read"],
+      "sudo opsctl alert-rules plan --with-extras",
+    ]);
+    expect(parts["socket-monitor"]).toEqual([
+      ...["attention", "its settings cannot be read (ENV_FILE_INVALID)"],
+      "sudo opsctl doctor socket-monitor",
+    ]);
+    expect([parts.webhook![0], parts.collector![0]]).toEqual(["ok", "ok"]);
+  });
+
+  test("says of a database that is not migrated so", async () => {
+    await host.db.sql`drop function public.weekly_performance_week cascade`;
+    expect((await said()).weekly).toEqual([
+      ...["attention", "the database cannot be read (DATABASE_OBJECT_MISSING)"],
+      "sudo opsctl doctor weekly",
+    ]);
+  });
+
+  test("ends although database, service and disk hang, and says which did not answer in time", async () => {
+    const database = await startSilentPeer();
+    host.put("secrets/DATABASE_URL", `postgres://u:p@127.0.0.1:${database.port}/app`);
+    for (const route of Object.values(host.service.routes)) route.script = () => "hang";
+    let asked = 0;
+    const { promise, resolve } = Promise.withResolvers<never>();
+    dependencies.readTextEnd = () => {
+      asked += 1;
+      return promise;
+    };
+    const over = Promise.withResolvers<void>();
+    dependencies.wait = () => over.promise;
+    const reading = said();
+    while (asked < 4 || database.connections === 0 || host.service.ledger.length < 2) await delay(5);
+    over.resolve();
+    const late = "did not answer in time";
+    expect(await reading).toEqual({
+      weekly: [
+        ...[
+          "attention",
+          "the database did not answer in time",
+          "what the last run left cannot be read (timeout)",
+        ],
+        "sudo opsctl doctor weekly",
+      ],
+      webhook: ["attention", late, "journalctl -u opsctl-webhook -n 50"],
+      collector: ["attention", late, "sudo opsctl doctor collect-metrics"],
+      "socket-monitor": ["attention", late, "sudo opsctl doctor socket-monitor"],
+      "alert-rules": ["attention", late, "sudo opsctl doctor alert-rules"],
+    });
+    resolve(undefined as never);
+    await database.stop();
+  });
+
+  test("ends a secret command that hangs", async () => {
+    host.put("bin/vault", "#!/bin/sh\nexec sleep 600\n", 0o755);
+    rmSync(host.path("secrets/DATABASE_URL"));
+    dependencies.env = { ...dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+    dependencies.secretCommandLimitMs = 50;
+    expect((await said()).weekly).toEqual([
+      ...["attention", "the database cannot be read (SECRET_COMMAND_FAILED)"],
+      "sudo opsctl doctor weekly",
+    ]);
+  });
+
+  test("says to an account that may not look as whom to run it", async () => {
+    const closed = Object.assign(new Error(), { code: "EACCES" });
+    dependencies = { ...dependencies, viewer: "other", readTextEnd: () => Promise.reject(closed) };
+    const parts = await said();
+    expect(parts["socket-monitor"]).toEqual([
+      ...["unknown", "its log cannot be read (EACCES)"],
+      "sudo opsctl status",
+    ]);
+    expect(parts.collector).toEqual([
+      ...["unknown", "the metrics file cannot be read (EACCES)"],
+      "sudo opsctl status",
+    ]);
+    expect(parts.webhook![0]).toBe("ok");
+    expect(isAllWell(await readStatus(dependencies))).toBe(false);
+    const toRoot = await readStatus({ ...dependencies, viewer: "root" });
+    expect(toRoot.find(({ part }) => part === "alert-rules")).toMatchObject({
+      status: "unknown",
+      next: "opsctl status, without --as-is",
+    });
+  });
+
+  test("takes it for a fault when the service account itself may not read what is its own", async () => {
+    dependencies.readTextEnd = () => Promise.reject(Object.assign(new Error(), { code: "EACCES" }));
+    expect((await said())["alert-rules"]).toEqual([
+      ...["attention", "what the last plan left cannot be read (EACCES)"],
+      "sudo opsctl doctor alert-rules",
+    ]);
+  });
+
+  test("keeps a part that breaks off from taking the others with it", async () => {
+    dependencies.nowMs = () => {
+      throw new TypeError("with data of a tenant");
+    };
+    const parts = await said();
+    expect(parts.collector).toEqual([
+      ...["attention", "looking at it broke off: TypeError"],
+      "sudo opsctl doctor collect-metrics",
+    ]);
+    expect(parts.webhook![0]).toBe("ok");
+  });
+});

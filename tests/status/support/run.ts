@@ -1,0 +1,33 @@
+/** Last-run files for the tests of status. */
+import { type LastRun, parseLastRun } from "../../../lib/last-run/last-run.ts";
+import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";
+import { UNTIL, WEEK, WINDOW, weekOf } from "../../weekly/announce/support.ts";
+
+/** The week of these files as the ledger names it, on its Monday unless these keys say otherwise. */
+export function reportWeek(changes: { retryableUntil?: string | null } = {}) {
+  const { start, end } = WINDOW;
+  return { week: WEEK, lastDate: "2026-11-22", start, end, retryableUntil: UNTIL, ...changes };
+}
+
+/** A run of that week that succeeded, but for these keys. */
+export function lastRun(changes: object = {}): { status: "found"; run: LastRun } {
+  const run = {
+    status: "success",
+    runId: "r",
+    begunAt: "2026-11-23T11:00:00Z",
+    finishedAt: "2026-11-23T11:20:00Z",
+    window: WINDOW,
+    retryableUntil: UNTIL,
+    error: null,
+    week: weekOf(),
+    process: ownProcessMark(),
+    announcement: null,
+    ...changes,
+  };
+  return { status: "found", run: parseLastRun(JSON.stringify(run))! };
+}
+
+/** The mark of a process of this host that has ended. */
+export function endedProcess() {
+  return { ...ownProcessMark(), startTicks: 1 };
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import type { LastRunReading } from "../../lib/last-run/read.ts";
+import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "../../lib/status/parts/weekly-verdict.ts";
+import { weekOf } from "../weekly/announce/support.ts";
+import { endedProcess, lastRun, reportWeek } from "./support/run.ts";
+
+const BEFORE = Date.parse("2026-11-23T11:14:00Z");
+const DURING = Date.parse("2026-11-23T15:00:00Z");
+const NONE = { status: "none" } as const;
+const EMPTY = weekOf({
+  reports: { completed: 0, missing: 10 },
+  whatsapp: { sent: 0 },
+  email: { sent: 0 },
+});
+const CLOSED = { retryableUntil: null };
+const DEADLINE = "2026-11-24 00:00:00 (São Paulo)";
+
+describe("judgeLedger()", () => {
+  const one = { email: { failed: 2, sent: 8 } };
+  const waiting = {
+    waitsFor: "database",
+    code: "57P03",
+    since: "2026-11-23T11:00:03Z",
+    until: "2026-11-23T11:05:03Z",
+  };
+  test.each<[string, LedgerWeek, LastRunReading, number, { text: string; next?: string }]>([
+    [
+      "a clean week",
+      { week: reportWeek(), state: weekOf() },
+      lastRun(),
+      DURING,
+      { text: "clean, 10 owners" },
+    ],
+    [
+      "a clean week of another host",
+      { week: reportWeek(CLOSED), state: weekOf() },
+      NONE,
+      DURING,
+      { text: "clean, 10 owners" },
+    ],
+    [
+      "an open week, on its Monday",
+      { week: reportWeek(), state: weekOf(one) },
+      lastRun({ status: "failed" }),
+      DURING,
+      { text: `OPEN: 2 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+    ],
+    [
+      "an open week, the day after",
+      { week: reportWeek(CLOSED), state: weekOf(one) },
+      NONE,
+      DURING,
+      { text: "OPEN: 2 open; nothing more is sent for it", next: "reports status" },
+    ],
+    [
+      "a week in which the networks failed",
+      { week: reportWeek(), state: { ...weekOf(), social: { connected: 9, failed: 9, owners: 9 } } },
+      lastRun({ status: "failed" }),
+      DURING,
+      { text: `OPEN: SOCIAL_ALL_CALLS_FAILED; can be repeated until ${DEADLINE}`, next: "reports status" },
+    ],
+    [
+      "a Monday before its run",
+      { week: reportWeek(), state: EMPTY },
+      NONE,
+      BEFORE,
+      { text: "the run is due at 08:00 (São Paulo)" },
+    ],
+    [
+      "a Monday on which no run has begun",
+      { week: reportWeek(), state: EMPTY },
+      NONE,
+      BEFORE + 60_000,
+      { text: `no run yet; can be repeated until ${DEADLINE}`, next: "doctor weekly" },
+    ],
+    [
+      "a new host in the middle of the week",
+      { week: reportWeek(CLOSED), state: EMPTY },
+      NONE,
+      DURING,
+      { text: "no run yet; the first is on Monday at 08:00 (São Paulo)" },
+    ],
+    [
+      "a Monday that was missed",
+      { week: reportWeek(CLOSED), state: EMPTY },
+      lastRun({ window: { start: "2026-11-09T03:00:00Z", end: "2026-11-16T03:00:00Z", week: "2026-11-09" } }),
+      DURING,
+      { text: "no run; nothing more is sent for it", next: "doctor weekly" },
+    ],
+    [
+      "a run that goes on",
+      { week: reportWeek(), state: EMPTY },
+      lastRun({ status: "running" }),
+      DURING,
+      { text: "the run goes on since 2026-11-23 08:00:00 (São Paulo)" },
+    ],
+    [
+      "a run that was killed",
+      { week: reportWeek(), state: weekOf(one) },
+      lastRun({ status: "running", process: endedProcess() }),
+      DURING,
+      { text: "the run was killed", next: "reports status" },
+    ],
+    [
+      "a run that waits for the database",
+      { week: reportWeek(), state: EMPTY },
+      lastRun({ status: "running", waiting }),
+      DURING,
+      {
+        text: "a run waits for the database (57P03), until 2026-11-23 08:05:03 (São Paulo)",
+        next: "doctor weekly",
+      },
+    ],
+    [
+      "a week that was mended by hand",
+      { week: reportWeek(), state: weekOf() },
+      lastRun({ status: "failed" }),
+      DURING,
+      { text: "clean, 10 owners; the last run failed", next: "weekly" },
+    ],
+    [
+      "a week that was mended by hand and is closed",
+      { week: reportWeek(CLOSED), state: weekOf() },
+      lastRun({ status: "failed" }),
+      DURING,
+      { text: "clean, 10 owners" },
+    ],
+    [
+      "a host without owners",
+      { week: reportWeek(), state: { ...EMPTY, owners: 0, reports: weekOf().reports } },
+      NONE,
+      DURING,
+      { text: "clean, 0 owners" },
+    ],
+  ])("says of %s what it is", (_what, ledger, run, nowMs, expected) => {
+    const { text, next } = expected;
+    const report = judgeLedger(ledger, run, nowMs);
+    expect(report.lines).toEqual([`week of 2026-11-16: ${text}`]);
+    expect(report.next).toBe(next === undefined ? null : `sudo opsctl ${next}`);
+    expect(report.status).toBe(next === undefined ? "ok" : "attention");
+  });
+
+  test("says that what the last run left cannot be read", () => {
+    const report = judgeLedger(
+      { week: reportWeek(), state: weekOf() },
+      { status: "unreadable", code: "EIO" },
+      0,
+    );
+    expect(report.lines).toEqual([
+      "week of 2026-11-16: clean, 10 owners",
+      "what the last run left cannot be read (EIO)",
+    ]);
+  });
+});
+
+describe("judgeWithoutLedger()", () => {
+  test("shows what the last run left, and never calls a week clean", () => {
+    const report = judgeWithoutLedger("the database did not answer in time", lastRun());
+    expect(report).toMatchObject({
+      status: "attention",
+      lines: [
+        "the database did not answer in time",
+        "the last run of this host, week of 2026-11-16: succeeded",
+      ],
+      next: "sudo opsctl doctor weekly",
+      facts: { week: "2026-11-16", clean: null, open: 0, owners: null },
+    });
+  });
+
+  test("counts what that run left open", () => {
+    const failed = {
+      status: "failed",
+      error: { code: "APP_HTTP_401" },
+      week: weekOf({ whatsapp: { unknown: 3 } }),
+    };
+    expect(judgeWithoutLedger("x", lastRun(failed)).lines).toEqual([
+      "x",
+      "the last run of this host, week of 2026-11-16: failed (APP_HTTP_401), 3 deliveries open",
+    ]);
+  });
+
+  test("says no more than the problem where no run left anything", () => {
+    expect(judgeWithoutLedger("x", { status: "none" })).toMatchObject({ status: "attention", lines: ["x"] });
+  });
+});
