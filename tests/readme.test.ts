@@ -72,7 +72,7 @@ const NO_CODES = new Set(
   Object.entries({
     "outcomes within the program": `ask_another default_email in_doubt in_use may_heal no_analysis no_directory no_one
       not_compared not_needed not_open
-      not_ready not_sent not_taken outbox_full put_back second_pass taken_over`,
+      not_ready not_sent not_set_up not_taken outbox_full put_back second_pass taken_over`,
     "how a call ended, which becomes a code of its peer":
       "answer_too_large connection_lost tracker_team_missing",
     "words of the e-mail provider, which become ours": "invalid_api_key missing_api_key restricted_api_key",

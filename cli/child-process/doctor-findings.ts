@@ -5,6 +5,8 @@ import { type Reporter, reportedMend } from "../../lib/doctor/advice/reported-me
 import { checksOf } from "../../lib/doctor/checks/all.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
+import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
+import { readAsRoot, writtenHanded } from "../../lib/doctor/context/handed-login.ts";
 import { type CommandName, type Finding, fail } from "../../lib/doctor/finding.ts";
 import { noAnswer, runDoctor } from "../../lib/doctor/run.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
@@ -12,6 +14,7 @@ import { findServiceAccount, type ServiceAccount } from "../../lib/platform/acco
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { unlessLate } from "../../lib/platform/time-limit.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
+import { HANDED_INPUT } from "./handed-input.ts";
 import { internalCommand } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
@@ -28,41 +31,51 @@ const SETTINGS = "/etc/opsctl";
 /** What to check: commands, and the folder of their environment files. */
 export type Examination = { commands: readonly CommandName[]; env: Environment; envDir: string };
 
+type Prepared = Examination & { handedLogin: HandedLogin | null };
+
 /**
  * The findings about these commands, in the order of their checks.
  *
  * Behaviour: started by root, the checks of the service account's commands run in a child process as that account,
- *            because they open and execute files that the account owns. All other checks run in this process.
+ *            because they open and execute files that the account owns. All other checks run in this process. The login
+ *            for migrations, which root keeps for itself, is handed to that child alone, on its standard input.
  * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
   const account = isRoot() ? await findServiceAccount() : null;
-  const { commands } = examination;
+  const { commands, env } = examination;
+  const handedLogin = isRoot() && commands.includes("migrate") ? await readAsRoot(env) : null;
+  const prepared = { ...examination, handedLogin };
   const runsHere = (command: CommandName) => account === null || COMMAND_FACTS[command].account === "root";
   const others = commands.filter((command) => !runsHere(command));
   const [own, reported] = await Promise.all([
-    runHere({ ...examination, commands: commands.filter(runsHere) }),
-    account === null || others.length === 0 ? [] : runAs(account, { ...examination, commands: others }),
+    runHere({ ...prepared, commands: commands.filter(runsHere) }),
+    account === null || others.length === 0 ? [] : runAs(account, { ...prepared, commands: others }),
   ]);
   const all = [...own, ...reported];
   return commands.flatMap((command) => all.filter((finding) => finding.command === command));
 }
 
-async function runHere({ commands, env, envDir }: Examination): Promise<Finding[]> {
+async function runHere({ commands, ...prepared }: Prepared): Promise<Finding[]> {
   return commands.length === 0
     ? []
-    : await runDoctor(openDoctorDependencies({ env, envDir }), commands.flatMap(checksOf));
+    : await runDoctor(openDoctorDependencies(prepared), commands.flatMap(checksOf));
 }
 
 /** The findings of a doctor that runs as the account; a check that it does not report counts as not ended in time. */
-async function runAs(account: ServiceAccount, { commands, env, envDir }: Examination): Promise<Finding[]> {
+async function runAs(
+  account: ServiceAccount,
+  { commands, env, envDir, handedLogin }: Prepared,
+): Promise<Finding[]> {
   const checks = commands.flatMap(checksOf);
   const command = [...internalCommand("doctor").command, envDir, commands.join(",")];
   const { program, args, env: ofChild } = startAs(account, command, { env, endSignal: "KILL" });
   const child = spawn(program, args, {
-    ...{ env: ofChild, cwd: "/", detached: true },
-    stdio: ["ignore", "pipe", "ignore"],
+    ...{ env: { ...ofChild, [HANDED_INPUT]: "1" }, cwd: "/", detached: true },
+    stdio: ["pipe", "pipe", "ignore"],
   });
+  // A child that ends before it has read is one that reports nothing.
+  child.stdin?.on("error", () => {}).end(handedLogin === null ? "" : writtenHanded(handedLogin));
   const reported = await reportedBy(child, checks);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, account));
   const settings = [SETTINGS, envDir.replace(/(?<=.)\/+$/, "")];

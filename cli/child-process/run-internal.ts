@@ -17,6 +17,7 @@ import type { CommandName } from "../../lib/doctor/finding.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { writeOut } from "../framework/output.ts";
+import { handedInput } from "./handed-input.ts";
 import type { InternalWord } from "./internal-command.ts";
 import { INTERNAL } from "./internal-word.ts";
 
@@ -86,9 +87,12 @@ async function runChecks(envDir: string, commands: string): Promise<void> {
   const { runDoctor } = await import("../../lib/doctor/run.ts");
   const { openDoctorDependencies } = await import("../wiring/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
+  const { parseHanded } = await import("../../lib/doctor/context/handed-login.ts");
+  const handed = handedInput() ?? "";
+  const handedLogin = handed === "" ? null : parseHanded(handed);
   const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
   await runDoctor(
-    openDoctorDependencies({ env: process.env, envDir }),
+    openDoctorDependencies({ env: process.env, envDir, handedLogin }),
     checks,
     ({ command, name }, findings) =>
       writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),

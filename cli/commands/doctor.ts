@@ -10,6 +10,7 @@
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins.
  * Exits:  0 no finding failed, 2 usage, 3 a finding failed.
  *
+ * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn or fail,
  *         `reason`, `mend`: the command or line that puts it right, or null).
  */
@@ -27,7 +28,8 @@ const LINGER_MS = 200;
 export const doctor = defineCommand({
   meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
   notes:
-    "All commands, or the one that is named. Each check has 4 seconds, all of them run at once.\n" +
+    "A line for each command and the next step, or every finding of the one that is named.\n" +
+    "Each check has 4 seconds, all of them run at once.\n" +
     "Run it as root: the checks of a command then run as the account that runs the command.",
   args: {
     command: {
@@ -40,7 +42,8 @@ export const doctor = defineCommand({
       valueHint: "path",
       description: "Where the commands' environment files are, instead of OPSCTL_ENV_DIR, or /etc/opsctl",
     },
-    json: { type: "boolean", description: "Print the findings as one line of JSON" },
+    all: { type: "boolean", description: "List every finding, not a line for each command" },
+    json: { type: "boolean", description: "Print every finding, as one line of JSON" },
   },
   checks: {
     "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
@@ -51,12 +54,15 @@ export const doctor = defineCommand({
   async run(args, { env }) {
     const { doctorFindings } = await import("../child-process/doctor-findings.ts");
     const { renderFindings } = await import("../../lib/doctor/render.ts");
+    const { renderSummary } = await import("../../lib/doctor/render-summary.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const named = env.OPSCTL_ENV_DIR?.startsWith("/") ? env.OPSCTL_ENV_DIR : DEFAULT_ENV_DIR;
     const envDir = args["env-dir"] ?? named;
     const findings = await doctorFindings({ commands, env, envDir });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text: renderFindings(findings) });
+    const isList = args.all === true || args.command !== undefined;
+    const text = isList ? renderFindings(findings) : renderSummary(findings);
+    return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text });
   },
 });

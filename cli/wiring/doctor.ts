@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DoctorDependencies, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
+import type { DoctorDependencies, HandedLogin, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
@@ -19,14 +19,17 @@ const DATABASE_CONNECTIONS = 4;
 export function openDoctorDependencies({
   env,
   envDir,
+  handedLogin = null,
 }: {
   env: Environment;
   envDir: string;
+  handedLogin?: HandedLogin | null;
 }): DoctorDependencies {
   keepLoopbackOffProxies(process.env);
   return {
     env,
     envDir,
+    handedLogin,
     paths: {
       passwd: "/etc/passwd",
       group: "/etc/group",

@@ -1,6 +1,7 @@
 import type { Finding } from "./finding.ts";
 
-const MARK: Record<Finding["status"], string> = { pass: "ok  ", warn: "warn", fail: "FAIL" };
+/** How a finding is marked. */
+export const MARK: Record<Finding["status"], string> = { pass: "ok  ", warn: "warn", fail: "FAIL" };
 
 /** The findings as text for people, command by command, each with the line that mends it below. */
 export function renderFindings(findings: readonly Finding[]): string {

@@ -9,6 +9,8 @@ import { loadWebhookConfig } from "../../webhook/config.ts";
 import { loadWeeklyConfig } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
+import { ownerUrl } from "../context/handed-login.ts";
 import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
@@ -22,13 +24,13 @@ import { WEBHOOK_CHECKS } from "./webhook.ts";
 import { WEEKLY_CHECKS } from "./weekly.ts";
 
 /** How each command loads all of its settings. */
-const LOAD: Record<CommandName, (env: Environment) => Promise<unknown>> = {
+const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
   weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }),
   webhook: loadWebhookConfig,
   "collect-metrics": loadCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": (env) => loadAlertRulesConfig(env, {}),
-  migrate: loadDatabaseUrl,
+  migrate: ownerUrl,
   reports: loadDatabaseUrl,
   deliveries: loadLookUpConfig,
 };

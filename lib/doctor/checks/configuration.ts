@@ -1,6 +1,7 @@
 import type { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Check } from "../context/check.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
@@ -8,7 +9,7 @@ import { reasonOf, secretMend } from "../finding-reason.ts";
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
   command: CommandName,
-  load: (env: Environment) => Promise<unknown>,
+  load: (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>,
 ): Check {
   return {
     command,

@@ -6,6 +6,7 @@ import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
+import { ownerUrl } from "../context/handed-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -76,13 +77,14 @@ export function migrationsCheck(command: CommandName): Check {
   };
 }
 
-/** Calls `use` with the open database; without a valid DATABASE_URL the check is not done. */
+/** Calls `use` with the open database of the command; without a valid URL the check is not done. */
 export async function withDatabase(
   command: CommandName,
   context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const url = await context.settings(command, "database", loadDatabaseUrl);
+  const load = command === "migrate" ? ownerUrl : loadDatabaseUrl;
+  const url = await context.settings(command, "database", load);
   if (url.status !== "ok") return withoutSettings(command);
   const { sql } = await context.database(url.value);
   try {

@@ -78,7 +78,9 @@ async function absentVerdict(command: CommandName, path: string, paths: HostPath
   if (lines.some((line) => loads(line, path)))
     return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
   const { cronLine } = COMMAND_FACTS[command];
-  if (!HAS_ANOTHER_FILE.includes(command) && lines.some((line) => cronLine?.test(line)))
+  if (HAS_ANOTHER_FILE.includes(command))
+    return pass(`${path} is not there; the webhook's file and this process's own environment count`);
+  if (lines.some((line) => cronLine?.test(line)))
     return fail(`${path} does not exist: cron starts ${command} without any other setting`, mend);
   return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
 }

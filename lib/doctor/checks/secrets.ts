@@ -3,6 +3,7 @@ import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { HandedLogin } from "../context/dependencies.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
@@ -18,9 +19,18 @@ export function secretsCheck(command: CommandName): Check {
       const verdicts = await Promise.all(searches.map((search) => verdictOf(command, context, search)));
       const alias =
         command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
-      return [...verdicts.flat(), ...alias];
+      const handed = command === "migrate" ? handedVerdicts(context.dependencies.handedLogin) : [];
+      return [...handed, ...verdicts.flat(), ...alias];
     },
   };
+}
+
+/** The owner's login that root keeps for itself. */
+function handedVerdicts(handed: HandedLogin | null): Verdict[] {
+  if (handed === null) return [];
+  if (handed.status === "failed") return [fail(reasonOf(handed.error), handed.error.hint ?? null)];
+  const { variable, source } = handed.login;
+  return [pass(`${variable} comes from ${source.replace("secret file ", "")}`)];
 }
 
 async function verdictOf(

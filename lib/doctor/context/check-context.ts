@@ -43,7 +43,7 @@ export class CheckContext {
   settings<T>(
     command: CommandName,
     part: string,
-    load: (env: Environment) => Promise<T>,
+    load: (env: Environment, dependencies: DoctorDependencies) => Promise<T>,
   ): Promise<Settings<T>> {
     return this.#once(`settings ${command} ${part}`, async () => {
       // The loader runs the secret command too and would wait too long for one that hangs.
@@ -52,7 +52,7 @@ export class CheckContext {
       );
       if (broken?.error) return { status: "failed", error: broken.error };
       try {
-        return { status: "ok", value: await load((await this.environment(command)).env) };
+        return { status: "ok", value: await load((await this.environment(command)).env, this.dependencies) };
       } catch (error) {
         if (error instanceof OpsError) return { status: "failed", error };
         throw error;

@@ -1,4 +1,5 @@
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { OWNER_VARIABLE } from "../../platform/config/owner-login.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { CommandName } from "../finding.ts";
 
@@ -49,7 +50,7 @@ export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
     cronLine: /^\*\/5 \* \* \* \*\s+opsctl\s.*\bopsctl socket-monitor\b/,
   },
   "alert-rules": { account: null, secrets: secrets("MONITORING_TOKEN"), cronLine: null },
-  migrate: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
+  migrate: { account: null, secrets: secrets(OWNER_VARIABLE, "DATABASE_URL"), cronLine: null },
   reports: { account: null, secrets: secrets("DATABASE_URL"), cronLine: null },
   deliveries: {
     account: null,

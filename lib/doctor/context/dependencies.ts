@@ -1,4 +1,6 @@
+import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import type { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { FileReading } from "../facts/outbox.ts";
@@ -18,6 +20,9 @@ export type HostPaths = {
 /** How a program ended; null when there is no such program. */
 export type ProgramEnd = { status: number | null; stdout: string } | null;
 
+/** The login for migrations that root read in its own secrets, or why it could not. */
+export type HandedLogin = { status: "found"; login: DatabaseLogin } | { status: "failed"; error: OpsError };
+
 /**
  * What doctor uses besides the files and peers that the settings name.
  *
@@ -27,6 +32,8 @@ export type ProgramEnd = { status: number | null; stdout: string } | null;
 export type DoctorDependencies = {
   env: Environment;
   envDir: string;
+  /** Null where root has none, or this is not about migrations. */
+  handedLogin: HandedLogin | null;
   paths: HostPaths;
   /** The admin port of a running webhook. */
   adminUrl: URL;

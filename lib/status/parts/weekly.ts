@@ -5,7 +5,6 @@ import { readOnly } from "../../ledger/read-only.ts";
 import { readReportWeek } from "../../ledger/report-week.ts";
 import { readWeekState } from "../../ledger/week-state.ts";
 import { logDirectory } from "../../platform/config/log-directory.ts";
-import { OpsError } from "../../platform/errors.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, NOT_SET_UP, type PartReport } from "../part.ts";
@@ -14,7 +13,6 @@ import { type Reading, readFileInTime, readInTime } from "../reading.ts";
 import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "./weekly-verdict.ts";
 
 const command = "weekly";
-const MISSING = "DATABASE_URL_MISSING";
 const SET_UP_BY = [
   ...["APP_BASE_URL", "GATEWAY_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID"],
   ...["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", "TRIGGER_SECRET"],
@@ -32,24 +30,25 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<Pa
     readInTime(dependencies, () => readLedger(settings.env, dependencies)),
     readLastRun(logDir, dependencies),
   ]);
-  if (ledger.status === "read") return judgeLedger(ledger.value, lastRun, dependencies.nowMs());
-  const code = ledger.status === "late" ? null : ledger.code;
-  if (code === MISSING && lastRun.status === "none" && !hasAny(settings.env, SET_UP_BY)) return NOT_SET_UP;
-  if (code !== null && isClosed(code)) return unreadable("DATABASE_URL", code, viewer, command);
-  return judgeWithoutLedger(code === MISSING ? "DATABASE_URL is missing" : problemText(code), lastRun);
+  if (ledger.status === "late") return judgeWithoutLedger("the database did not answer in time", lastRun);
+  if (ledger.status === "read" && ledger.value !== null)
+    return judgeLedger(ledger.value, lastRun, dependencies.nowMs());
+  if (ledger.status === "failed" && isClosed(ledger.code))
+    return unreadable("DATABASE_URL", ledger.code, viewer, command);
+  if (ledger.status === "failed")
+    return judgeWithoutLedger(`the database cannot be read (${ledger.code})`, lastRun);
+  const isSetUp = lastRun.status !== "none" || hasAny(settings.env, SET_UP_BY);
+  return isSetUp ? judgeWithoutLedger("DATABASE_URL is missing", lastRun) : NOT_SET_UP;
 }
 
 function isClosed(code: string): boolean {
   return code === "SECRET_FILE_UNREADABLE" || code === "SECRET_FILE_UNTRUSTED";
 }
 
-function problemText(code: string | null): string {
-  return code === null ? "the database did not answer in time" : `the database cannot be read (${code})`;
-}
-
-async function readLedger(env: Environment, dependencies: StatusDependencies): Promise<LedgerWeek> {
+/** The last closed week; null without DATABASE_URL. */
+async function readLedger(env: Environment, dependencies: StatusDependencies): Promise<LedgerWeek | null> {
   const found = await findSecret(env, "DATABASE_URL", { commandLimitMs: dependencies.secretCommandLimitMs });
-  if (found === undefined) throw new OpsError({ code: MISSING, message: "Cannot read the ledger" });
+  if (found === undefined) return null;
   const database = await dependencies.openDatabase(found.secret);
   try {
     return await readOnly(database.sql, async (tx) => {

@@ -187,6 +187,21 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     ]);
   });
 
+  tried("checks the owner's login that root has, without showing it", async () => {
+    const envDir = settings(`owner-${runtime}`, { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
+    const url = "postgres://owner:secret-of-the-owner@127.0.0.1:1/app?sslmode=disable";
+    const words = ["migrate", "--json", "--env-dir", envDir];
+    const ended = await doctor(words, runtime, { MIGRATE_DATABASE_URL: url });
+    expect(of(ended, "migrate", "configuration")).toMatchObject([{ status: "pass" }]);
+    expect(of(ended, "migrate", "secrets")).toMatchObject([
+      { status: "pass", reason: "MIGRATE_DATABASE_URL comes from environment" },
+    ]);
+    expect(of(ended, "migrate", "database")).toMatchObject([
+      { status: "fail", reason: expect.stringContaining("DATABASE_UNREACHABLE") },
+    ]);
+    expect(ended.stdout).not.toContain("secret-of-the-owner");
+  });
+
   tried("says of every command, in their order, what the account's file mode lets it see", async () => {
     const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
     host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
@@ -230,9 +245,9 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
       const program = `#!/usr/bin/perl\n${parentFloodPerl(written)}`;
       const flood = host.put(`flood-${runtime}.pl`, program, 0o755, ACCOUNT.uid);
       const envDir = settings(`floods-${runtime}`, {
-        migrate: { OPSCTL_SECRETS_COMMAND: flood, OPSCTL_SECRETS_DIR: host.path("none") },
+        weekly: { OPSCTL_SECRETS_COMMAND: flood, OPSCTL_SECRETS_DIR: host.path("none") },
       });
-      const ended = await doctor(["migrate", "--json", "--env-dir", envDir], runtime);
+      const ended = await doctor(["reports", "--json", "--env-dir", envDir], runtime);
       expect(ended.exitCode).toBe(3);
       if (mayTrace()) await until("the end of the flood", () => existsSync(written));
       return existsSync(written) ? Number(readFileSync(written, "utf8")) : 0;

@@ -36,6 +36,8 @@ function doctor(args: string[], runtime: (typeof RUNTIMES)[number] = "binary", m
   return opsctl(["doctor", ...args, "--env-dir", envDir], { runtime, env });
 }
 
+const ALL = "Everything that was looked at: opsctl doctor --all";
+
 const findingsOf = (json: Record<string, unknown>) => json.findings as Finding[];
 
 describe("opsctl doctor", () => {
@@ -107,10 +109,20 @@ describe("opsctl doctor", () => {
   });
 
   test("looks at every command when none is named", async () => {
-    const { json, exitCode } = await doctor(["--json"]);
+    const [{ json, exitCode }, bare, all] = await Promise.all([
+      doctor(["--json"]),
+      doctor([]),
+      doctor(["--all"]),
+    ]);
     const commands = new Set(findingsOf(json).map(({ command }) => command));
     expect([...commands]).toHaveLength(8);
-    expect(exitCode).toBe(3);
+    expect([exitCode, bare.exitCode, all.exitCode]).toEqual([3, 3, 3]);
+    // A line for each command and the one next step, or everything.
+    const lines = bare.stdout.split("\n");
+    expect(lines.slice(0, 8).map((line) => line.trim().split(/\s+/)[1] ?? "")).toEqual([...commands]);
+    expect(lines.slice(8)).toEqual(["", "Next, for webhook:", expect.stringContaining("  "), "", ALL, ""]);
+    expect(all.stdout).toMatch(/^weekly\n {2}ok {4}configuration: /);
+    expect(all.stdout.split("\n").length).toBeGreaterThan(findingsOf(json).length);
   });
 
   test.each(RUNTIMES)("refuses a command that there is not, on %s", async (runtime) => {

@@ -1,0 +1,46 @@
+import {
+  findOwnerLogin,
+  parseLogin,
+  rootsOwnerLogin,
+  writtenLogin,
+} from "../../platform/config/owner-login.ts";
+import { OpsError } from "../../platform/errors.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import type { DoctorDependencies, HandedLogin } from "./dependencies.ts";
+
+/** The owner's login as root finds it; null when root has none. */
+export async function readAsRoot(env: Environment): Promise<HandedLogin | null> {
+  try {
+    const login = await rootsOwnerLogin(env);
+    return login === null ? null : { status: "found", login };
+  } catch (error) {
+    if (error instanceof OpsError) return { status: "failed", error };
+    throw error;
+  }
+}
+
+/** It as text for the standard input of the process that runs the checks. */
+export function writtenHanded(handed: HandedLogin): string {
+  if (handed.status === "found") return writtenLogin(handed.login);
+  const { code, message, hint } = handed.error;
+  return JSON.stringify({ code, message, hint });
+}
+
+/** What `writtenHanded` wrote. */
+export function parseHanded(text: string): HandedLogin {
+  const { code, message, hint } = JSON.parse(text) as { code?: string; message: string; hint?: string };
+  if (code === undefined) return { status: "found", login: parseLogin(text) };
+  return { status: "failed", error: new OpsError({ code, message, hint }) };
+}
+
+/**
+ * The address with which `opsctl migrate` connects.
+ *
+ * Errors: those of `findOwnerLogin`, and why root could not read its own secret.
+ */
+export async function ownerUrl(env: Environment, { handedLogin }: DoctorDependencies): Promise<Secret> {
+  if (handedLogin?.status === "failed") throw handedLogin.error;
+  if (handedLogin !== null) return handedLogin.login.url;
+  return (await findOwnerLogin(env, { given: env, settingsFile: null })).url;
+}

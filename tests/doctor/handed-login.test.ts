@@ -1,0 +1,77 @@
+/** The login for migrations that root keeps for itself: doctor checks that one, not the weekly run's. */
+import { describe, expect, test } from "bun:test";
+import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
+import { parseHanded, writtenHanded } from "../../lib/doctor/context/handed-login.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
+import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { ofCheck } from "./support/fault.ts";
+import { openHost } from "./support/host.ts";
+
+const VARIABLE = "MIGRATE_DATABASE_URL";
+const found = (url: string): HandedLogin => ({
+  status: "found",
+  login: {
+    url: new Secret(url),
+    variable: VARIABLE,
+    source: "secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
+  },
+});
+const failed: HandedLogin = {
+  status: "failed",
+  error: new OpsError({
+    code: "SECRET_FILE_EXPOSED",
+    message: "Cannot use secret X: it is open",
+    hint: "chmod 0600 /x",
+  }),
+};
+
+describe("runDoctor() of migrate", () => {
+  test("connects with the login that root handed over", async () => {
+    await using host = await openHost();
+    const { url } = host.db;
+    host.put("secrets/DATABASE_URL", "postgres://u:secret-of-the-url@127.0.0.1:1/app");
+    host.dependencies.handedLogin = found(url);
+    host.dependencies.nowMs = () => Date.now();
+    const findings = await host.examine("migrate");
+    expect(findings.filter(({ status }) => status !== "pass")).toEqual([]);
+    expect(ofCheck(findings, "secrets")[0]).toEqual({
+      status: "pass",
+      reason: `${VARIABLE} comes from /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL`,
+    });
+    expect(JSON.stringify(findings)).not.toContain(url);
+  });
+
+  test("says why root's own secret cannot be used, and does not fall back on the other login", async () => {
+    await using host = await openHost();
+    host.dependencies.handedLogin = failed;
+    const findings = await host.examine("migrate");
+    expect(ofCheck(findings, "secrets")[0]).toMatchObject({
+      status: "fail",
+      reason: "SECRET_FILE_EXPOSED: it is open",
+    });
+    expect(ofCheck(findings, "configuration")[0]).toMatchObject({ status: "fail" });
+    expect(ofCheck(findings, "database")[0]).toMatchObject({
+      reason: expect.stringContaining("not checked: "),
+    });
+  });
+
+  test("finds the owner's login where the account may have it", async () => {
+    await using host = await openHost();
+    host.put("secrets/DATABASE_URL", "postgres://u:secret-of-the-url@127.0.0.1:1/app");
+    host.put(`secrets/${VARIABLE}`, host.db.url);
+    const findings = await host.examine("migrate");
+    expect(ofCheck(findings, "database")[0]).toMatchObject({ status: "pass" });
+  });
+});
+
+describe("writtenHanded() and parseHanded()", () => {
+  test("keep a login and a failure", () => {
+    const login = parseHanded(writtenHanded(found("postgres://o:p@h/db")));
+    expect(login.status === "found" && login.login.url.open()).toBe("postgres://o:p@h/db");
+    const error = parseHanded(writtenHanded(failed));
+    expect(error.status === "failed" && [error.error.code, error.error.hint]).toEqual([
+      "SECRET_FILE_EXPOSED",
+      "chmod 0600 /x",
+    ]);
+  });
+});

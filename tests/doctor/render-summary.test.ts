@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type CommandName,
+  type Finding,
+  fail,
+  notChecked,
+  pass,
+  type Verdict,
+  warn,
+} from "../../lib/doctor/finding.ts";
+import { renderSummary } from "../../lib/doctor/render-summary.ts";
+
+const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
+  found.map(([check, verdict]) => ({ command, check, ...verdict }));
+
+const MISSING = fail(
+  "DATABASE_URL is missing",
+  "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/DATABASE_URL",
+);
+const BEHIND = notChecked("the settings of weekly that it needs are incomplete, see configuration");
+const ALL = "Everything that was looked at: opsctl doctor --all\n";
+
+describe("renderSummary()", () => {
+  test("is a line for each command, and what no one can check is no fault", () => {
+    const findings = [
+      ...of("weekly", ["database", pass("answers")], ["application", notChecked("its routes")]),
+      ...of("collect-metrics", ["socket table", pass("can be read")]),
+    ];
+    expect(renderSummary(findings)).toBe(
+      `  ok    weekly           1 ok, 1 not checked\n  ok    collect-metrics  1 ok\n\n${ALL}`,
+    );
+  });
+
+  test("tells once what one missing setting causes, and the one step that mends it", () => {
+    const findings = [
+      ...of("weekly", ["configuration", MISSING], ["database", BEHIND], ["recipients", BEHIND]),
+      ...of("reports", ["configuration", MISSING], ["database", BEHIND]),
+      ...of(
+        "deliveries",
+        ["configuration", MISSING],
+        ["configuration", fail("GATEWAY_URL is missing", "Set it")],
+      ),
+    ];
+    expect(renderSummary(findings)).toBe(
+      [
+        "  FAIL  weekly      configuration: DATABASE_URL is missing",
+        "  FAIL  reports     as weekly",
+        "  FAIL  deliveries  configuration: GATEWAY_URL is missing",
+        "",
+        "Next, for weekly:",
+        "  install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/DATABASE_URL",
+        "",
+        ALL,
+      ].join("\n"),
+    );
+  });
+
+  test("shows the worst, how much more there is, and begins with what fails", () => {
+    const findings = [
+      ...of("weekly", ["host time zone", warn("the host is not on UTC", "timedatectl set-timezone UTC")]),
+      ...of(
+        "webhook",
+        ["unit", warn("it is disabled", "systemctl enable it")],
+        ["issue tracker", fail("tracker_unauthorized: refused", "Correct ISSUE_TRACKER_TOKEN")],
+        ["port", warn("nothing listens", "systemctl start it")],
+      ),
+    ];
+    expect(renderSummary(findings)).toBe(
+      [
+        "  warn  weekly   host time zone: the host is not on UTC",
+        "  FAIL  webhook  issue tracker: tracker_unauthorized: refused (and 2 more)",
+        "",
+        "Next, for webhook:",
+        "  Correct ISSUE_TRACKER_TOKEN",
+        "",
+        ALL,
+      ].join("\n"),
+    );
+  });
+
+  test("names the command that says more where no line mends a finding", () => {
+    const text = renderSummary(of("weekly", ["recipients", warn("no owner is eligible")]));
+    expect(text).toContain("Next, for weekly:\n  opsctl doctor weekly\n");
+  });
+
+  test("keeps two faults apart that have the same reason in different checks", () => {
+    const late = fail("no answer within 4 s", "See that the peer runs");
+    const findings = [...of("weekly", ["database", late]), ...of("webhook", ["issue tracker", late])];
+    expect(renderSummary(findings)).toContain("  FAIL  webhook  issue tracker: no answer within 4 s\n");
+  });
+});
