@@ -56,7 +56,8 @@ function textOf({ findings, causes, as }: Summary): string {
   const worst = worstOf(causes);
   if (worst === undefined) return as.length > 0 ? `as ${as.join(" and ")}` : wellText(findings);
   const more = causes.length === 1 ? "" : ` (and ${causes.length - 1} more)`;
-  return `${worst.check}: ${worst.reason}${more}`;
+  // What a setting has to look like is told with the whole list.
+  return `${worst.check}: ${worst.reason.replace(/; expected .*$/, "")}${more}`;
 }
 
 function wellText(findings: readonly Finding[]): string {

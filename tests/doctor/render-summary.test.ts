@@ -14,7 +14,7 @@ const of = (command: CommandName, ...found: [check: string, verdict: Verdict][])
   found.map(([check, verdict]) => ({ command, check, ...verdict }));
 
 const MISSING = fail(
-  "DATABASE_URL is missing",
+  "DATABASE_URL is missing; expected a postgres:// URL",
   "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/DATABASE_URL",
 );
 const BEHIND = notChecked("the settings of weekly that it needs are incomplete, see configuration");

@@ -226,6 +226,21 @@ describe("readStatus()", () => {
     ]);
   });
 
+  test.each([
+    ["SECRET_FILE_UNREADABLE", "unknown", "sudo opsctl status"],
+    ["SECRET_FILE_EXPOSED", "attention", "sudo opsctl doctor collect-metrics"],
+  ])(
+    "tells settings of root's that are closed from settings that are wrong, %s",
+    async (code, status, next) => {
+      dependencies.collector = { status: "unreadable", code };
+      dependencies.env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };
+      expect((await said()).collector).toEqual([
+        ...[status, `its settings, which say where it writes, cannot be read (${code})`],
+        next,
+      ]);
+    },
+  );
+
   test("keeps a part that breaks off from taking the others with it", async () => {
     dependencies.nowMs = () => {
       throw new TypeError("with data of a tenant");

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
-import type { StatusDependencies } from "../dependencies.ts";
+import type { StatusDependencies, Viewer } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
 import { settingsOf, unreadable } from "../part-settings.ts";
 import { readFileInTime } from "../reading.ts";
 import { shortTime } from "../short-time.ts";
 
 const MAX_BYTES = 1_048_576;
+const SETTINGS = "its settings, which say where it writes,";
 const DOCTOR = "sudo opsctl doctor collect-metrics";
 
 /** When the collector last made its pass, and what it could not read. */
@@ -15,17 +16,16 @@ export async function collectorStatus(dependencies: StatusDependencies): Promise
   const { collector, viewer } = dependencies;
   const read = await readFileInTime(dependencies, join(directoryOf(dependencies), METRICS_FILE), MAX_BYTES);
   if (read.status === "late") return late(DOCTOR);
-  if (read.status === "failed")
-    return unreadable(
-      "the metrics file",
-      read.code,
-      viewer === "service" ? "other" : viewer,
-      "collect-metrics",
-    );
+  if (read.status === "failed") return unreadable("the metrics file", read.code, viewer, "collect-metrics");
   if (read.value !== null) return judgePass(read.value, dependencies.nowMs());
   if (collector.status === "unreadable")
-    return unreadable("its settings, which say where it writes,", collector.code, viewer, "collect-metrics");
+    return unreadable(SETTINGS, collector.code, ownerOf(collector.code, viewer), "collect-metrics");
   return collector.isSetUp ? attention(["has not made a pass yet"], DOCTOR) : NOT_SET_UP;
+}
+
+/** The settings are root's: closed to the service account they are as they should be. */
+function ownerOf(code: string, viewer: Viewer): Viewer {
+  return code === "SECRET_FILE_UNREADABLE" && viewer === "service" ? "other" : viewer;
 }
 
 /** Without the collector's own settings, which are root's, the socket monitor's name the same directory. */
