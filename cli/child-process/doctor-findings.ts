@@ -12,15 +12,16 @@ import { noAnswer, runDoctor } from "../../lib/doctor/run.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { unlessLate } from "../../lib/platform/time-limit.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
 import { internalCommand } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
-/** Counted from the start of this process: what the child has not reported by then is not waited for. */
+/** Counted from the child's first line, with which its checks begin: what it has not reported by then is not waited for. */
 const CHILD_LIMIT_MS = 4_500;
+/** For that first line: on a host that is very busy, a process takes seconds to begin. */
+const BEGIN_LIMIT_MS = 10_000;
 /** Characters read of the child; honest findings need far fewer. */
 const MAX_OUTPUT = 1_048_576;
 
@@ -104,9 +105,15 @@ function withSafeMend(finding: Finding, reporter: Reporter): Finding {
 async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promise<ReportedCheck[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = () => {
+    clearTimeout(limit);
     child.stdout?.destroy();
     resolve();
   };
+  let limit = setTimeout(done, BEGIN_LIMIT_MS);
+  child.stdout?.once("data", () => {
+    clearTimeout(limit);
+    limit = setTimeout(done, CHILD_LIMIT_MS);
+  });
   const reported: ReportedCheck[] = [];
   let [rest, length] = ["", 0];
   child.stdout?.setEncoding("utf8").on("data", (part: string) => {
@@ -117,7 +124,7 @@ async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promis
     if (length > MAX_OUTPUT || checks.every((check) => reported.some((one) => isOf(one, check)))) done();
   });
   child.once("close", done).once("error", done);
-  await unlessLate({ limitMs: Math.max(0, CHILD_LIMIT_MS - performance.now()) }, () => promise, done);
+  await promise;
   killGroup(child.pid);
   return reported;
 }

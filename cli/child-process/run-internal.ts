@@ -7,7 +7,8 @@
  * `internal secret-facts <folder>`       prints what the account's environment files in that folder say about secrets, never
  *                                        a value, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
- *                                        findings of each check when it ends, as one line of JSON.
+ *                                        findings of each check when it ends, as one line of JSON; the first line,
+ *                                        which is empty, says that the checks begin.
  * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started by the
  *                                        shell's script, not by opsctl.
  */
@@ -91,6 +92,7 @@ async function runChecks(envDir: string, commands: string): Promise<void> {
   const handed = handedInput() ?? "";
   const handedLogin = handed === "" ? null : parseHanded(handed);
   const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
+  writeOut("\n");
   await runDoctor(
     openDoctorDependencies({ env: process.env, envDir, handedLogin }),
     checks,

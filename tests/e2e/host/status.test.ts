@@ -14,6 +14,8 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { seedOwner } from "../../support/seed.ts";
+import { openFixture } from "../support/fixture.ts";
 import { type Ended, opsctl, RUNTIMES, startProgram } from "../support/opsctl.ts";
 
 setDefaultTimeout(60_000);
@@ -72,6 +74,26 @@ describe.each(RUNTIMES)("opsctl status, %s", (runtime) => {
     await run("alert-rules", "apply", "--as-is");
     expect(await rules()).toMatchObject({ status: "ok", facts: { command: "apply", rules: 7, differ: 0 } });
     await platform.stop();
+  });
+});
+
+describe("opsctl status after a weekly run", () => {
+  test("calls the week clean, and an open one with its deadline and the command that comes next", async () => {
+    await using fixture = await openFixture();
+    await seedOwner(fixture.db.sql);
+    const env = { ...nowhere(), ...fixture.env };
+    const weekly = async () => partsOf(await opsctl(["status", "--json", "--as-is"], { env })).weekly!;
+    expect((await fixture.weekly(["--json"])).exitCode).toBe(0);
+    expect(await weekly()).toMatchObject({
+      ...{ status: "ok", lines: ["week of 2026-11-16: clean, 1 owner"], next: null },
+      facts: { clean: true, open: 0, owners: 1, lastRun: { status: "success" } },
+    });
+    await seedOwner(fixture.db.sql);
+    expect(await weekly()).toMatchObject({
+      status: "attention",
+      lines: ["week of 2026-11-16: OPEN: 1 open; can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
+      next: "sudo opsctl reports status",
+    });
   });
 });
 
