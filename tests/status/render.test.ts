@@ -17,7 +17,7 @@ const REPORTS: NamedReport[] = [
 
 describe("renderStatus()", () => {
   test("writes words where no terminal is", () => {
-    expect(renderStatus(REPORTS, { isTerminal: false, colour: false })).toBe(
+    expect(renderStatus(REPORTS, { isTerminal: false, colour: false, columns: null })).toBe(
       [
         "  ok    weekly          week of 2026-11-16: clean, 6 owners",
         "  LOOK  webhook         up",
@@ -34,20 +34,37 @@ describe("renderStatus()", () => {
   });
 
   test("draws marks on a terminal, and colours them where that is wanted", () => {
-    const plain = renderStatus(REPORTS, { isTerminal: true, colour: false });
+    const plain = renderStatus(REPORTS, { isTerminal: true, colour: false, columns: null });
     expect(plain.split("\n").slice(0, 2)).toEqual([
       "  ✓  weekly          week of 2026-11-16: clean, 6 owners",
       "  ✗  webhook         up",
     ]);
     expect(plain).not.toContain("\x1b");
-    const coloured = renderStatus(REPORTS, { isTerminal: true, colour: true });
+    const coloured = renderStatus(REPORTS, { isTerminal: true, colour: true, columns: null });
     expect(coloured).toContain("  \x1b[32m✓\x1b[39m  weekly ");
     expect(coloured).toContain("  \x1b[31m✗\x1b[39m  webhook ");
     expect(Bun.stripANSI(coloured)).toBe(plain);
   });
 
+  test("breaks the lines of a narrow terminal between words, and no command", () => {
+    const report = attention(
+      ["last plan 3 days ago: 18 rules, 4 of them differ"],
+      "sudo opsctl alert-rules apply --with-extras",
+    );
+    const text = renderStatus([{ part: "alert-rules", ...report }], {
+      isTerminal: true,
+      colour: false,
+      columns: 60,
+    });
+    expect(text.split("\n").slice(0, 3)).toEqual([
+      "  ✗  alert rules     last plan 3 days ago: 18 rules, 4 of",
+      "                     them differ",
+      "                     -> sudo opsctl alert-rules apply --with-extras",
+    ]);
+  });
+
   test("says no more when all is well", () => {
-    expect(renderStatus(REPORTS.slice(0, 1), { isTerminal: false, colour: false })).toBe(
+    expect(renderStatus(REPORTS.slice(0, 1), { isTerminal: false, colour: false, columns: null })).toBe(
       "  ok    weekly          week of 2026-11-16: clean, 6 owners\n",
     );
   });

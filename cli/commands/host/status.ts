@@ -6,7 +6,7 @@
  *         file; in OPSCTL_LOG_DIR what the last weekly run left, the end of `socket_monitor.log`, `alert-rules.last.json`.
  * Writes: nothing; the database is read in a transaction that can change nothing.
  * Calls:  the database, the webhook of this host; no other peer.
- * Env:    that of the commands, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR.
+ * Env:    that of the commands, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
  * Exits:  0 every part that is set up is well, 1 one needs a person or could not be seen, 2 usage.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `parts`, each `part` (weekly, webhook, collector, socket-monitor,
@@ -26,6 +26,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/output.ts";
+import { terminalWidth } from "../../framework/terminal-width.ts";
 
 const STDOUT = 1;
 /** What still hangs by then must not keep the process beyond two seconds. */
@@ -48,7 +49,9 @@ export const status = defineCommand({
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
-    const text = renderStatus(parts, { isTerminal: onTerminal, colour: onTerminal && !process.env.NO_COLOR });
+    const columns = await terminalWidth(env);
+    const colour = onTerminal && !process.env.NO_COLOR;
+    const text = renderStatus(parts, { isTerminal: onTerminal, colour, columns });
     const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return outcomeOf({ command: "status", exitCode, fields: { parts }, text });
