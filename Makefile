@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build man build-all install uninstall demo test unit check types-bun types-deno style bench chaos peers pictures clean
+.PHONY: help bun setup build man build-all install uninstall release demo test unit check types-bun types-deno style bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,9 +63,9 @@ build-all: setup ## Compile for Linux x64 and arm64
 	@$(call get-bun,linux-x64)
 	@$(call get-bun,linux-aarch64)
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 --compile-executable-path=$(call bun-of,linux-x64) \
-		cli/main.ts --outfile dist/opsctl-linux-x64
+		--metafile=dist/opsctl-linux-x64.meta.json cli/main.ts --outfile dist/opsctl-linux-x64
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 --compile-executable-path=$(call bun-of,linux-aarch64) \
-		cli/main.ts --outfile dist/opsctl-linux-arm64
+		--metafile=dist/opsctl-linux-arm64.meta.json cli/main.ts --outfile dist/opsctl-linux-arm64
 	@$(BUN) .ci/seal-binary.ts dist/opsctl-linux-x64 dist/opsctl-linux-arm64
 
 dist/opsctl: $(shell find cli lib sql docs/codes.md .ci -type f 2>/dev/null) Makefile package.json bun.lock
@@ -79,6 +79,14 @@ install: dist/opsctl dist/man/opsctl.1 ## Put everything on this host, as root (
 
 uninstall: ## Take it back, but for secrets, state, logs and edited environment files
 	@sh systemd/install.sh uninstall
+
+# A tree with changes is refused before anything is built.
+release: ## Make what is published, in dist/release: tarballs, Debian packages, SBOMs, checksums, notes
+	@version=$$(sh packaging/version.sh) && $(MAKE) --no-print-directory build-all && \
+		list="$(BUN) packaging/list-contents.ts $$version $$(git log -1 --format=%ct) $(BUN_VERSION)" && \
+		$$list linux-x64 @oven/bun-linux-x64 $(BUN_SHA256_linux-x64) && \
+		$$list linux-arm64 @oven/bun-linux-aarch64 $(BUN_SHA256_linux-aarch64) && \
+		sh packaging/release.sh "$$version"
 
 demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in peers
 	$(BUN) tests/demo/demo.ts

@@ -1,0 +1,99 @@
+/** The list of what is in a binary, held against the published schema and against what the bundler says. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { bundledPackages } from "../../packaging/bundled-packages.ts";
+import { type SbomSource, sbom } from "../../packaging/sbom.ts";
+import schema from "../fixtures/cyclonedx/bom-1.5.schema.json";
+import signature from "../fixtures/cyclonedx/jsf-0.82.schema.json";
+import licences from "../fixtures/cyclonedx/spdx.schema.json";
+
+const ROOT = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "opsctl-sbom-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const validate = new Ajv({ allErrors: true, strict: false, validateFormats: false })
+  .addSchema(licences, "http://cyclonedx.org/schema/spdx.SNAPSHOT.schema.json")
+  .addSchema(signature, "http://cyclonedx.org/schema/jsf-0.82.SNAPSHOT.schema.json")
+  .compile(schema);
+
+const BUNDLED = [
+  "@js-temporal/polyfill",
+  "canonicalize",
+  "citty",
+  "consola",
+  "hono",
+  "jsbi",
+  "postgres",
+  "valibot",
+];
+const inputs = (...paths: string[]) => ({ inputs: Object.fromEntries(paths.map((path) => [path, {}])) });
+const packages = bundledPackages(
+  inputs(...BUNDLED.map((name) => `node_modules/${name}/dist/index.js`)),
+  ROOT,
+);
+const source: SbomSource = {
+  version: "1.2.3",
+  platform: "linux-x64",
+  binarySha256: "ab".repeat(32),
+  bun: { version: "1.4.5", package: "@oven/bun-linux-x64", sha256: "cd".repeat(32) },
+  packages,
+  secondsSinceEpoch: 1_767_323_045,
+};
+
+/** What the schema finds wrong with a document; nothing when it takes it. */
+function mistakes(text: string): string[] {
+  validate(JSON.parse(text));
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+describe("sbom()", () => {
+  test("is of CycloneDX's schema, licences included", () => {
+    expect(mistakes(sbom(source))).toEqual([]);
+    const wrong = packages.map((one) => ({ ...one, licence: "no licence of this name" }));
+    expect(mistakes(sbom({ ...source, packages: wrong })).length).toBeGreaterThan(0);
+    expect(mistakes(sbom({ ...source, binarySha256: "short" })).length).toBeGreaterThan(0);
+  });
+
+  test("lists Bun and each package with version, licence and checksum", () => {
+    const { components, metadata } = JSON.parse(sbom(source));
+    expect(metadata.timestamp).toBe("2026-01-02T03:04:05.000Z");
+    expect(components.map(({ name }: { name: string }) => name)).toEqual(["bun", ...BUNDLED]);
+    expect(components[1]).toMatchObject({
+      purl: "pkg:npm/%40js-temporal/polyfill@0.5.1",
+      licenses: [{ license: { id: "ISC" } }],
+      hashes: [{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
+      externalReferences: [{ url: "https://registry.npmjs.org/@js-temporal/polyfill/-/polyfill-0.5.1.tgz" }],
+    });
+  });
+
+  test("has the same text for the same binary, and another number for another one", () => {
+    const number = (text: string) => JSON.parse(text).serialNumber;
+    expect(sbom(source)).toBe(sbom(source));
+    expect(number(sbom({ ...source, binarySha256: "ef".repeat(32) }))).not.toBe(number(sbom(source)));
+  });
+});
+
+describe("bundledPackages()", () => {
+  test("takes what the bundler read, not what is installed", () => {
+    const found = bundledPackages(
+      inputs("cli/main.ts", "node_modules/hono/dist/hono.js", "node_modules/hono/x.js"),
+      ROOT,
+    );
+    expect(found.map(({ name }) => name)).toEqual(["hono"]);
+    expect(found[0]!.licenceText).toContain("Permission is hereby granted");
+  });
+
+  test("refuses a package of another version than bun.lock's, and one inside another", () => {
+    const place = join(folder, "node_modules/hono");
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "package.json"), '{"version": "0.0.1", "license": "MIT"}');
+    writeFileSync(join(folder, "bun.lock"), '    "hono": ["hono@4.0.0", "", {}, "sha512-AAAA"],\n');
+    expect(() => bundledPackages(inputs("node_modules/hono/x.js"), folder)).toThrow("bun.lock has another");
+    expect(() => bundledPackages(inputs("node_modules/a/node_modules/b/x.js"), ROOT)).toThrow(
+      "inside another",
+    );
+  });
+});
