@@ -1,12 +1,12 @@
 /** The Debian package and the tarball, made with a stand-in for the binary: what is in them, and what their scripts say. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { findDebianTool } from "../support/debian-tool.ts";
-import { type Clone, makeClone, type Ran, removeClone, run, STAND_IN } from "../systemd/support/clone.ts";
+import { type Clone, type Ran, removeClone, run, STAND_IN } from "../systemd/support/clone.ts";
+import { makePackage, packageSource } from "./support/package-source.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const VERSION = "1.2.3~20260102030405.0123456789ab";
 const hasDpkg = run("dpkg-deb", ["--version"]).status === 0;
 const shellcheck = findDebianTool({ program: "shellcheck", packageName: "shellcheck" });
@@ -15,45 +15,21 @@ const SCRIPTS = ["preinst", "postinst", "prerm", "postrm"];
 let clone: Clone;
 let deb: string;
 beforeAll(() => {
-  clone = makeClone();
-  for (const name of [
-    "packaging",
-    "docs",
-    "README.md",
-    "SECURITY.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "LICENSE",
-  ])
-    cpSync(join(ROOT, name), join(clone.clone, name), { recursive: true });
-  for (const [name, text] of Object.entries({
-    "opsctl-linux-x64": STAND_IN,
-    "opsctl-linux-x64.cdx.json": "{}\n",
-  }))
-    writeFileSync(join(clone.clone, "dist", name), text, { mode: 0o755 });
-  writeFileSync(join(clone.clone, "dist/third-party-licences.txt"), "licences\n");
-  mkdirSync(join(clone.clone, "dist/man"));
-  writeFileSync(join(clone.clone, "dist/man/opsctl.1"), ".TH opsctl 1\n");
+  clone = packageSource();
   if (hasDpkg) deb = make("deb", "one.deb");
 });
 afterAll(() => removeClone(clone));
 
 /** Makes a package; its path. */
-function make(
-  kind: "deb" | "tarball",
-  name: string,
-  umask = "022",
-  binary = "dist/opsctl-linux-x64",
-): string {
+function make(kind: "deb" | "tarball", name: string, umask = "022"): string {
   const target = join(clone.folder, name);
-  const words = `umask ${umask}; exec sh packaging/${kind}.sh '${VERSION}' linux-x64 ${binary} '${target}'`;
-  const env = { PATH: process.env.PATH, SOURCE_DATE_EPOCH: "1767323045", DEB_COMPRESSION: "none" };
-  expect(sh(words, env)).toMatchObject({ stderr: "", status: 0 });
+  const made = makePackage(clone, kind, { version: VERSION, target, umask });
+  expect(made).toMatchObject({ stderr: "", status: 0 });
   return target;
 }
 
-function sh(words: string, env: object = { PATH: process.env.PATH }): Ran {
-  return run("sh", ["-c", words], { cwd: clone.clone, env });
+function sh(words: string): Ran {
+  return run("sh", ["-c", words], { cwd: clone.clone });
 }
 
 /** The owner, mode and path of all that an archive holds. */

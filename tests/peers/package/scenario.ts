@@ -1,0 +1,279 @@
+/** What the Debian package does on a booted Debian, step by step; each step returns what was seen. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { until } from "../../chaos/until.ts";
+import { makePackage, packageSource } from "../../packaging/support/package-source.ts";
+import { removeClone } from "../../systemd/support/clone.ts";
+import { bootMachine, type Machine } from "../systemd/machine.ts";
+import { lintian } from "./lintian.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const SERVICE = "opsctl-webhook.service";
+const SOCKET = "opsctl-webhook.socket";
+const UNITS = [SOCKET, SERVICE];
+/** The release before, the one that is new, and the next one, of which a sample and a task differ. */
+const VERSIONS = ["0.0.1", "0.0.2", "0.0.3"];
+/** The last commit whose `make install` kept root's secret where the account reads it, and sourced settings. */
+const OLD_COMMIT = "406c839";
+const SETTINGS = [
+  "WEBHOOK_SECRET=canary-webhook-secret-0123456789",
+  "MESSAGING_API_URL=http://127.0.0.1:9",
+  "MESSAGING_API_KEY=canary-gateway-key",
+  "MESSAGING_PHONE=5511912345678",
+  "ISSUE_TRACKER_URL=http://127.0.0.1:9/graphql",
+  "ISSUE_TRACKER_TOKEN=lin_api_canarytoken0123456789",
+  "ISSUE_TRACKER_TEAM_ID=0f0e0d0c-0b0a-4908-8706-050403020100",
+  "OPSCTL_ALLOW_PLAIN_HTTP=1\n",
+].join("\n");
+
+/** Puts the packages and the old clone where the machine sees them. */
+function bring(machine: Machine, binary: string): void {
+  const source = packageSource(binary);
+  try {
+    for (const version of VERSIONS) {
+      if (version === VERSIONS[2]) change(source.clone);
+      const target = join(machine.path, `root/opsctl_${version}.deb`);
+      const { status, stderr } = makePackage(source, "deb", { version, target });
+      assert.deepEqual([stderr, status], ["", 0]);
+    }
+  } finally {
+    removeClone(source);
+  }
+  const old = join(machine.path, "opt/old");
+  mkdirSync(join(old, "dist"), { recursive: true });
+  const script = `git -C "$1" archive ${OLD_COMMIT} systemd | tar -x -C "$2" && cp "$3" "$2/dist/opsctl"`;
+  spawnSync("sh", ["-c", script, "sh", ROOT, old, binary]);
+}
+
+function change(clone: string): void {
+  for (const name of ["opsctl.cron", "opsctl.logrotate", "weekly.env.example"])
+    writeFileSync(join(clone, "systemd", name), "# of the next release\n", { flag: "a" });
+}
+
+/** Installs a package as an unattended update does: a file that was edited stays. */
+function dpkg(machine: Machine, version: string): Promise<string> {
+  const force = ["--force-confdef", "--force-confold"];
+  return machine.must(["dpkg", ...force, "--install", `/root/opsctl_${version}.deb`]);
+}
+
+const read = (machine: Machine, path: string) => machine.must(["cat", path]);
+const isActive = async (machine: Machine) =>
+  (await machine.run(["systemctl", "is-active", ...UNITS])).output.replace("\n", " ");
+const show = (machine: Machine, unit: string, name: string) =>
+  machine.must(["systemctl", "show", unit, "--value", `--property=${name}`]);
+
+async function assertNothingFailed(machine: Machine): Promise<void> {
+  assert.equal(await machine.must(["systemctl", "--failed", "--plain", "--no-legend"]), "");
+}
+
+async function pleasesLintian(machine: Machine): Promise<string> {
+  const found = lintian(join(machine.path, `root/opsctl_${VERSIONS[0]}.deb`));
+  if (found === null) return "NOT TRIED: lintian cannot be had here";
+  assert.deepEqual(found.errors, []);
+  return `lintian: no error, ${found.warnings.length} warnings`;
+}
+
+async function installs(machine: Machine): Promise<string> {
+  const said = await dpkg(machine, VERSIONS[0]!);
+  assert.match(said, /opsctl is installed; what comes next is in (\S+)/);
+  await machine.must(["test", "-f", /in (\S+install\.md)/.exec(said)![1]!]);
+  assert.equal(await isActive(machine), "inactive inactive");
+  const owners = await machine.must([
+    "sh",
+    "-c",
+    "stat -c '%a %U:%G %n' /etc/opsctl /etc/opsctl/*.env /etc/opsctl/*secrets /var/log/opsctl /var/lib/opsctl",
+  ]);
+  assert.deepEqual(owners.split("\n"), [
+    "755 root:root /etc/opsctl",
+    "600 opsctl:opsctl /etc/opsctl/alert-rules.env",
+    "600 root:root /etc/opsctl/collect-metrics.env",
+    "600 opsctl:opsctl /etc/opsctl/socket-monitor.env",
+    "600 opsctl:opsctl /etc/opsctl/webhook.env",
+    "600 opsctl:opsctl /etc/opsctl/weekly.env",
+    "700 root:root /etc/opsctl/root-secrets",
+    "750 root:opsctl /etc/opsctl/secrets",
+    "750 opsctl:opsctl /var/log/opsctl",
+    "700 opsctl:opsctl /var/lib/opsctl",
+  ]);
+  const verified = await machine.run(["systemd-analyze", "verify", "--man=no", ...UNITS]);
+  assert.deepEqual([verified.status, verified.output], [0, ""]);
+  await assertNothingFailed(machine);
+  return `${await machine.must(["opsctl", "--version"])}; nothing was started, systemd-analyze verify says nothing`;
+}
+
+async function runsWhenEnabled(machine: Machine): Promise<string> {
+  writeFileSync(join(machine.path, "etc/opsctl/webhook.env"), SETTINGS);
+  await machine.must(["systemctl", "enable", "--now", ...UNITS]);
+  assert.equal(await isActive(machine), "active active");
+  return show(machine, SERVICE, "ExecStart");
+}
+
+/** What an operator edits, and what is written beside it. */
+const KEPT = {
+  "/etc/opsctl/weekly.env": "APP_BASE_URL=https://app.example.org\n",
+  "/etc/opsctl/secrets/DATABASE_URL": "postgres://canary\n",
+  "/etc/opsctl/root-secrets/HOSTING_TOKEN": "canary-token\n",
+  "/etc/logrotate.d/opsctl": "# edited\n",
+  "/var/log/opsctl/weekly.log": "{}\n",
+};
+
+async function assertKept(machine: Machine): Promise<void> {
+  for (const [path, text] of Object.entries(KEPT)) assert.equal(await read(machine, path), text.trim(), path);
+  assert.equal(`${await read(machine, "/etc/opsctl/webhook.env")}\n`, SETTINGS);
+}
+
+async function keepsWhatWasEdited(machine: Machine): Promise<string> {
+  for (const [path, text] of Object.entries(KEPT)) writeFileSync(join(machine.path, path), text);
+  const before = [
+    await show(machine, SERVICE, "MainPID"),
+    await show(machine, SOCKET, "ActiveEnterTimestampMonotonic"),
+  ];
+  await dpkg(machine, VERSIONS[1]!);
+  await dpkg(machine, VERSIONS[2]!);
+  await assertKept(machine);
+  assert.match(await read(machine, "/etc/cron.d/opsctl"), /# of the next release$/);
+  assert.match(await read(machine, "/etc/opsctl/weekly.env.example"), /# of the next release$/);
+  assert.match(await read(machine, "/etc/logrotate.d/opsctl.dpkg-dist"), /# of the next release$/);
+  assert.equal(await isActive(machine), "active active");
+  const after = [
+    await show(machine, SERVICE, "MainPID"),
+    await show(machine, SOCKET, "ActiveEnterTimestampMonotonic"),
+  ];
+  assert.notEqual(after[0], before[0]);
+  assert.equal(after[1], before[1]);
+  return "two upgrades: the service was restarted, its socket stayed, edited files and secrets are as they were";
+}
+
+async function leavesAStoppedServiceAlone(machine: Machine): Promise<string> {
+  await machine.must(["systemctl", "disable", "--now", ...UNITS]);
+  await dpkg(machine, VERSIONS[2]!);
+  assert.equal(await isActive(machine), "inactive inactive");
+  await machine.must(["systemctl", "enable", "--now", ...UNITS]);
+  return "what is neither enabled nor running is not started by an upgrade";
+}
+
+async function goesAndComesBack(machine: Machine): Promise<string> {
+  await machine.must(["dpkg", "--remove", "opsctl"]);
+  assert.equal(await isActive(machine), "inactive inactive");
+  assert.equal(existsSync(join(machine.path, "usr/bin/opsctl")), false);
+  await assertKept(machine);
+  await assertNothingFailed(machine);
+  const line = (await read(machine, "/etc/cron.d/opsctl"))
+    .split("\n")
+    .find((text) => /^\* .* root /.test(text))!;
+  assert.equal(await machine.must(["sh", "-c", line.split(" root ")[1]!]), "");
+  await dpkg(machine, VERSIONS[2]!);
+  await assertKept(machine);
+  assert.equal(await isActive(machine), "active active");
+  return "removed: settings, secrets, logs stay and cron is silent; installed again: it runs again";
+}
+
+async function isPurged(machine: Machine): Promise<string> {
+  const said = await machine.must(["dpkg", "--purge", "opsctl"]);
+  assert.match(said, /\/var\/lib\/opsctl was kept: it may hold alerts that were not sent/);
+  const left = await machine.must([
+    "sh",
+    "-c",
+    "find / -xdev \\( -path /proc -o -path /root -o -path /opt -o -path /usr/share/bash-completion \\) -prune -o -name '*opsctl*' -print | sort",
+  ]);
+  assert.deepEqual(
+    left.split("\n").filter((path) => !path.startsWith("/var/lib/systemd")),
+    ["/var/lib/opsctl"],
+  );
+  await assertNothingFailed(machine);
+  return "purged: of all of it /var/lib/opsctl is left, and the account";
+}
+
+async function takesOverMakeInstall(machine: Machine): Promise<string> {
+  if (!existsSync(join(machine.path, "opt/old/systemd/install.sh")))
+    return "NOT TRIED: this clone lacks old commits";
+  await machine.must(["rm", "-r", "/var/lib/opsctl"]);
+  const variables = ["DESTDIR=", "PREFIX=/usr/local", "SYSCONFDIR=/etc"];
+  await machine.must(["env", "--chdir=/opt/old", ...variables, "sh", "systemd/install.sh", "install"]);
+  writeFileSync(join(machine.path, "etc/opsctl/webhook.env"), SETTINGS);
+  writeFileSync(join(machine.path, "etc/opsctl/secrets/HOSTING_TOKEN"), "canary-token\n");
+  await machine.must(["chown", "opsctl:opsctl", "/etc/opsctl/secrets/HOSTING_TOKEN"]);
+  await machine.must(["systemctl", "daemon-reload"]);
+  await machine.must(["systemctl", "enable", "--now", ...UNITS]);
+  const said = await machine.must(["dpkg", "--install", `/root/opsctl_${VERSIONS[1]}.deb`]);
+  assert.match(said, /rm -r \/usr\/local\/bin\/opsctl \/usr\/local\/share\/opsctl/);
+  assert.match(said, /\/etc\/cron\.d\/opsctl of make install was put aside/);
+  assert.match(await show(machine, SERVICE, "ExecStart"), /path=\/usr\/bin\/opsctl /);
+  assert.match(await show(machine, SERVICE, "FragmentPath"), /^\/usr\/lib\//);
+  await until("the service runs", async () => (await isActive(machine)) === "active active");
+  const pid = await show(machine, SERVICE, "MainPID");
+  assert.equal(await machine.must(["readlink", `/proc/${pid}/exe`]), "/usr/bin/opsctl");
+  assert.equal((await machine.run(["systemctl", "is-enabled", ...UNITS])).output, "enabled\nenabled");
+  assert.equal(`${await read(machine, "/etc/opsctl/webhook.env")}\n`, SETTINGS);
+  assert.equal(await read(machine, "/etc/opsctl/root-secrets/HOSTING_TOKEN"), "canary-token");
+  assert.doesNotMatch(await read(machine, "/etc/cron.d/opsctl"), /\/usr\/local\/bin\/opsctl/);
+  await machine.must(["systemctl", "reset-failed"]);
+  return "a host of make install: units, tasks and its secret were taken over, and what is left is named";
+}
+
+async function refusesMakeInstall(machine: Machine): Promise<string> {
+  const clone = join(machine.path, "opt/clone");
+  mkdirSync(join(clone, "dist"), { recursive: true });
+  spawnSync("cp", ["-a", join(ROOT, "systemd"), clone]);
+  for (const word of ["install", "uninstall"]) {
+    const { status, output } = await machine.run([
+      "env",
+      "--chdir=/opt/clone",
+      "sh",
+      "systemd/install.sh",
+      word,
+    ]);
+    assert.deepEqual([status, /Debian package/.test(output)], [1, true], output);
+  }
+  return "make install and make uninstall leave a host with the package alone";
+}
+
+const STEPS = [
+  pleasesLintian,
+  installs,
+  runsWhenEnabled,
+  keepsWhatWasEdited,
+  leavesAStoppedServiceAlone,
+  goesAndComesBack,
+  isPurged,
+  takesOverMakeInstall,
+  refusesMakeInstall,
+];
+
+const [root, binary] = process.argv.slice(2) as [string, string];
+spawnSync("ip", ["link", "set", "lo", "up"]);
+const booting = bootMachine(root, process.pid);
+let closing: Promise<void> | undefined;
+const close = () => {
+  closing ??= booting.then((machine) => machine[Symbol.asyncDispose]());
+  return closing;
+};
+process.on("SIGTERM", async () => {
+  await close();
+  process.exit(143);
+});
+
+async function runSteps(machine: Machine): Promise<boolean> {
+  for (const step of STEPS) {
+    try {
+      console.log(`${step.name}: ${(await step(machine)).replaceAll("\n", ", ")}`);
+    } catch (error) {
+      if (closing !== undefined) return false;
+      console.log(`${step.name} FAILED`, error);
+      const journal = ["journalctl", "-b", "-n", "30", "--no-pager", "-o", "short"];
+      console.log((await machine.run(journal)).output);
+      return false;
+    }
+  }
+  return true;
+}
+
+const machine = await booting;
+bring(machine, binary);
+const isFine = await runSteps(machine);
+await close();
+console.log(isFine ? "the package held everything" : "the package did not hold everything");
+process.exit(isFine ? 0 : 1);
