@@ -150,7 +150,7 @@ describe("runDoctor() finds of the weekly run that", () => {
     "the cron file lacks the line": {
       ...{ command: "weekly", check: "cron", status: "fail" },
       reason: /has no line that starts weekly as it should$/,
-      mend: "make install",
+      mend: "dpkg --install --force-confmiss,confnew the package of opsctl; in a clone make install",
       spoil: (host) => host.put("cron", "#0 11 * * 1 opsctl exec /usr/local/bin/opsctl weekly --json\n"),
     },
     "the host is in another zone": {

@@ -127,13 +127,21 @@ describe.if(hasDpkg)("packaging/deb.sh", () => {
     chmodSync(join(clone.clone, "docs/install.md"), 0o600);
     const again = make("deb", "two.deb", "077");
     expect(readFileSync(again).equals(readFileSync(deb))).toBe(true);
+    expect(hasOneTime(sh(`TZ=UTC dpkg-deb -c '${deb}'`).stdout)).toBe(true);
   });
 });
+
+/** Whether every file of a listing has the time of the commit. */
+function hasOneTime(listing: string): boolean {
+  const lines = listing.trim().split("\n");
+  return lines.every((line) => line.includes(" 2026-01-02 03:04 "));
+}
 
 describe("packaging/tarball.sh", () => {
   test("has the same bytes again, and installs itself", () => {
     const [one, two] = [make("tarball", "one.tar.gz"), make("tarball", "two.tar.gz", "077")];
     expect(readFileSync(one).equals(readFileSync(two))).toBe(true);
+    expect(hasOneTime(sh(`TZ=UTC tar -tvzf '${one}'`).stdout)).toBe(true);
     const place = join(clone.folder, "unpacked");
     mkdirSync(place);
     expect(run("tar", ["-xzf", one, "-C", place]).status).toBe(0);

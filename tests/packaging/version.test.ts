@@ -13,6 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ENV = {
   PATH: process.env.PATH,
   HOME: folder,
+  TZ: "America/Sao_Paulo",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_AUTHOR_NAME: "a",
   GIT_AUTHOR_EMAIL: "a@example.org",
@@ -53,6 +54,9 @@ test("a commit after the release has a version after it", () => {
 test("the commit with the release's tag has its version, and needs its section", () => {
   expect(version(repository(RELEASED, "v0.2.0")).stdout).toBe("0.2.0\n");
   expect(version(repository(RELEASED, "v0.1.0")).stdout).toStartWith("0.2.0+");
+  const after = repository(RELEASED, "v0.2.0");
+  git(after, "commit -q --allow-empty -m next");
+  expect(version(after).stdout).toStartWith("0.2.0+");
   const { status, stderr } = version(repository(UNRELEASED, "v0.2.0"));
   expect([status, stderr]).toEqual([1, expect.stringContaining("no section ## 0.2.0")]);
 });

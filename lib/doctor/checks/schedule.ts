@@ -4,6 +4,10 @@ import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
 
+/** dpkg takes a file below /etc that was removed for the operator's wish, and puts it back only on demand. */
+const CRON_FILE_MEND =
+  "dpkg --install --force-confmiss,confnew the package of opsctl; in a clone make install";
+
 /** Whether the cron file has the line that starts a command. */
 export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
   return {
@@ -13,10 +17,10 @@ export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
       const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
       if (text === null)
-        return [warn(`${cronFile} does not exist: nothing starts ${command}`, "make install")];
+        return [warn(`${cronFile} does not exist: nothing starts ${command}`, CRON_FILE_MEND)];
       const lines = text.toString("utf8").split("\n");
       if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${command}`)];
-      return [fail(`${cronFile} has no line that starts ${command} as it should`, "make install")];
+      return [fail(`${cronFile} has no line that starts ${command} as it should`, CRON_FILE_MEND)];
     },
   };
 }

@@ -39,7 +39,10 @@ async function installedVerdict({ paths }: DoctorDependencies, unit: string): Pr
     );
     if (isThere) return pass(`${path} is installed`);
   }
-  return fail(`${unit} is not installed`, "make install, then systemctl daemon-reload");
+  return fail(
+    `${unit} is not installed`,
+    "install the package of opsctl again; in a clone make install, then systemctl daemon-reload",
+  );
 }
 
 /** A warning for each unit file or drop-in that loads settings: what the process gets from there, no reload changes. */
