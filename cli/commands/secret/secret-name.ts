@@ -2,6 +2,9 @@ import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platf
 import type { ValueCheck } from "../../framework/command.ts";
 import { nearest } from "../../framework/usage/nearest.ts";
 
+/** The names of the secrets that opsctl knows. */
+export const SECRET_NAMES: readonly string[] = KNOWN_SECRETS.map(({ name }) => name);
+
 /** A variable that looks like a secret and has its place elsewhere. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   OPSCTL_PING_URL: "belongs into the environment file of its command: each command has another one",
@@ -11,10 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 export const aSecret: ValueCheck = (word) => {
   if (knownSecret(word) !== null) return undefined;
   if (Object.hasOwn(ELSEWHERE, word)) return `${word} ${ELSEWHERE[word]}`;
-  const near = nearest(
-    word,
-    KNOWN_SECRETS.map(({ name }) => name),
-  );
+  const near = nearest(word, SECRET_NAMES);
   return `is no secret of opsctl${near === undefined ? "; opsctl secret list shows them" : `; did you mean ${near}?`}`;
 };
 

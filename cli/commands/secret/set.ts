@@ -20,7 +20,7 @@ import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal, writeErr } from "../../framework/output.ts";
-import { aSecret, secretOf } from "./secret-name.ts";
+import { aSecret, SECRET_NAMES, secretOf } from "./secret-name.ts";
 
 const STDIN = 0;
 
@@ -38,6 +38,7 @@ export const secretSet = defineCommand({
     json: { type: "boolean", description: "Print the result as one line of JSON" },
   },
   checks: { name: aSecret },
+  values: { name: SECRET_NAMES },
   unexpected: "the value is asked for, because the history and the list of processes would show it",
   example: "opsctl secret set DATABASE_URL",
 

@@ -45,6 +45,7 @@ describe("complete()", () => {
     ["opsctl help weekly ", ["--help"]],
     ["opsctl completion ", ["bash", "zsh", "fish"]],
     ["opsctl explain WEEK_O", ["WEEK_OPEN"]],
+    ["opsctl secret set HOST", ["HOSTING_TOKEN"]],
     ["opsctl migrate --log-format ", ["text", "json"]],
     ["opsctl constructor ", []],
     ["opsctl weekly --constructor ", ["--dry-run"]],
