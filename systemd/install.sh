@@ -150,7 +150,7 @@ next_steps() {
 		  5. systemctl daemon-reload
 		     systemctl enable --now $UNITS
 		     after an update: systemctl restart opsctl-webhook.service; after a change of webhook.env: systemctl reload
-		  6. opsctl doctor, as root, says what is missing.
+		  6. opsctl doctor and opsctl status, as root, say what is missing and what comes next.
 		Agent, proxy and firewall: $SHARE, and docs/install.md.
 	END
 }

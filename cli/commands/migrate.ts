@@ -15,6 +15,7 @@
  *         it was found), `error`.
  */
 import process from "node:process";
+import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
@@ -41,9 +42,9 @@ export const migrate = defineCommand({
 
   async run(args, context) {
     const { log } = context;
-    const login = await findLogin(context);
+    // All that the connection needs is imported at once: one after the other would double the start.
+    const [login] = await Promise.all([findLogin(context), import("../../lib/platform/database/pool.ts")]);
     const { variable, source } = login;
-    log.info("Connecting to the database", { variable, from: source });
     try {
       const { applied, migrations } = await migrated(login, { isStatusOnly: args.status === true, log });
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
@@ -77,11 +78,16 @@ async function findLogin({ env, settingsFile }: CommandContext): Promise<Databas
 }
 
 async function migrated(
-  { url }: DatabaseLogin,
+  { url, variable, source }: DatabaseLogin,
   { isStatusOnly, log }: { isStatusOnly: boolean; log: Log },
 ): Promise<{ applied: string[]; migrations: readonly MigrationStatus[] }> {
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const database = await openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+  const opening = openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+  opening.catch(() => {});
+  // The first line of a log takes a moment: the connection is on its way meanwhile.
+  await setImmediate();
+  log.info("Connecting to the database", { variable, from: source });
+  const database = await opening;
   try {
     const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
     const dependencies = {

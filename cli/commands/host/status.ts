@@ -26,6 +26,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/output.ts";
+import { wantsColour } from "../../framework/screen.ts";
 import { terminalWidth } from "../../framework/terminal-width.ts";
 
 const STDOUT = 1;
@@ -50,7 +51,7 @@ export const status = defineCommand({
     const parts = await readStatus(await openStatusDependencies(env));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
     const columns = await terminalWidth(env);
-    const colour = onTerminal && !process.env.NO_COLOR;
+    const colour = onTerminal && wantsColour(process.env);
     const text = renderStatus(parts, { isTerminal: onTerminal, colour, columns });
     const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
     setTimeout(() => process.exit(), LINGER_MS).unref();
