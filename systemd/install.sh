@@ -56,7 +56,7 @@ files() {
 # A command that is gone since an older version has no page any more; all of them go with opsctl.
 remove_pages() { # all, or those of no command
 	for page in "$DESTDIR$MAN/opsctl.1" "$DESTDIR$MAN"/opsctl-*.1; do
-		[ "$1" = "of no command" ] && [ -e "dist/man/${page##*/}" ] || rm -f "$page" "$page.new~"
+		if [ "$1" = all ] || [ ! -e "dist/man/${page##*/}" ]; then rm -f "$page" "$page.new~"; fi
 	done
 }
 

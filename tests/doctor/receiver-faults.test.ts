@@ -33,13 +33,13 @@ describe("runDoctor() finds of the rules' receivers that", () => {
     },
     "only the default e-mail is told": {
       ...{ ...CHECK, status: "fail" },
-      reason: /^only the platform's default e-mail is told by VPS Load Average Alto, .*, .* and 15 more$/,
+      reason: /^only the platform's default e-mail is told by VPS Load Average Alto, .*, .* and 16 more$/,
       mend: /^opsctl alert-rules contact-point apply .*, then opsctl alert-rules apply .*--receiver/,
       spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
     },
     "only the default e-mail is told of the webhook itself": {
       ...{ ...CHECK, status: "fail" },
-      reason: /^only the platform's default e-mail is told by Webhook de alertas parado, .*, .* and 1 more$/,
+      reason: /^only the platform's default e-mail is told by Webhook de alertas parado, .*, .* and 2 more$/,
       mend: /^On the platform, make a contact point .* --fallback-receiver <that contact point>$/,
       spoil: ({ monitoring }) => {
         for (const { labels, notification_settings: settings } of monitoring.rules.values())
@@ -57,7 +57,7 @@ describe("runDoctor() finds of the rules' receivers that", () => {
     },
     "the receiver of a rule is gone": {
       ...{ ...CHECK, status: "fail" },
-      reason: /^nobody is told by Webhook de alertas parado, .*, .* and 1 more$/,
+      reason: /^nobody is told by Webhook de alertas parado, .*, .* and 2 more$/,
       mend: /--fallback-receiver <that contact point>$/,
       spoil: ({ monitoring }) => {
         const at = monitoring.points.findIndex(({ name }) => name === "plantão");

@@ -110,10 +110,13 @@ describe.skipIf(fish === null)(`in fish${fish === null ? " (not tried: no packag
       `complete -C '${line}'`,
     ];
     const folder = dirname(await opsctlBinary());
+    // fish makes folders in its home.
+    const home = mkdtempSync(join(tmpdir(), "opsctl-fish-"));
     const { stdout } = spawnSync(fish as string, ["--no-config", "-c", script.join("\n")], {
       encoding: "utf8",
-      env: { PATH: `${folder}:${process.env.PATH}`, HOME: "/nonexistent" },
+      env: { PATH: `${folder}:${process.env.PATH}`, HOME: home },
     });
+    rmSync(home, { recursive: true });
     const offers = stdout
       .split("\n")
       .filter(Boolean)

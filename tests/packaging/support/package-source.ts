@@ -15,7 +15,7 @@ export function packageSource(binary?: string): Clone {
   copyFileSync(binary ?? join(dist, "opsctl"), join(dist, "opsctl-linux-x64"));
   writeFileSync(join(dist, "opsctl-linux-x64.cdx.json"), "{}\n");
   writeFileSync(join(dist, "third-party-licences.txt"), "licences\n");
-  mkdirSync(join(dist, "man"));
+  mkdirSync(join(dist, "man"), { recursive: true });
   writeFileSync(join(dist, "man/opsctl.1"), ".TH opsctl 1\n");
   return made;
 }

@@ -50,8 +50,8 @@ test("doctor looks for the same secrets, each for the commands that use it", () 
     usedBy.map(({ command }) => `${name} ${command} ${fromEnvironment}`),
   );
   expect(ofDoctor.filter((one) => !ofTable.includes(one))).toEqual([]);
-  // Doctor does not look for the owner's login, and for the webhook's secret on behalf of one command alone.
-  const unasked = ["MIGRATE_DATABASE_URL migrate true", "WEBHOOK_SECRET alert-rules true"];
+  // Doctor looks for the webhook's secret on behalf of one command alone.
+  const unasked = ["WEBHOOK_SECRET alert-rules true"];
   expect(ofTable.filter((one) => !ofDoctor.includes(one))).toEqual(unasked);
 });
 
