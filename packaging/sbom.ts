@@ -66,7 +66,6 @@ function bunComponent({ version, package: name, sha256 }: SbomSource["bun"]) {
 function packageComponent({ name, version, licence, integrity }: BundledPackage) {
   const purl = purlOf(name, version);
   const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
-  const url = `https://registry.npmjs.org/${name}/-/${name.split("/").at(-1)}-${version}.tgz`;
   return {
     type: "library",
     "bom-ref": purl,
@@ -75,7 +74,6 @@ function packageComponent({ name, version, licence, integrity }: BundledPackage)
     hashes: [{ alg: "SHA-512", content }],
     licenses: [{ license: { id: licence } }],
     purl,
-    externalReferences: [{ type: "distribution", url, hashes: [{ alg: "SHA-512", content }] }],
   };
 }
 

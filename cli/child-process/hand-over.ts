@@ -6,7 +6,7 @@ import {
   type ServiceAccount,
 } from "../../lib/platform/account/service-account.ts";
 import { EXIT } from "../framework/exit-status.ts";
-import { isOutputClosed, writeErr } from "../framework/output.ts";
+import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
 import { handedStreams } from "./handed-streams.ts";
 import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "./run-as.ts";

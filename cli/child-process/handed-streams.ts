@@ -1,5 +1,5 @@
 import { constants, openSync } from "node:fs";
-import { isTerminal } from "../framework/output.ts";
+import { isTerminal } from "../framework/streams/output.ts";
 
 /** One standard stream of a child: that of this process, none, or a descriptor. */
 type Stream = "inherit" | "ignore" | number;

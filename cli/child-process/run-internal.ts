@@ -17,7 +17,7 @@ import process from "node:process";
 import type { CommandName } from "../../lib/doctor/finding.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
-import { writeOut } from "../framework/output.ts";
+import { writeOut } from "../framework/streams/output.ts";
 import { handedInput } from "./handed-input.ts";
 import type { InternalWord } from "./internal-command.ts";
 import { INTERNAL } from "./internal-word.ts";

@@ -13,7 +13,7 @@
  */
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 import { aWebUrl } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */

@@ -24,7 +24,7 @@ import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
   isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";

@@ -104,7 +104,7 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const [{ METRICS_FILE }, { renderCollected }, { terminalWidth }] = await Promise.all([
     import("../../lib/host/metrics-file-name.ts"),
     import("../../lib/metrics/render.ts"),
-    import("../framework/terminal-width.ts"),
+    import("../framework/streams/terminal-width.ts"),
     import("../../lib/metrics/write-metrics-file.ts"),
   ]);
   const { report, text } = await collecting;

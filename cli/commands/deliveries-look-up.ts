@@ -19,7 +19,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { loginName } from "../framework/login-name.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 import { aUuid } from "../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */

@@ -15,7 +15,7 @@
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesRepair = defineCommand({

@@ -23,7 +23,7 @@ import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;

@@ -50,7 +50,7 @@ export const migrate = defineCommand({
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
       const isUpToDate = migrations.every(({ state }) => state === "applied");
       const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
-      const { standardScreen } = await import("../framework/screen.ts");
+      const { standardScreen } = await import("../framework/streams/screen.ts");
       const text = args.status
         ? renderMigrations(migrations, await standardScreen(context.env))
         : renderApplied(applied);

@@ -55,7 +55,7 @@ export const reportsStatus = defineCommand({
     withDatabaseOrWait(context, async (sql) => {
       const { readWeekStatus } = await import("../../lib/reports/status.ts");
       const { renderStatus } = await import("../../lib/reports/render-status.ts");
-      const { standardScreen } = await import("../framework/screen.ts");
+      const { standardScreen } = await import("../framework/streams/screen.ts");
       const status = await readWeekStatus(sql, args.week);
       const lastRun = await lastRunOf(status.week, context);
       return outcomeOf({
@@ -106,7 +106,7 @@ export const reportsList = defineCommand({
     withDatabase(context, async (sql) => {
       const { listOwners } = await import("../../lib/reports/list.ts");
       const { renderOwnerList } = await import("../../lib/reports/render-list.ts");
-      const { standardScreen } = await import("../framework/screen.ts");
+      const { standardScreen } = await import("../framework/streams/screen.ts");
       const { state, channel, after } = args;
       const list = await listOwners(sql, args.week, { state, channel, after }, Number(args.limit));
       // The table of a long list takes longer than its JSON.
@@ -139,7 +139,7 @@ export const reportsShow = defineCommand({
       const { showReports } = await import("../../lib/reports/show.ts");
       const { renderShown } = await import("../../lib/reports/render-show.ts");
       const reports = await showReports(sql, targetOf(args));
-      const { standardScreen } = await import("../framework/screen.ts");
+      const { standardScreen } = await import("../framework/streams/screen.ts");
       const text = renderShown(reports, await standardScreen(context.env));
       return outcomeOf({ command: "reports show", fields: { reports }, text });
     }),

@@ -50,7 +50,7 @@ export const socketMonitor = defineCommand({
     for (const { code, message } of problems) context.log.error(message, { code });
     const exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;
     const fields = { threshold, alert, ...readings, problems };
-    const { terminalWidth } = await import("../framework/terminal-width.ts");
+    const { terminalWidth } = await import("../framework/streams/terminal-width.ts");
     const text = renderMonitored(report, threshold, await terminalWidth(context.env));
     return outcomeOf({ command: "socket-monitor", exitCode, fields, text });
   },

@@ -17,7 +17,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/screen.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
 import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
 

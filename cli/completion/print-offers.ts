@@ -1,4 +1,4 @@
-import { writeOut } from "../framework/output.ts";
+import { writeOut } from "../framework/streams/output.ts";
 import { root } from "../root.ts";
 import { complete } from "./complete.ts";
 import { lineWords } from "./line-words.ts";

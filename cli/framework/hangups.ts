@@ -1,5 +1,5 @@
 import process from "node:process";
-import { isTerminal } from "./output.ts";
+import { isTerminal } from "./streams/output.ts";
 
 const STDERR = 2;
 

@@ -10,11 +10,11 @@ import { aboutFile, type Settings, settingsOf, tellOfOverruled, tellOfSettings }
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { onHangup } from "./hangups.ts";
-import { jsonLine } from "./json-line.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { writeOut } from "./output.ts";
-import { wantsColour } from "./screen.ts";
-import { type StandardError, standardError } from "./standard-error.ts";
+import { jsonLine } from "./streams/json-line.ts";
+import { writeOut } from "./streams/output.ts";
+import { wantsColour } from "./streams/screen.ts";
+import { type StandardError, standardError } from "./streams/standard-error.ts";
 
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.

@@ -1,6 +1,6 @@
 import type { AboutParts } from "./command.ts";
 import { EXIT, statusWord } from "./exit-status.ts";
-import { jsonLine } from "./json-line.ts";
+import { jsonLine } from "./streams/json-line.ts";
 import { printHelp } from "./usage/help.ts";
 
 /**

@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { ReadStream } from "node:tty";
 import { EXIT } from "../framework/exit-status.ts";
-import { writeErr } from "../framework/output.ts";
+import { writeErr } from "../framework/streams/output.ts";
 import { EMPTY_LINE, type HiddenLine, typed } from "./hidden-line.ts";
 
 /** The signals that end this process: it gives the terminal back before. */

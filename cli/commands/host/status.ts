@@ -25,9 +25,9 @@ import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
-import { isTerminal } from "../../framework/output.ts";
-import { wantsColour } from "../../framework/screen.ts";
-import { terminalWidth } from "../../framework/terminal-width.ts";
+import { isTerminal } from "../../framework/streams/output.ts";
+import { wantsColour } from "../../framework/streams/screen.ts";
+import { terminalWidth } from "../../framework/streams/terminal-width.ts";
 
 const STDOUT = 1;
 /** What still hangs by then must not keep the process beyond two seconds. */

@@ -19,7 +19,7 @@ import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
-import { isTerminal, writeErr } from "../../framework/output.ts";
+import { isTerminal, writeErr } from "../../framework/streams/output.ts";
 import { aSecret, SECRET_NAMES, secretOf } from "./secret-name.ts";
 
 const STDIN = 0;

@@ -3,7 +3,7 @@ import { REDACTED, redact } from "../../../lib/platform/secrets/redact.ts";
 import type { Group } from "../command.ts";
 import { exitStatusOf } from "../exit-status.ts";
 import { asOpsError } from "../failure.ts";
-import { writeErr } from "../output.ts";
+import { writeErr } from "../streams/output.ts";
 import { nearest } from "./nearest.ts";
 
 /** The error for a wrong command line: what is wrong, the usage, and where to read more. */

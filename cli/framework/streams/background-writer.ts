@@ -1,5 +1,5 @@
 import { write } from "node:fs";
-import { nativeErrorWrite, type WriteSome } from "../../lib/platform/runtime.ts";
+import { nativeErrorWrite, type WriteSome } from "../../../lib/platform/runtime.ts";
 
 /**
  * Writes texts to a descriptor in their order, while the work goes on.

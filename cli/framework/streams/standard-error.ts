@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { TextStream } from "../../lib/platform/log/progress.ts";
+import type { TextStream } from "../../../lib/platform/log/progress.ts";
 import { type BackgroundWriter, backgroundWriter } from "./background-writer.ts";
 import { isTerminal, writeErr } from "./output.ts";
 

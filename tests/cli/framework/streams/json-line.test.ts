@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { jsonLine } from "../../../cli/framework/json-line.ts";
+import { jsonLine } from "../../../../cli/framework/streams/json-line.ts";
 
 test("jsonLine() leaves a terminal nothing to obey", () => {
   const name = "A\u001b[31m\u009b31m\u007f\u202Ertl\u2066\u2028\nação 日本";

@@ -1,5 +1,5 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
-import { OpsError } from "../../lib/platform/errors.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
 
 const STDOUT = 1;
 const STDERR = 2;

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { isTerminal } from "./output.ts";
 
 const STDOUT = 1;

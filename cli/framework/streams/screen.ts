@@ -1,5 +1,5 @@
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import type { Screen } from "../../lib/text/terminal/screen.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import type { Screen } from "../../../lib/text/terminal/screen.ts";
 
 const STDOUT = 1;
 
@@ -8,7 +8,7 @@ export async function standardScreen(env: Environment): Promise<Screen> {
   const [{ isTerminal }, { terminalWidth }, { redact }] = await Promise.all([
     import("./output.ts"),
     import("./terminal-width.ts"),
-    import("../../lib/platform/secrets/redact.ts"),
+    import("../../../lib/platform/secrets/redact.ts"),
   ]);
   const [width, isOnTerminal] = await Promise.all([terminalWidth(env), isTerminal(STDOUT)]);
   return { width, colour: isOnTerminal && wantsColour(env), clean: redact };
