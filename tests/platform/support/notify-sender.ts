@@ -3,6 +3,9 @@ import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { openServiceManager } from "../../../lib/platform/service-manager.ts";
 
+// As the service does: Deno opens descriptors for its first signal, and panics when there is none.
+process.on("SIGTERM", () => {});
+
 const failures: string[] = [];
 const manager = openServiceManager(process.env, {
   pid: process.pid,
