@@ -7,8 +7,8 @@ import { unwritable } from "./write-metrics-file.ts";
 /** How the child that writes is started: with `command`, and the file's path after it. */
 export type OwnerWriter = { command: readonly string[]; env: Record<string, string> };
 
-/** How long writing a few kilobytes may take, on a disk that hangs. */
-const LIMIT_MS = 3_000;
+/** How long writing a few kilobytes may take, on a disk that hangs or a host so busy that the child begins late. */
+const LIMIT_MS = 10_000;
 /** Far more than the one line of an error. */
 const MAX_OUTPUT = 65_536;
 
