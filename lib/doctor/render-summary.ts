@@ -52,6 +52,12 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
   return findings.find(({ status }) => status === "fail") ?? findings[0];
 }
 
+/** What fails comes before all, and of warnings one that a person can do something about. */
+function mostUseful(findings: readonly Finding[]): Finding | undefined {
+  const failed = findings.find(({ status }) => status === "fail");
+  return failed ?? findings.find(({ mend }) => mend !== null) ?? findings[0];
+}
+
 function textOf({ findings, causes, as }: Summary): string {
   const worst = worstOf(causes);
   if (worst === undefined) return as.length > 0 ? `as ${as.join(" and ")}` : wellText(findings);
@@ -67,7 +73,7 @@ function wellText(findings: readonly Finding[]): string {
 }
 
 function nextText(summaries: readonly Summary[]): string {
-  const first = worstOf(summaries.flatMap(({ causes }) => worstOf(causes) ?? []));
+  const first = mostUseful(summaries.flatMap(({ causes }) => causes));
   const all = "Everything that was looked at: opsctl doctor --all\n";
   if (first === undefined) return `\n${all}`;
   return `\nNext, for ${first.command}:\n  ${first.mend ?? `opsctl doctor ${first.command}`}\n\n${all}`;

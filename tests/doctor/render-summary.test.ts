@@ -83,6 +83,26 @@ describe("renderSummary()", () => {
     expect(text).toContain("Next, for weekly:\n  opsctl doctor weekly\n");
   });
 
+  test("begins with the warning that a line mends, where nothing fails", () => {
+    const text = renderSummary([
+      ...of("weekly", ["last success", warn("no run has ended yet")]),
+      ...of(
+        "webhook",
+        ["port", warn("nothing listens")],
+        ["unit", warn("it is disabled", "systemctl enable it")],
+      ),
+    ]);
+    expect(text).toContain("Next, for webhook:\n  systemctl enable it\n");
+  });
+
+  test("begins with a fault that no line mends before a warning that one does", () => {
+    const text = renderSummary([
+      ...of("weekly", ["host time zone", warn("the host is not on UTC", "timedatectl set-timezone UTC")]),
+      ...of("webhook", ["port", fail("nothing listens")]),
+    ]);
+    expect(text).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
+  });
+
   test("keeps two faults apart that have the same reason in different checks", () => {
     const late = fail("no answer within 4 s", "See that the peer runs");
     const findings = [...of("weekly", ["database", late]), ...of("webhook", ["issue tracker", late])];
