@@ -28,10 +28,17 @@ export type Look = { isTerminal: boolean; colour: boolean; columns: number | nul
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
   const lines = reports.flatMap((report) => linesOf(report, look));
-  return `${lines.join("\n")}\n${isAllWell(reports) ? "" : TAIL}`;
+  return `${lines.join("\n")}\n${tailOf(reports)}`;
 }
 
 const TAIL = "\nWhat every command needs, in detail: sudo opsctl doctor --all\n";
+/** It ends with 0 here, too, as nothing is at fault. */
+const NOTHING_YET = "\nNothing is set up on this host. What comes first: sudo opsctl doctor\n";
+
+function tailOf(reports: readonly NamedReport[]): string {
+  if (reports.every(({ status }) => status === "not_set_up")) return NOTHING_YET;
+  return isAllWell(reports) ? "" : TAIL;
+}
 
 function linesOf(
   { part, status, lines, next }: NamedReport,

@@ -63,6 +63,12 @@ describe("renderStatus()", () => {
     ]);
   });
 
+  test("says where to begin on a host without any part", () => {
+    expect(renderStatus(REPORTS.slice(-1), { isTerminal: false, colour: false, columns: null })).toBe(
+      "  -     alert rules     not set up\n\nNothing is set up on this host. What comes first: sudo opsctl doctor\n",
+    );
+  });
+
   test("says no more when all is well", () => {
     expect(renderStatus(REPORTS.slice(0, 1), { isTerminal: false, colour: false, columns: null })).toBe(
       "  ok    weekly          week of 2026-11-16: clean, 6 owners\n",
