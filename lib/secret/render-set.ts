@@ -22,7 +22,10 @@ export function renderSecretSet({
   warnings,
 }: SecretSet): string {
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${listed(usedBy)}`;
-  const then = next.length === 0 ? ["Each of them reads it at its next start."] : ["So that it counts:"];
+  const then =
+    next.length === 0
+      ? ["Each of them reads it at its next start."]
+      : ["So that it counts in what runs already:"];
   return [
     done,
     ...warnings.map((text) => `Note: ${text}`),
