@@ -1,7 +1,7 @@
-import { type Environment, type FoundSecret, findSecret } from "../secrets/adapter.ts";
+import { parseDatabaseUrl } from "../database/url.ts";
+import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../secrets/adapter.ts";
 import { ROOT_SECRETS_DIR, readSecretFile } from "../secrets/file.ts";
 import { Secret } from "../secrets/secret.ts";
-import { loadConfig, postgresUrl, requiredSecret } from "./config.ts";
 
 /** The variable of the login that owns opsctl's tables, which only migrations need. */
 export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
@@ -15,14 +15,18 @@ export type VariablePlaces = { given: Environment; settingsFile: string | null }
 /**
  * The login for migrations: that of the owner where there is one, else DATABASE_URL.
  *
- * Errors: CONFIG_INVALID; those of the secret adapter.
+ * Behaviour: asks each layer of secrets once for each of the two.
+ * Errors:    CONFIG_INVALID; those of the secret adapter.
  */
 export async function findOwnerLogin(env: Environment, places: VariablePlaces): Promise<DatabaseLogin> {
   const owner = await findSecret(env, OWNER_VARIABLE);
   const variable = owner === undefined ? "DATABASE_URL" : OWNER_VARIABLE;
-  const values = await loadConfig({ [variable]: requiredSecret(postgresUrl) }, env);
   const found = owner ?? (await findSecret(env, variable));
-  return { url: values[variable] as Secret, variable, source: sourceOf(found, variable, places) };
+  if (found !== undefined) noteIfOverruled(variable, found);
+  const url = isUsable(found?.secret.open())
+    ? (found as FoundSecret).secret
+    : await checkedUrl(variable, asFound(env, variable, found));
+  return { url, variable, source: sourceOf(found, variable, places) };
 }
 
 /**
@@ -40,12 +44,11 @@ export async function rootsOwnerLogin(
   const inFile = bytes === undefined ? "" : new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
   const text = inFile.trim() === "" ? (env[OWNER_VARIABLE] ?? "") : inFile;
   if (text.trim() === "") return null;
-  const values = await loadConfig(
-    { [OWNER_VARIABLE]: requiredSecret(postgresUrl) },
-    { [OWNER_VARIABLE]: text },
-  );
+  const url = isUsable(text)
+    ? new Secret(text)
+    : await checkedUrl(OWNER_VARIABLE, { [OWNER_VARIABLE]: text });
   const source = text === inFile ? `secret file ${directory}/${OWNER_VARIABLE}` : "environment";
-  return { url: values[OWNER_VARIABLE] as Secret, variable: OWNER_VARIABLE, source };
+  return { url, variable: OWNER_VARIABLE, source };
 }
 
 /** The login as one line of JSON for the standard input of the process that works with it. */
@@ -57,6 +60,22 @@ export function writtenLogin({ url, variable, source }: DatabaseLogin): string {
 export function parseLogin(text: string): DatabaseLogin {
   const { url, variable, source } = JSON.parse(text) as { url: string; variable: string; source: string };
   return { url: new Secret(url), variable, source };
+}
+
+function isUsable(text: string | undefined): boolean {
+  return text !== undefined && !/[\0\r\n]/.test(text) && typeof parseDatabaseUrl(text) !== "string";
+}
+
+/** The environment with what was found, so that the secrets command is not asked once more. */
+function asFound(env: Environment, variable: string, found: FoundSecret | undefined): Environment {
+  return { ...env, OPSCTL_SECRETS_COMMAND: undefined, [variable]: found?.secret.open() };
+}
+
+/** For a URL that cannot be used as it is. Says why; what checks and explains a setting is loaded for that alone. */
+async function checkedUrl(variable: string, env: Environment): Promise<Secret> {
+  const { loadConfig, postgresUrl, requiredSecret } = await import("./config.ts");
+  const values = await loadConfig({ [variable]: requiredSecret(postgresUrl) }, env);
+  return values[variable] as Secret;
 }
 
 function sourceOf(found: FoundSecret | undefined, variable: string, places: VariablePlaces): string {

@@ -45,9 +45,14 @@ export type FoundSecret = {
 export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
   return async (name, options) => {
     const found = await findSecret(env, name, { ...options, ...limits });
-    if (found?.overrules) noteOverruled({ name, source: found.path ?? "OPSCTL_SECRETS_COMMAND" });
+    if (found !== undefined) noteIfOverruled(name, found);
     return found?.secret;
   };
+}
+
+/** Takes note of the variable that a secret's own file or command overrules. */
+export function noteIfOverruled(name: string, { overrules, path }: FoundSecret): void {
+  if (overrules) noteOverruled({ name, source: path ?? "OPSCTL_SECRETS_COMMAND" });
 }
 
 /**

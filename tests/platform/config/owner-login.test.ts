@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -53,6 +53,21 @@ describe("findOwnerLogin()", () => {
       "MIGRATE_DATABASE_URL",
       `secret file ${path}`,
     ]);
+  });
+
+  test.each([
+    ["a usable login", RUN],
+    ["one that cannot be used", "mysql://u:canary@h/d"],
+    ["none", ""],
+  ])("asks the secrets command once for each name, when it has %s", async (_, answer) => {
+    const asked = join(folder, "asked");
+    const client = put("client", `#!/bin/sh\necho "$1" >> '${asked}'\n`, 0o700);
+    if (answer !== "")
+      writeFileSync(client, `[ "$1" = DATABASE_URL ] && echo '${answer}'; :\n`, { flag: "a" });
+    const login = await find({ OPSCTL_SECRETS_COMMAND: client }).catch((error) => error);
+    const expected = answer === RUN ? { source: "OPSCTL_SECRETS_COMMAND" } : { code: "CONFIG_INVALID" };
+    expect(login).toMatchObject(expected);
+    expect(readFileSync(asked, "utf8")).toBe("MIGRATE_DATABASE_URL\nDATABASE_URL\n");
   });
 
   test.each([
