@@ -163,14 +163,19 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     const running = await start(runtime, ["migrate", "--status", "--json"], {
       env: { MIGRATE_DATABASE_URL: url, DATABASE_URL: "postgres://run@127.0.0.1:1/app" },
     });
+    let log = "";
+    running.child.stderr!.on("data", (text: string) => {
+      log += text;
+    });
     await until("a connection", () => database.connections > 0);
     const child = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8").split(" ")[0]!;
     expect(lstatSync(`/proc/${child}`).uid).toBe(ACCOUNT.uid);
     for (const name of ["environ", "cmdline"])
       expect(readFileSync(`/proc/${child}/${name}`, "utf8")).not.toContain("canary-of-the-owner");
+    // Written beside the connection: either may come first.
+    await until("the log", () => log.includes("variable=MIGRATE_DATABASE_URL from=environment"));
     running.kill("SIGTERM");
     const { stderr } = await running.ended;
-    expect(stderr).toContain("variable=MIGRATE_DATABASE_URL from=environment");
     expect(stderr).not.toContain("canary-of-the-owner");
     await database.stop();
   });
