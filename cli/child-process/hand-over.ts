@@ -1,10 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
-import {
-  findServiceAccount,
-  firstProgram,
-  type ServiceAccount,
-} from "../../lib/platform/account/service-account.ts";
+import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
@@ -19,8 +15,7 @@ const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
 
 /**
- * Runs the same command line again as the service account, in a child process, and returns the child's exit status;
- * null on a host without that account.
+ * Runs the same command line again as the service account, in a child process, and returns the child's exit status.
  *
  * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
  *            a terminal only for writing, and a session of its own: other processes of that account can neither read
@@ -31,11 +26,10 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
 export async function handOver(
+  account: ServiceAccount,
   words: readonly string[],
   input: string | null = null,
-): Promise<number | null> {
-  const account = await findServiceAccount();
-  if (account === null) return null;
+): Promise<number> {
   refuseSockets(account);
   const command = selfCommand();
   refuseClosedSources(account, command);

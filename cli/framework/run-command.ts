@@ -31,8 +31,7 @@ export async function runCommand(
 ): Promise<number> {
   const handedOver = await asServiceAccount(command, rawArgs);
   if (typeof handedOver === "number") return handedOver;
-  const stderr = await standardError();
-  const settings = await settingsOf(name);
+  const [stderr, settings] = await Promise.all([standardError(), settingsOf(name)]);
   const log = commandLog(stderr, settings.read, logFormat(command, rawArgs, stderr));
   const context = contextOf(settings, { log, stderr });
 
@@ -69,9 +68,12 @@ async function asServiceAccount(command: Command, rawArgs: string[]): Promise<nu
   if (command.account === undefined || !isRoot()) return null;
   if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
   try {
-    const input = (await command.readAsRoot?.(process.env)) ?? null;
+    const { findServiceAccount } = await import("../../lib/platform/account/service-account.ts");
+    // The look-up is a program: root reads beside it.
+    const [account, input] = await Promise.all([findServiceAccount(), command.readAsRoot?.(process.env)]);
+    if (account === null) return null;
     const { handOver } = await import("../child-process/hand-over.ts");
-    return await handOver(process.argv.slice(2), input);
+    return await handOver(account, process.argv.slice(2), input ?? null);
   } catch (error) {
     return asOpsError(error, "become the account");
   }
