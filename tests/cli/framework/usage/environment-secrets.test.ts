@@ -24,10 +24,10 @@ describe("maskedWords()", () => {
   test("leaves ordinary values as they are", () => {
     const env = {
       APP_BASE_URL: "https://app-7713.example",
-      MONKEY: "canary-monkey-3141",
+      MONKEY: "ordinary-monkey-3141",
       TRIGGER_SECRET: " ",
     };
-    const words = ["https://app-7713.example", "canary-monkey-3141", " "];
+    const words = ["https://app-7713.example", "ordinary-monkey-3141", " "];
     expect(maskedWords(words, env)).toEqual(words);
   });
 });
