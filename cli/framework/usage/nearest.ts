@@ -1,12 +1,17 @@
+const MOST_EDITS = 2;
+
 /** The name that `typed` probably means: at most two edits away, ignoring case and dashes; undefined when there is none. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const isClose = (name: string) => Math.abs(plain(name).length - plain(typed).length) <= MOST_EDITS;
+  // A word of a whole argument's length would otherwise be compared for minutes.
   const ranked = names
+    .filter(isClose)
     .map((name) => ({ name, distance: editDistance(plain(typed), plain(name)) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   // Two edits turn any three letters into any other three.
-  const limit = Math.min(2, Math.floor(plain(typed).length / 2));
+  const limit = Math.min(MOST_EDITS, Math.floor(plain(typed).length / 2));
   return best !== undefined && best.distance <= limit ? best.name : undefined;
 }
 

@@ -12,3 +12,12 @@ test.each([
 ])("nearest() to %j is %p", (typed, expected) => {
   expect(nearest(typed, ["weekly", "migrate", "deliveries"])).toBe(expected);
 });
+
+test("takes no letter of a name that is far shorter than the word", () => {
+  const letters = () => {
+    throw new Error("compared letter by letter");
+  };
+  const name = { toLowerCase: () => ({ replace: () => ({ length: 6, [Symbol.iterator]: letters }) }) };
+  expect(nearest("a".repeat(9), [name as unknown as string])).toBeUndefined();
+  expect(() => nearest("a".repeat(8), [name as unknown as string])).toThrow("letter by letter");
+});
