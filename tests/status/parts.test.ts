@@ -99,6 +99,16 @@ describe("judgeHealth()", () => {
     expect(report.next).toBe(DOCTOR);
   });
 
+  test("shows that the last post from elsewhere had another secret, without calling it a fault", () => {
+    expect(judgeHealth(health({ secretRefusedAt: "2026-11-23T11:58:00.000Z" }))).toMatchObject({
+      status: "ok",
+      lines: [
+        "up; nothing waits; 0 given up; gateway connected",
+        `refused the last post from elsewhere for its secret, at 2026-11-23T11:58:00.000Z: ${DOCTOR}`,
+      ],
+    });
+  });
+
   test("says that it does not know, instead of zero, in its facts too", () => {
     expect(judgeHealth(health({ outbox: null })).facts).toMatchObject({ outbox: null });
   });
@@ -114,6 +124,13 @@ describe("judgePass()", () => {
       "a pass that is too old",
       text(181),
       "last pass 3 min ago (one is due every minute), every source read",
+      "sudo opsctl doctor collect-metrics",
+    ],
+    ["one of a clock that differs a little", text(-60), "last pass 0 s ago, every source read", null],
+    [
+      "one that is still to come",
+      text(-61),
+      "last pass at a time to come, in 61 s (see the clock), every source read",
       "sudo opsctl doctor collect-metrics",
     ],
     [
@@ -150,6 +167,13 @@ describe("judgeReadings()", () => {
       "an old run",
       line(15 * MINUTE + 1, 5),
       "last run 15 min ago (one is due every five minutes), 5 TCP sockets",
+      doctor,
+    ],
+    ["one of a clock that differs a little", line(-MINUTE, 5), "last run 0 s ago, 5 TCP sockets", null],
+    [
+      "a run that is still to come",
+      line(-3 * MINUTE, 5),
+      "last run at a time to come, in 3 min (see the clock), 5 TCP sockets",
       doctor,
     ],
     ["no count", line(MINUTE, null), "last run 60 s ago, the sockets could not be counted", doctor],

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
+import { ageText, isToCome } from "../age-text.ts";
 import type { StatusDependencies, Viewer } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
 import { settingsOf, unreadable } from "../part-settings.ts";
 import { readFileInTime } from "../reading.ts";
-import { shortTime } from "../short-time.ts";
 
 const MAX_BYTES = 1_048_576;
 const SETTINGS = "its settings, which say where it writes,";
@@ -45,9 +45,9 @@ export function judgePass(text: string, nowMs: number): PartReport {
   const facts = { ageSeconds: Math.max(0, Math.round(ageMs / 1000)), failing };
   const due = ageMs > STALE_PASS_MS ? " (one is due every minute)" : "";
   const lines = [
-    `last pass ${shortTime(ageMs)} ago${due}, ${failing.length === 0 ? "every source read" : `not read: ${failing.join(", ")}`}`,
+    `last pass ${ageText(ageMs)}${due}, ${failing.length === 0 ? "every source read" : `not read: ${failing.join(", ")}`}`,
   ];
-  if (ageMs > STALE_PASS_MS) return attention(lines, DOCTOR, facts);
+  if (ageMs > STALE_PASS_MS || isToCome(ageMs)) return attention(lines, DOCTOR, facts);
   return failing.length > 0
     ? attention(lines, "sudo opsctl collect-metrics --stdout", facts)
     : ok(lines, facts);

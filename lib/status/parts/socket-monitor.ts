@@ -6,11 +6,11 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { SOCKET_THRESHOLD } from "../../sockets/threshold.ts";
+import { ageText, isToCome } from "../age-text.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
 import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
 import { readFileInTime } from "../reading.ts";
-import { shortTime } from "../short-time.ts";
 
 const command = "socket-monitor";
 const TAIL_BYTES = 4_096;
@@ -53,10 +53,11 @@ export function judgeReadings(text: string, nowMs: number): PartReport {
   const { timeMs, total } = last;
   const facts = { ageSeconds: Math.max(0, Math.round((nowMs - timeMs) / 1000)), total };
   const counted = total === null ? "the sockets could not be counted" : `${total} TCP sockets`;
-  const isStale = nowMs - timeMs > STALE_READINGS_MS;
+  const ageMs = nowMs - timeMs;
+  const isStale = ageMs > STALE_READINGS_MS;
   const due = isStale ? " (one is due every five minutes)" : "";
-  const lines = [`last run ${shortTime(nowMs - timeMs)} ago${due}, ${counted}`];
-  if (isStale || total === null) return attention(lines, DOCTOR, facts);
+  const lines = [`last run ${ageText(ageMs)}${due}, ${counted}`];
+  if (isStale || isToCome(ageMs) || total === null) return attention(lines, DOCTOR, facts);
   if (total <= SOCKET_THRESHOLD) return ok(lines, facts);
   return attention([`${lines[0]}, more than ${SOCKET_THRESHOLD}`], "ss -s", facts);
 }

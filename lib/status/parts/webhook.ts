@@ -36,6 +36,7 @@ export function judgeHealth(health: ServiceHealth): PartReport {
   const lines = [
     [upText(health), ...waitingText(facts), gatewayText(health)].join("; "),
     ...facts.holds.map(({ kind, code }) => `holds its ${kind}s: ${code}`),
+    ...refusalText(health),
   ];
   const next = nextOf(health, facts);
   return next === null ? ok(lines, facts) : attention(lines, next, facts);
@@ -91,6 +92,13 @@ function gatewayText({ gatewayOpen, pendingMessages }: ServiceHealth): string {
   if (pendingMessages !== null && pendingMessages > 0)
     return `gateway holds ${pendingMessages} messages that WhatsApp has not acknowledged`;
   return gatewayOpen === null ? "gateway not known" : "gateway connected";
+}
+
+/** Told, and no fault by itself: a stranger's post looks the same as one of a platform that has another secret. */
+function refusalText({ secretRefusedAt }: ServiceHealth): string[] {
+  return secretRefusedAt === null
+    ? []
+    : [`refused the last post from elsewhere for its secret, at ${secretRefusedAt}: ${DOCTOR}`];
 }
 
 /** What hinders everything comes first. */
