@@ -70,10 +70,18 @@ async function rootsLogin(env: Environment): Promise<string | null> {
   return login === null ? null : writtenLogin(login);
 }
 
-async function findLogin({ env, settingsFile }: CommandContext): Promise<DatabaseLogin> {
+async function findLogin({ env, settingsFile, log }: CommandContext): Promise<DatabaseLogin> {
   const { findOwnerLogin, parseLogin } = await import("../../lib/platform/config/owner-login.ts");
   const handed = handedInput();
-  if (handed !== null) return parseLogin(handed);
+  if (handed !== null) {
+    const login = parseLogin(handed);
+    // Root's variable is kept from this process, which would else say so of its own.
+    if (login.overrules)
+      log.warn("A variable is not used: its secret comes from elsewhere", {
+        ...{ variable: login.variable, from: "environment", used: login.source },
+      });
+    return login;
+  }
   return await findOwnerLogin(env, { given: process.env, settingsFile: settingsFile?.path ?? null });
 }
 

@@ -14,6 +14,7 @@ const found = (url: string): HandedLogin => ({
     url: new Secret(url),
     variable: VARIABLE,
     source: "secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
+    overrules: false,
   },
 });
 const failed: HandedLogin = {

@@ -6,8 +6,11 @@ import { Secret } from "../secrets/secret.ts";
 /** The variable of the login that owns opsctl's tables, which only migrations need. */
 export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
 
-/** A database URL, the variable that has it, and in words where that was found ("environment", "secret file /path"). */
-export type DatabaseLogin = { url: Secret; variable: string; source: string };
+/**
+ * A database URL, the variable that has it, and in words where that was found ("environment", "secret file /path");
+ * `overrules` says that the environment has another value, which is not used.
+ */
+export type DatabaseLogin = { url: Secret; variable: string; source: string; overrules: boolean };
 
 /** Where a variable can have come from: what this process was given, and the settings file under it. */
 export type VariablePlaces = { given: Environment; settingsFile: string | null };
@@ -26,7 +29,8 @@ export async function findOwnerLogin(env: Environment, places: VariablePlaces): 
   const url = isUsable(found?.secret.open())
     ? (found as FoundSecret).secret
     : await checkedUrl(variable, asFound(env, variable, found));
-  return { url, variable, source: sourceOf(found, variable, places) };
+  const source = sourceOf(found, variable, places);
+  return { url, variable, source, overrules: found?.overrules === true };
 }
 
 /**
@@ -42,24 +46,26 @@ export async function rootsOwnerLogin(
 ): Promise<DatabaseLogin | null> {
   const bytes = readSecretFile(OWNER_VARIABLE, directory);
   const inFile = bytes === undefined ? "" : new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
-  const text = inFile.trim() === "" ? (env[OWNER_VARIABLE] ?? "") : inFile;
+  const given = env[OWNER_VARIABLE] ?? "";
+  const text = inFile.trim() === "" ? given : inFile;
   if (text.trim() === "") return null;
   const url = isUsable(text)
     ? new Secret(text)
     : await checkedUrl(OWNER_VARIABLE, { [OWNER_VARIABLE]: text });
   const source = text === inFile ? `secret file ${directory}/${OWNER_VARIABLE}` : "environment";
-  return { url, variable: OWNER_VARIABLE, source };
+  const overrules = given.trim() !== "" && given !== text;
+  return { url, variable: OWNER_VARIABLE, source, overrules };
 }
 
 /** The login as one line of JSON for the standard input of the process that works with it. */
-export function writtenLogin({ url, variable, source }: DatabaseLogin): string {
-  return `${JSON.stringify({ url: url.open(), variable, source })}\n`;
+export function writtenLogin({ url, ...login }: DatabaseLogin): string {
+  return `${JSON.stringify({ ...login, url: url.open() })}\n`;
 }
 
 /** What `writtenLogin` wrote. */
 export function parseLogin(text: string): DatabaseLogin {
-  const { url, variable, source } = JSON.parse(text) as { url: string; variable: string; source: string };
-  return { url: new Secret(url), variable, source };
+  const { url, ...login } = JSON.parse(text) as Omit<DatabaseLogin, "url"> & { url: string };
+  return { ...login, url: new Secret(url) };
 }
 
 function isUsable(text: string | undefined): boolean {

@@ -180,6 +180,21 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     await database.stop();
   });
 
+  tried("names the owner's login of the terminal when root's secret file overrules it", async () => {
+    const [etc, secrets] = [`etc-${runtime}`, `etc-${runtime}/opsctl/root-secrets`];
+    host.make(secrets, 0o700);
+    host.put(`${secrets}/MIGRATE_DATABASE_URL`, "postgres://owner:canary-file@127.0.0.1:1/app");
+    const { stderr } = await run(runtime, ["migrate", "--status", "--json"], {
+      env: { MIGRATE_DATABASE_URL: "postgres://other:canary-typed@127.0.0.1:1/app" },
+      before: `cp /etc/passwd /etc/group /etc/nsswitch.conf "$0/${etc}"; mount --bind "$0/${etc}" /etc`,
+    });
+    expect(stderr).toContain("A variable is not used");
+    expect(stderr).toContain(
+      `variable=MIGRATE_DATABASE_URL from=environment used="secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL"`,
+    );
+    expect(stderr).not.toContain("canary");
+  });
+
   tried("passes SIGTERM on, and ends as its child ends", async () => {
     const database = await startSilentPeer();
     const running = await start(runtime, ["weekly", "--json", "--dry-run"], {

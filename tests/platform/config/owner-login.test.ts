@@ -93,6 +93,9 @@ describe("rootsOwnerLogin()", () => {
     const path = put("root-secrets/MIGRATE_DATABASE_URL", `${OWNER}\n`);
     const found = await find({ MIGRATE_DATABASE_URL: RUN });
     expect([found?.url.open(), found?.source]).toEqual([OWNER, `secret file ${path}`]);
+    expect(found?.overrules).toBe(true);
+    for (const env of [{}, { MIGRATE_DATABASE_URL: "  " }, { MIGRATE_DATABASE_URL: OWNER }])
+      expect(await find(env)).toMatchObject({ overrules: false });
   });
 
   test("refuses a file that others may read", async () => {
