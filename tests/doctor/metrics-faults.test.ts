@@ -76,6 +76,12 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       reason: "the last run was 181 s ago",
       spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 - 181), 0o644),
     },
+    "the collector wrote with a clock that was wrong": {
+      ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
+      reason: "the last run is said to be 61 s to come: a clock was wrong",
+      mend: /^timedatectl /,
+      spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 + 61), 0o644),
+    },
     "a source failed in the last run": {
       ...{ command: "collect-metrics", check: "metrics file", status: "warn" },
       reason: "the last run could not read its source proxy_memory",

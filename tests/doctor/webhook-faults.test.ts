@@ -262,6 +262,16 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: /webhook\.env has mode 0604, open to group or others$/,
       spoil: (host) => host.put("etc/webhook.env", "", 0o604),
     },
+    "the socket monitor wrote with a clock that was wrong": {
+      ...{ command: "socket-monitor", check: "last run", status: "warn" },
+      reason: /socket_monitor\.log is of a time 120 s to come: a clock was wrong$/,
+      mend: /^timedatectl /,
+      spoil: (host) =>
+        host.put(
+          "log/socket_monitor.log",
+          `${JSON.stringify({ time: new Date(NOW_MS + 120_000).toISOString(), total: 1 })}\n`,
+        ),
+    },
     "the socket monitor has stopped": {
       ...{ command: "socket-monitor", check: "last run", status: "warn" },
       reason: /socket_monitor\.log is 1200 s old$/,

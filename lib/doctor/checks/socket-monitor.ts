@@ -4,6 +4,7 @@ import { readTextEnd } from "../../platform/files/read-text.ts";
 import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets/config.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
+import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
@@ -79,8 +80,13 @@ async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
   const mend = "grep opsctl /etc/cron.d/opsctl; systemctl status cron";
   try {
     const lastMs = lastReadings(await readTextEnd(path, TAIL_BYTES))?.timeMs ?? (await stat(path)).mtimeMs;
-    const seconds = Math.max(0, Math.round((nowMs - lastMs) / 1000));
-    const reason = `the last line of ${path} is ${seconds} s old`;
+    const seconds = Math.round((nowMs - lastMs) / 1000);
+    if (isToCome(nowMs - lastMs))
+      return warn(
+        `the last line of ${path} is of a time ${-seconds} s to come: a clock was wrong`,
+        "timedatectl set-ntp true",
+      );
+    const reason = `the last line of ${path} is ${Math.max(0, seconds)} s old`;
     return nowMs - lastMs > STALE_READINGS_MS ? warn(reason, mend) : pass(reason);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

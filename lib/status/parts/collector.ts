@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
-import { ageText, isToCome } from "../age-text.ts";
+import { isToCome } from "../../time/to-come.ts";
+import { ageText } from "../age-text.ts";
 import type { StatusDependencies, Viewer } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
 import { settingsOf, unreadable } from "../part-settings.ts";
