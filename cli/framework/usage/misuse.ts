@@ -1,16 +1,22 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { REDACTED, redact } from "../../../lib/platform/secrets/redact.ts";
+import { singleLine } from "../../../lib/text/single-line.ts";
 import type { Group } from "../command.ts";
 import { exitStatusOf } from "../exit-status.ts";
 import { asOpsError } from "../failure.ts";
 import { writeErr } from "../streams/output.ts";
 import { nearest } from "./nearest.ts";
 
-/** The error for a wrong command line: what is wrong, the usage, and where to read more. */
+/**
+ * The error for a wrong command line: what is wrong, the usage, and where to read more.
+ *
+ * Behaviour: `problem` may repeat a word of the command line, which was perhaps pasted: nothing in it moves a terminal's
+ *            cursor.
+ */
 export function misuse(problem: string, path: string, usage: string): OpsError {
   return new OpsError({
     code: "USAGE_INVALID",
-    message: `${path}: ${problem}`,
+    message: `${path}: ${singleLine(problem)}`,
     hint: `Usage: ${usage}\nRun \`${path} --help\` for more`,
   });
 }
