@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { freePort } from "../support/free-port.ts";
 
 /** One request as it arrived, and the status it was answered with (null: none). */
 export type LedgerEntry = {
@@ -194,8 +195,10 @@ export async function startStandIn<Name extends string>(
   }
 
   const host = core.host ?? "127.0.0.1";
+  // Not any port: when this one has stopped, a neighbour's stand-in must not get the calls that find nobody.
+  const port = core.port ?? (await freePort());
   await new Promise<void>((resolve) => {
-    if (core.unixSocket === undefined) server.listen(core.port ?? 0, host, resolve);
+    if (core.unixSocket === undefined) server.listen(port, host, resolve);
     else server.listen(core.unixSocket, resolve);
   });
   standIn.url =

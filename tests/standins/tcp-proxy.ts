@@ -1,6 +1,7 @@
 /** A relay in front of a database, or another peer, that can be cut, closed, and made to lose the answer to a statement. */
 import { Buffer } from "node:buffer";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { freePort } from "../support/free-port.ts";
 
 /** A running relay. */
 export type TcpProxy = {
@@ -104,7 +105,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         cut();
       }),
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  proxy.port = (server.address() as AddressInfo).port;
+  proxy.port = await freePort();
+  await new Promise<void>((resolve) => server.listen(proxy.port, "127.0.0.1", resolve));
   return proxy;
 }
