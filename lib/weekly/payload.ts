@@ -67,15 +67,31 @@ const channelEntries = {
   evidence: v.array(evidenceSchema),
 };
 
+/** How many weeks of the score a report tells, its own included. */
+export const SCORE_WEEKS = 8;
+
+const scoreHistorySchema = v.pipe(
+  v.array(v.strictObject({ week: v.pipe(v.string(), v.isoDate()), score })),
+  v.length(SCORE_WEEKS),
+);
+
 const INCONSISTENT = "an unavailable channel has a reason and no metrics, an available one has metrics";
 
 const channelSchema = v.pipe(
-  v.strictObject({ ...channelEntries, metrics: v.nullable(metricsSchema) }),
+  v.strictObject({
+    ...channelEntries,
+    metrics: v.nullable(metricsSchema),
+    previous: v.optional(v.nullable(metricsSchema)),
+  }),
   v.check((channel) => isConsistent(channel), INCONSISTENT),
 );
 
 const emailChannelSchema = v.pipe(
-  v.strictObject({ ...channelEntries, metrics: v.nullable(emailMetricsSchema) }),
+  v.strictObject({
+    ...channelEntries,
+    metrics: v.nullable(emailMetricsSchema),
+    previous: v.optional(v.nullable(emailMetricsSchema)),
+  }),
   v.check((channel) => isConsistent(channel), INCONSISTENT),
 );
 
@@ -103,7 +119,10 @@ const sourceSchema = v.strictObject({
  * Payload V1, the canonical report of one tenant owner and one closed week.
  *
  * Shape:  the twelve top-level keys and nothing else; additions go under `provenance`, those about e-mails under
- *         `channels.email.metrics.reached`. Older payloads lack what was added.
+ *         `channels.email.metrics.reached`. A channel's `previous` holds its `metrics` of the report that
+ *         `provenance.previousReportId` names, which is the owner's of the week before; null where there is none.
+ *         `provenance.scoreHistory` has an entry for each of the last weeks, oldest first, `week` being its Monday.
+ *         Older payloads lack what was added.
  * Units:  instants are UTC ISO 8601 with `Z`; rates are fractions 0 to 1; scores 0 to 100.
  * Errors: a payload that does not fit is never persisted (`report_persist_failed`).
  * Source: weekly report document, Payload V1.
@@ -138,6 +157,9 @@ export const payloadSchema = v.strictObject({
     sources: v.array(sourceSchema),
     analysisTriggers: v.array(v.unknown()),
     worker: v.strictObject({ version: v.string() }),
+    tenantName: v.optional(v.nullable(v.string())),
+    scoreHistory: v.optional(scoreHistorySchema),
+    previousReportId: v.optional(v.nullable(uuid)),
   }),
 });
 
