@@ -199,7 +199,7 @@ async function takesOverMakeInstall(machine: Machine): Promise<string> {
   await machine.must(["systemctl", "daemon-reload"]);
   await machine.must(["systemctl", "enable", "--now", ...UNITS]);
   const said = await machine.must(["dpkg", "--install", `/root/opsctl_${VERSIONS[1]}.deb`]);
-  assert.match(said, /rm -r \/usr\/local\/bin\/opsctl \/usr\/local\/share\/opsctl/);
+  assert.match(said, /rm -rf \/usr\/local\/bin\/opsctl \/usr\/local\/share\/opsctl/);
   assert.match(said, /\/etc\/cron\.d\/opsctl of make install was put aside/);
   assert.match(await show(machine, SERVICE, "ExecStart"), /path=\/usr\/bin\/opsctl /);
   assert.match(await show(machine, SERVICE, "FragmentPath"), /^\/usr\/lib\//);

@@ -184,7 +184,7 @@ async function restartsUnderLoad(arena: Arena): Promise<string> {
   });
   assert.deepEqual([...new Set(statuses)], [200]);
   const sent = () =>
-    new Set(arena.gateway.accepted.flatMap(({ text }) => /carga \d+-\d+/.exec(text) ?? [])).size;
+    new Set(arena.gateway.accepted.flatMap(({ text }) => /\bcarga \d+-\d+/.exec(text) ?? [])).size;
   await until("every message", () => sent() === statuses.length, 60_000);
   return `${statuses.length} alerts during three restarts, all answered 200, all sent`;
 }
