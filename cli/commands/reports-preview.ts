@@ -5,7 +5,7 @@
  *         mirror. All of it in one transaction that can change nothing.
  * Writes: nothing but the files of `--out`, mode 0600.
  * Calls:  nothing but the database.
- * Env:    DATABASE_URL, APP_BASE_URL (the links).
+ * Env:    DATABASE_URL, APP_BASE_URL (the links), WEEKLY_REPORT_UNSUBSCRIBE (the footer).
  * Exits:  0 done, 1 the content was removed or cannot be read or written, 2 usage, 3 not ready or no eligible owner.
  *
  * JSON:   `command`, `status`, `exitCode`, `previews` (each `week`, `tenantId`, `tenantName`, `userId`, `reportId`,
@@ -60,13 +60,13 @@ async function preview(
   { env }: CommandContext,
 ): Promise<Outcome> {
   const { loadPreviewConfig } = await import("../../lib/weekly/config.ts");
-  const { databaseUrl, appBaseUrl } = await loadPreviewConfig(env);
+  const { databaseUrl, ...shown } = await loadPreviewConfig(env);
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
   const { previewReports } = await import("../../lib/weekly/preview.ts");
   const { renderPreviews } = await import("../../lib/weekly/texts/preview-text.ts");
   const database = await openDatabase(databaseUrl, { max: 1, applicationName: "opsctl reports" });
   try {
-    const previews = await previewReports(database.sql, { ...wanted, appBaseUrl, version: VERSION });
+    const previews = await previewReports(database.sql, { ...wanted, ...shown, version: VERSION });
     const written = await writeAll(previews, out);
     return outcomeOf({
       command: "reports preview",

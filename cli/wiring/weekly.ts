@@ -127,12 +127,13 @@ function openPeers(
 }
 
 function optionsOf(
-  { whatsapp, email, editorials, appBaseUrl, logDir }: WeeklyConfig,
+  { whatsapp, email, editorials, appBaseUrl, unsubscribe, logDir }: WeeklyConfig,
   flags: WeeklyFlags,
 ): WeeklyOptions {
   return {
     ...flags,
     appBaseUrl,
+    unsubscribe,
     logDir,
     whatsappSenderTenantId: whatsapp?.senderTenantId ?? null,
     emailSenderTenantId: email?.senderTenantId ?? null,

@@ -17,6 +17,7 @@ import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
+import { unsubscribeAddress } from "./unsubscribe-address.ts";
 
 /** The settings of a weekly run; a channel that is left out, and editorials that are not enabled, are null. */
 export type WeeklyConfig = {
@@ -31,6 +32,8 @@ export type WeeklyConfig = {
     messagesPerMinute: number | null;
   } | null;
   email: { senderTenantId: string | null; apiUrl: string; apiKey: Secret } | null;
+  /** Where a recipient stops the e-mails; null also where the channel is left out. */
+  unsubscribe: string | null;
   editorials: { maxLlmCalls: number; secret: Secret | null } | null;
 };
 
@@ -46,6 +49,8 @@ const ALWAYS = {
   SOCIAL_EDITORIALS_MAX_LLM_CALLS: optional(positiveMultipleOfThree, 30),
 };
 
+const UNSUBSCRIBE = { WEEKLY_REPORT_UNSUBSCRIBE: optional(unsubscribeAddress) };
+
 const WHATSAPP = {
   WHATSAPP_REPORT_SENDER_TENANT_ID: optional(uuid),
   WHATSAPP_REPORT_MESSAGES_PER_MINUTE: optional(positiveInteger),
@@ -57,6 +62,7 @@ const EMAIL = {
   WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: optional(uuid),
   EMAIL_API_URL: optional(httpBaseUrl, "https://api.resend.com"),
   EMAIL_API_KEY: requiredSecret(),
+  ...UNSUBSCRIBE,
 };
 
 const EDITORIALS = { [EDITORIAL_ALIAS]: optionalSecret({ fromEnvironment: false }) };
@@ -106,6 +112,7 @@ export async function loadWeeklyConfig(
           apiUrl: values.EMAIL_API_URL,
           apiKey: values.EMAIL_API_KEY,
         },
+    unsubscribe: values.WEEKLY_REPORT_UNSUBSCRIBE ?? null,
     editorials: values.SOCIAL_EDITORIALS_ENABLED
       ? { maxLlmCalls: values.SOCIAL_EDITORIALS_MAX_LLM_CALLS, secret: alias }
       : null,
@@ -113,16 +120,20 @@ export async function loadWeeklyConfig(
 }
 
 /**
- * What a preview of the messages needs: the database, and the base of their links.
+ * What a preview of the messages needs: the database, and what enters them besides the report.
  *
  * Errors: CONFIG_INVALID.
  */
 export async function loadPreviewConfig(
   env: Environment,
-): Promise<Pick<WeeklyConfig, "databaseUrl" | "appBaseUrl">> {
+): Promise<Pick<WeeklyConfig, "databaseUrl" | "appBaseUrl" | "unsubscribe">> {
   const { DATABASE_URL, APP_BASE_URL } = ALWAYS;
-  const values = await loadConfig({ DATABASE_URL, APP_BASE_URL }, env);
-  return { databaseUrl: values.DATABASE_URL, appBaseUrl: values.APP_BASE_URL };
+  const values = await loadConfig({ DATABASE_URL, APP_BASE_URL, ...UNSUBSCRIBE }, env);
+  return {
+    databaseUrl: values.DATABASE_URL,
+    appBaseUrl: values.APP_BASE_URL,
+    unsubscribe: values.WEEKLY_REPORT_UNSUBSCRIBE ?? null,
+  };
 }
 
 /** The alias comes from the secret adapter alone; one in the environment is not used, and still never printed. */

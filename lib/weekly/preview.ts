@@ -32,6 +32,7 @@ export type PreviewRequest = {
   /** The first local date of the week; the last closed week when left out. */
   week: string | undefined;
   appBaseUrl: string;
+  unsubscribe: string | null;
   version: string;
 };
 
@@ -39,7 +40,7 @@ export type PreviewRequest = {
  * The messages of a tenant's owners: of the stored report where there is one, else of a draft.
  *
  * Behaviour: reads only, in a transaction that can change nothing, and calls no peer. The bytes are those of a run
- *            with the same `appBaseUrl` and version of opsctl. A draft takes the analyses that are there already, as if the
+ *            with the same `appBaseUrl`, `unsubscribe` and version of opsctl. A draft takes the analyses that are there already, as if the
  *            application had just been asked for all of them.
  * Errors:    TENANT_NOT_ELIGIBLE, REPORT_PRUNED, REPORT_UNREADABLE, WEEK_NOT_CLOSED.
  */
@@ -59,7 +60,7 @@ async function previewOf(
   sql: postgres.ISql,
   owner: WeekOwner,
   week: ReportWeek,
-  { appBaseUrl, version }: PreviewRequest,
+  { appBaseUrl, unsubscribe, version }: PreviewRequest,
 ): Promise<Preview> {
   const { tenantId, tenantName, userId, reportId, reportState } = owner;
   const isStored = reportState === "completed" && reportId !== null;
@@ -74,7 +75,7 @@ async function previewOf(
     week: week.week,
     source: isStored ? "stored" : "draft",
     version: payload.provenance.worker.version,
-    email: renderEmail(payload, { appBaseUrl }),
+    email: renderEmail(payload, { appBaseUrl, unsubscribe }),
     whatsapp: renderWhatsappText(payload, { appBaseUrl }),
   };
 }

@@ -110,6 +110,7 @@ describe("Resend as its emulator has it", () => {
     subject: "Semana de 2 a 8 de março \u{1F4C8}",
     html: "<p>Olá</p>",
     text: "Olá",
+    unsubscribe: "mailto:sair@example.com?subject=Sair",
     deliveryId: "3f2b9c1e-7d44-4a7e-9a55-0c9c6f0f2e11",
   };
   const idOf = async (sent: Email) => {

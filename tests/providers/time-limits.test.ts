@@ -36,7 +36,8 @@ test.each<[string, () => Promise<unknown>, number]>([
   ["a WhatsApp message", () => gateway.sendText({ instanceName: "ops", number: "1", text: "t" }), 90_000],
   [
     "an e-mail",
-    () => email.sendEmail({ ...letter, subject: "s", html: "h", text: "t", deliveryId: id }),
+    () =>
+      email.sendEmail({ ...letter, subject: "s", html: "h", text: "t", unsubscribe: null, deliveryId: id }),
     30_000,
   ],
   [

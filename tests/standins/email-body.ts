@@ -9,6 +9,7 @@ export type EmailBody = {
   html?: string;
   text?: string;
   reply_to?: string | string[];
+  headers?: Record<string, string>;
   tags?: { name: string; value: string }[];
 };
 
@@ -39,6 +40,7 @@ export function bodyProblem(entry: LedgerEntry): Answer | null {
   if (!isSender(fields.from)) return refusal(422, "invalid_from_address", "Invalid `from` field");
   if (!isAddressList(fields.to) || !isAddressList(fields.reply_to ?? fields.to))
     return refusal(422, "validation_error", "Invalid `to` or `reply_to` field");
+  if (!areHeaders(fields.headers ?? {})) return refusal(422, "invalid_parameter", "Invalid `headers` field");
   if (!areTags(fields.tags ?? []))
     return refusal(
       422,
@@ -62,6 +64,18 @@ function isAddressList(value: unknown): boolean {
     list.length >= 1 &&
     list.length <= 50 &&
     list.every((item) => typeof item === "string" && ADDRESS.test(item))
+  );
+}
+
+// Names and values as a message has them, and one address in angle brackets in the header that mail clients act on.
+function areHeaders(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(
+    ([name, text]) =>
+      /^[A-Za-z0-9-]+$/.test(name) &&
+      typeof text === "string" &&
+      /^[ -~]{1,900}$/.test(text) &&
+      (name !== "List-Unsubscribe" || /^<(https:\/\/|mailto:)[^\s<>,"]+>$/.test(text)),
   );
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { redact } from "../../lib/platform/secrets/redact.ts";
-import { loadWeeklyConfig } from "../../lib/weekly/config.ts";
+import { loadPreviewConfig, loadWeeklyConfig } from "../../lib/weekly/config.ts";
 
 let secrets: string;
 beforeEach(() => {
@@ -83,6 +83,17 @@ describe("loadWeeklyConfig()", () => {
     ]);
     const config = await loadWeeklyConfig(complete(none), { skipWhatsapp: true, skipEmail: true });
     expect(config).toMatchObject({ whatsapp: null, email: null });
+  });
+
+  test("reads where a recipient stops the e-mails, of the e-mail channel alone", async () => {
+    const name = "WEEKLY_REPORT_UNSUBSCRIBE";
+    expect((await loadWeeklyConfig(complete(), ALL)).unsubscribe).toBeNull();
+    const web = complete({ [name]: "https://app.example.com/sair" });
+    expect((await loadWeeklyConfig(web, ALL)).unsubscribe).toBe("https://app.example.com/sair");
+    expect((await loadPreviewConfig(web)).unsubscribe).toBe("https://app.example.com/sair");
+    const wrong = complete({ [name]: "sair@mail.example" });
+    expect(await complaints(wrong)).toEqual([name]);
+    expect((await loadWeeklyConfig(wrong, { skipWhatsapp: false, skipEmail: true })).unsubscribe).toBeNull();
   });
 
   test("a missing sender tenant is no configuration error, one that is no UUID is", async () => {

@@ -14,6 +14,9 @@ setDefaultTimeout(60_000);
 /** The version of the runs of this fixture. */
 const VERSION = "0.0.0-test";
 
+/** What enters the messages besides the report. */
+const SHOWN = { appBaseUrl: "https://app.example", unsubscribe: "mailto:sair@mail.example" };
+
 let fixture: WeeklyFixture;
 beforeAll(async () => {
   fixture = await weeklyFixture();
@@ -21,8 +24,7 @@ beforeAll(async () => {
 afterAll(async () => await fixture[Symbol.asyncDispose]());
 
 async function preview(tenantId: string, week?: string): Promise<Preview[]> {
-  const appBaseUrl = "https://app.example";
-  return await previewReports(fixture.db.sql, { tenantId, week, appBaseUrl, version: VERSION });
+  return await previewReports(fixture.db.sql, { tenantId, week, ...SHOWN, version: VERSION });
 }
 
 /** What the peers got for one owner. */
@@ -50,7 +52,7 @@ describe("previewReports()", () => {
     const [draft] = await preview(owner.tenantId);
     expect(draft).toMatchObject({ source: "draft", reportId: null, week: "2026-11-16", version: VERSION });
 
-    await fixture.run({ tenantId: owner.tenantId, appBaseUrl: "https://app.example" });
+    await fixture.run({ tenantId: owner.tenantId, ...SHOWN });
 
     const sent = sentTo(owner);
     expect({ whatsapp: draft!.whatsapp, email: draft!.email }).toEqual(sent);
@@ -61,7 +63,7 @@ describe("previewReports()", () => {
 
   test("shows the stored report, also when the database holds something else by now", async () => {
     const owner = await seedOwner(fixture.db.sql);
-    await fixture.run({ tenantId: owner.tenantId, appBaseUrl: "https://app.example" });
+    await fixture.run({ tenantId: owner.tenantId, ...SHOWN });
     await fixture.db.sql`update social_account_scores set score = 1 where tenant_id = ${owner.tenantId}`;
     await fixture.db.sql`update credit_wallets set status = 'closed' where tenant_id = ${owner.tenantId}`;
     await setClock(fixture.db.sql, "2026-12-01T11:00:00Z");

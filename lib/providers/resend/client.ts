@@ -19,6 +19,8 @@ export type Email = {
   subject: string;
   html: string;
   text: string;
+  /** Where the recipient stops such e-mails, for the header `List-Unsubscribe`; null leaves the header out. */
+  unsubscribe: string | null;
   deliveryId: string;
 };
 
@@ -87,7 +89,7 @@ function addressProblem({ from, to }: Email): string | null {
 }
 
 function requestBody(email: Email): Record<string, unknown> {
-  const { from, fromName, replyTo, to, subject, html, text, deliveryId } = email;
+  const { from, fromName, replyTo, to, subject, html, text, unsubscribe, deliveryId } = email;
   const replyAddress = normalizeEmail(replyTo);
   return {
     from: senderText(normalizeEmail(from) ?? from, fromName),
@@ -96,6 +98,8 @@ function requestBody(email: Email): Record<string, unknown> {
     subject,
     html,
     text,
+    // No List-Unsubscribe-Post beside it: that promises that one click is enough.
+    ...(unsubscribe === null ? {} : { headers: { "List-Unsubscribe": `<${unsubscribe}>` } }),
     tags: [{ name: "delivery_id", value: deliveryId }],
   };
 }

@@ -16,7 +16,7 @@ export function alertEmailSender(
   });
   return ({ id, subject, html, text }, signal) =>
     client.sendEmail(
-      { from, fromName: null, replyTo: null, to, subject, html, text, deliveryId: id },
+      { from, fromName: null, replyTo: null, to, subject, html, text, unsubscribe: null, deliveryId: id },
       signal,
     );
 }

@@ -22,6 +22,7 @@ export type WeeklyOptions = {
   patienceMinutes: number;
   concurrency: number;
   appBaseUrl: string;
+  unsubscribe: string | null;
   whatsappSenderTenantId: string | null;
   emailSenderTenantId: string | null;
   editorials: { enabled: boolean; maxLlmCalls: number; secretPresent: boolean };

@@ -10,7 +10,7 @@ export function deliveryChannels(
   options: WeeklyOptions,
   stop: Stop,
 ): DeliveryChannel[] {
-  const { appBaseUrl } = options;
+  const { appBaseUrl, unsubscribe } = options;
   const whatsapp = {
     leftOut: options.skipWhatsapp,
     senderTenantId: options.whatsappSenderTenantId,
@@ -22,6 +22,7 @@ export function deliveryChannels(
     leftOut: options.skipEmail,
     senderTenantId: options.emailSenderTenantId,
     appBaseUrl,
+    unsubscribe,
     provider: dependencies.emailProvider,
     pace: dependencies.emailPace,
   };

@@ -14,6 +14,7 @@ export type EmailSettings = {
   leftOut: boolean;
   senderTenantId: string | null;
   appBaseUrl: string;
+  unsubscribe: string | null;
   provider: ResendClient | null;
   pace: Pace;
 };
@@ -34,7 +35,7 @@ export function emailDeliveryChannel(
   settings: EmailSettings,
   store: Pick<Store, "claimEmail" | "settleAndClaimEmail">,
 ): DeliveryChannel {
-  const { appBaseUrl, provider } = settings;
+  const { appBaseUrl, unsubscribe, provider } = settings;
   return {
     name: "email",
     leftOut: settings.leftOut,
@@ -53,14 +54,17 @@ export function emailDeliveryChannel(
       const to = normalizeEmail(claim.recipient);
       const maskedHint = to && maskEmail(to);
       if (!to || !maskedHint) return { status: "failed", code: "recipient_email_missing" };
-      const { subject, html, text } = renderEmail(payload, { appBaseUrl });
+      const { subject, html, text } = renderEmail(payload, { appBaseUrl, unsubscribe });
       const { deliveryId } = claim;
       const { address: from, fromName, replyTo } = sender;
       return {
         status: "ready",
         maskedHint,
         send: (signal) =>
-          provider!.sendEmail({ from, fromName, replyTo, to, subject, html, text, deliveryId }, signal),
+          provider!.sendEmail(
+            { from, fromName, replyTo, to, subject, html, text, unsubscribe, deliveryId },
+            signal,
+          ),
       };
     },
   };

@@ -71,6 +71,7 @@ const WRONG: [name: string, values: string[]][] = [
   ["OPSCTL_LOG_DIR", ["var/log"]],
   ["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", ["1"]],
   ["WHATSAPP_REPORT_MESSAGES_PER_MINUTE", ["0", "many"]],
+  ["WEEKLY_REPORT_UNSUBSCRIBE", ["http://app.example/out", "mailto:a@mail.example?bcc=eve@other.example"]],
 ];
 
 describe.concurrent("a setting of opsctl weekly", () => {

@@ -16,6 +16,7 @@ const email = {
   subject: "Seu desempenho semanal — 09/03 a 15/03",
   html: "<p>Olá</p>",
   text: "Olá",
+  unsubscribe: null,
   deliveryId: "6b0f8f7e-3f0a-4b0e-9d53-0a6f1f1f6a10",
 };
 
@@ -96,6 +97,14 @@ describe("resendClient().sendEmail()", () => {
     await client.sendEmail({ ...email, fromName: null, replyTo: null });
     expect(provider.ledger[0]?.body).toMatchObject({ from: "reports@mail.example" });
     expect(provider.ledger[0]?.body).not.toHaveProperty("reply_to");
+  });
+
+  test("tells the mail client how to stop such e-mails, where there is a way", async () => {
+    const unsubscribe = "mailto:sair@mail.example?subject=Sair";
+    await client.sendEmail({ ...email, unsubscribe });
+    expect(provider.accepted[0]?.headers).toEqual({ "List-Unsubscribe": `<${unsubscribe}>` });
+    await client.sendEmail({ ...email, deliveryId: crypto.randomUUID() });
+    expect(provider.ledger[1]?.body).not.toHaveProperty("headers");
   });
 
   test.each([

@@ -150,6 +150,7 @@ export async function weeklyFixture(
             patienceMinutes: 0,
             concurrency: 8,
             appBaseUrl: "https://app.example",
+            unsubscribe: null,
             whatsappSenderTenantId: senders.whatsappTenantId,
             emailSenderTenantId: senders.emailTenantId,
             editorials: { enabled: false, maxLlmCalls: 30, secretPresent: true },
