@@ -5,6 +5,7 @@ import reconciliations from "../../sql/0004_weekly_performance_reconciliations.s
 import privileges from "../../sql/0005_weekly_performance_privileges.sql" with { type: "text" };
 import unattended from "../../sql/0006_weekly_performance_unattended.sql" with { type: "text" };
 import erasure from "../../sql/0007_weekly_performance_erasure.sql" with { type: "text" };
+import history from "../../sql/0008_weekly_performance_history.sql" with { type: "text" };
 
 /** One numbered SQL file of `sql/`, carried in the binary. */
 export type Migration = { version: number; name: string; sql: string };
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: "0005_weekly_performance_privileges", sql: privileges },
   { version: 6, name: "0006_weekly_performance_unattended", sql: unattended },
   { version: 7, name: "0007_weekly_performance_erasure", sql: erasure },
+  { version: 8, name: "0008_weekly_performance_history", sql: history },
 ];

@@ -87,6 +87,11 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   { name: "weekly_performance_window", args: "timestamp with time zone" },
   { name: "list_weekly_performance_report_scopes", args: "uuid" },
   { name: "claim_weekly_performance_report", args: `${REPORT_KEY}, uuid` },
+  { name: "weekly_performance_tenant_name", args: "uuid" },
+  {
+    name: "weekly_performance_report_history",
+    args: "uuid, uuid, timestamp with time zone, integer, integer",
+  },
   { name: "persist_weekly_performance_report", args: `uuid, uuid, ${REPORT_KEY}, text, text, jsonb` },
   { name: "fail_weekly_performance_report", args: "uuid, uuid, text" },
   { name: "claim_weekly_performance_delivery", args: "uuid, text, uuid" },

@@ -12,7 +12,8 @@ export const SCHEMA_VERSION = 1;
 const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/));
 const instant = v.pipe(v.string(), v.isoTimestamp(), v.endsWith("Z"));
 const finite = v.pipe(v.number(), v.finite());
-const score = v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100)));
+/** A score of the account; null is absence. */
+export const scoreSchema = v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100)));
 
 /** Figures by name, null for absence. A list is refused, which `v.record` alone would take. */
 export const metricsSchema = v.pipe(
@@ -29,7 +30,7 @@ const reachedSchema = v.strictObject({
 });
 
 /** The figures of the e-mail channel: those of `metricsSchema`, and `reached` beside them in reports that have it. */
-const emailMetricsSchema = v.pipe(
+export const emailMetricsSchema = v.pipe(
   v.custom<object>((value) => !Array.isArray(value)),
   v.record(v.string(), v.union([v.nullable(finite), reachedSchema])),
   v.check(
@@ -71,7 +72,7 @@ const channelEntries = {
 export const SCORE_WEEKS = 8;
 
 const scoreHistorySchema = v.pipe(
-  v.array(v.strictObject({ week: v.pipe(v.string(), v.isoDate()), score })),
+  v.array(v.strictObject({ week: v.pipe(v.string(), v.isoDate()), score: scoreSchema })),
   v.length(SCORE_WEEKS),
 );
 
@@ -136,8 +137,8 @@ export const payloadSchema = v.strictObject({
   generatedAt: instant,
   coverageStatus: v.picklist(["complete", "partial"]),
   accountScore: v.strictObject({
-    score,
-    previousScore: score,
+    score: scoreSchema,
+    previousScore: scoreSchema,
     delta: v.nullable(finite),
     sourceId: v.nullable(uuid),
   }),

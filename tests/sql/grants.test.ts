@@ -41,6 +41,7 @@ describeLedger("the catalog", (ledger) => {
       "reconcile_weekly_performance_delivery",
       "repair_weekly_performance_delivery",
       "settle_weekly_performance_delivery",
+      "weekly_performance_tenant_name",
       "weekly_performance_week",
       "weekly_performance_week_owners",
     ]);

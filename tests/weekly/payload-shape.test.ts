@@ -25,7 +25,8 @@ const TOP_LEVEL = [
   "activationActions",
   "provenance",
 ];
-const CHANNEL = ["status", "coverageStatus", "reason", "metrics", "insights", "evidence"];
+const OF_ITSELF = ["fingerprint", "sources", "analysisTriggers", "worker"];
+const CHANNEL = ["status", "coverageStatus", "reason", "metrics", "insights", "evidence", "previous"];
 
 let weekly: WeeklyFixture;
 let full: SeededOwner;
@@ -54,7 +55,7 @@ afterAll(() => weekly[Symbol.asyncDispose]());
 const payloadOf = (owner: SeededOwner) => reports.get(owner)!.payload;
 
 describe("a stored payload", () => {
-  test("has the twelve keys, the five channels, and six keys in each channel", () => {
+  test("has the twelve keys, the five channels, and seven keys in each channel", () => {
     for (const { payload } of reports.values()) {
       expect(Object.keys(payload).toSorted()).toEqual(TOP_LEVEL.toSorted());
       expect(Object.keys(payload.channels).toSorted()).toEqual(
@@ -63,7 +64,7 @@ describe("a stored payload", () => {
       for (const channel of Object.values(payload.channels))
         expect(Object.keys(channel).toSorted()).toEqual(CHANNEL.toSorted());
       expect(Object.keys(payload.provenance).toSorted()).toEqual(
-        ["fingerprint", "sources", "analysisTriggers", "worker"].toSorted(),
+        [...OF_ITSELF, "tenantName", "scoreHistory", "previousReportId"].toSorted(),
       );
     }
   });
@@ -207,6 +208,8 @@ function rebuilt(evidence: Evidence, fingerprint: string, stored: Payload): Payl
       previousScore,
       analyses,
       email: evidence.email ?? ({ sends: 0 } as EvidenceRows["email"]),
+      tenantName: stored.provenance.tenantName!,
+      history: { scores: stored.provenance.scoreHistory!.slice(0, -1), previous: null },
     },
     evidence,
     fingerprint,

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { SCHEMA_VERSION, SCORE_WEEKS } from "../payload.ts";
 import type { Scope } from "./recipients.ts";
 import type { WindowBounds } from "./reports.ts";
 
@@ -35,6 +36,18 @@ export type EmailCounts = {
   reached: { delivered: number; opened: number; clicked: number };
 };
 
+/**
+ * What the owner's stored reports of the weeks before say, as they say it: nothing of it is checked.
+ *
+ * Shape: `scores` has an entry for each of the seven weeks before, oldest first, `week` being its Monday; `previous` is
+ *        the report of the week before, with the metrics of each channel that was available in it. A report counts
+ *        when it is completed, keeps its content and is of this payload's version.
+ */
+export type HistoryRows = {
+  scores: { week: string; score: unknown }[];
+  previous: { reportId: string; metrics: Record<string, unknown> } | null;
+};
+
 /** Everything one report is made from, read in one statement. */
 export type EvidenceRows = {
   /** When it was read, by the database's clock. */
@@ -43,9 +56,15 @@ export type EvidenceRows = {
   previousScore: number | null;
   analyses: AnalysisRow[];
   email: EmailCounts;
+  /** The name of the business, as the application has it. */
+  tenantName: string | null;
+  history: HistoryRows;
 };
 
-/** Step 5: score, analyses of these connections and the e-mail cohort of exactly this window, in one statement. */
+/**
+ * Step 5: score, analyses of these connections and the e-mail cohort of exactly this window, and what is known from
+ * before it, in one statement.
+ */
 export async function readEvidence(
   sql: postgres.Sql,
   scope: Scope,
@@ -65,7 +84,10 @@ export async function readEvidence(
       (${scoreOfWeek(sql)}) as score,
       (${scoreOfWeekBefore(sql)}) as previous_score,
       (${analysesOf(sql, connectionIds)}) as analyses,
-      (${countsOf(sql)}) as email
+      (${countsOf(sql)}) as email,
+      public.weekly_performance_tenant_name(b.tenant_id) as tenant_name,
+      public.weekly_performance_report_history(
+        b.tenant_id, b.user_id, b.window_start, ${SCHEMA_VERSION}::integer, ${SCORE_WEEKS - 1}::integer) as history
     from bounds as b`;
   return {
     readAt: row!.read_at,
@@ -73,6 +95,8 @@ export async function readEvidence(
     previousScore: row!.previous_score,
     analyses: row!.analyses,
     email: row!.email,
+    tenantName: row!.tenant_name,
+    history: row!.history,
   };
 }
 

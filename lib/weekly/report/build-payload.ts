@@ -13,6 +13,7 @@ import {
 import { activationActions } from "./activation-actions.ts";
 import { emailChannel } from "./email-channel.ts";
 import type { Evidence } from "./evidence.ts";
+import { previousMetrics, scoreHistory } from "./history.ts";
 import { type CollectedConnection, socialChannel } from "./social-channel.ts";
 
 /** What one report is built from. */
@@ -28,7 +29,8 @@ export type PayloadInput = {
 };
 
 /**
- * Payload V1 from the evidence of the week: the same evidence gives the same payload but for `generatedAt`.
+ * Payload V1 from the evidence of the week and the weeks before: the same of both gives the same payload but for
+ * `generatedAt`.
  *
  * Errors: a valibot error when the result does not fit its own schema; such a payload is never persisted.
  * Source: weekly report document, Payload V1.
@@ -37,12 +39,13 @@ export function buildPayload(input: PayloadInput): Payload {
   const { scope, window, rows, evidence } = input;
   const instagram = socialChannel("instagram", input.connections, rows.analyses, window);
   const linkedin = socialChannel("linkedin", input.connections, rows.analyses, window);
+  const previous = previousMetrics(rows.history);
   const channels: Payload["channels"] = {
-    email: emailChannel(evidence.email, window),
-    instagram: instagram.channel,
-    linkedin: linkedin.channel,
-    blog: unavailableChannel("not_integrated"),
-    tiktok: unavailableChannel("not_integrated"),
+    email: { ...emailChannel(evidence.email, window), previous: previous.email },
+    instagram: { ...instagram.channel, previous: previous.instagram },
+    linkedin: { ...linkedin.channel, previous: previous.linkedin },
+    blog: { ...unavailableChannel("not_integrated"), previous: previous.blog },
+    tiktok: { ...unavailableChannel("not_integrated"), previous: previous.tiktok },
   };
   const emailSource: Source = evidence.email
     ? { channel: "email", status: "ok" }
@@ -73,6 +76,9 @@ export function buildPayload(input: PayloadInput): Payload {
       ],
       analysisTriggers: [...instagram.triggers, ...linkedin.triggers],
       worker: { version: input.version },
+      tenantName: rows.tenantName?.trim() || null,
+      scoreHistory: scoreHistory(rows.history, window, evidence.score.value),
+      previousReportId: rows.history.previous?.reportId ?? null,
     },
   });
 }

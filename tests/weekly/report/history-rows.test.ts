@@ -1,0 +1,195 @@
+/** What the one statement of step 5 reads of the weeks before, and of the tenant. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Scope } from "../../../lib/weekly/database/recipients.ts";
+import { WEEK } from "../../support/seed.ts";
+import { type EvidenceFixture, evidenceFixture } from "../support/evidence-fixture.ts";
+import { type PastReport, pastPayload, weeksBefore, writePastReport } from "../support/past-report.ts";
+
+let weekly: EvidenceFixture;
+beforeAll(async () => {
+  weekly = await evidenceFixture();
+});
+afterAll(() => weekly.close());
+
+const MONDAYS = [
+  ...["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19"],
+  ...["2026-10-26", "2026-11-02", "2026-11-09"],
+];
+const NOTHING = { scores: MONDAYS.map((week) => ({ week, score: null })), previous: null };
+
+const historyOf = async (scope: Scope) => (await weekly.read(scope)).history;
+const write = (scope: Scope, weeks: number, report?: PastReport) =>
+  writePastReport(weekly.db.sql, scope, weeksBefore(WEEK, weeks), report);
+const scoresOf = async (scope: Scope) => (await historyOf(scope)).scores.map(({ score }) => score);
+
+describe("the scores of the weeks before", () => {
+  test("are seven, oldest first, each null without a report", async () => {
+    expect(await historyOf(await weekly.newOwner())).toEqual(NOTHING);
+  });
+
+  test("are those of the stored reports, with a gap where one is missing, failed, pruned or without a score", async () => {
+    const scope = await weekly.newOwner();
+    await write(scope, 9, { payload: pastPayload(99) });
+    await write(scope, 8, { payload: pastPayload(98) });
+    await write(scope, 7, { payload: pastPayload(0) });
+    await write(scope, 6, { payload: pastPayload(61.25) });
+    await write(scope, 5, { pruned: true });
+    await write(scope, 4, { payload: pastPayload(null) });
+    await write(scope, 3, { status: "failed" });
+    await write(scope, 1, { payload: pastPayload(100) });
+    expect((await historyOf(scope)).scores).toEqual(
+      [0, 61.25, null, null, null, null, 100].map((score, i) => ({ week: MONDAYS[i]!, score })),
+    );
+  });
+
+  test("are not those of another user, tenant, payload version or window", async () => {
+    const scope = await weekly.newOwner();
+    const colleague = await weekly.newOwner(scope.tenantId);
+    const stranger = await weekly.newOwner();
+    await write(colleague, 1);
+    await write({ tenantId: stranger.tenantId, userId: scope.userId }, 1);
+    await write(scope, 1, { version: 2 });
+    const { start, end } = weeksBefore(WEEK, 1);
+    for (const odd of [
+      { start: "2026-11-09T00:00:00Z", end: "2026-11-16T00:00:00Z" },
+      { start, end: WEEK.end },
+      { start: "2026-11-09T03:00:00.000001Z", end },
+    ])
+      await writePastReport(weekly.db.sql, scope, odd);
+    await write(scope, 0);
+    await write(scope, -1);
+    expect(await historyOf(scope)).toEqual(NOTHING);
+  });
+
+  test("are found across both changes of the clocks, as calendar weeks", async () => {
+    const scope = await weekly.newOwner();
+    const week = { start: "2018-11-12T02:00:00Z", end: "2018-11-19T02:00:00Z" };
+    // Forward on 4 November 2018: the week before the last has 167 hours.
+    const before = { start: "2018-11-05T02:00:00Z", end: week.start };
+    const shorter = { start: "2018-10-29T03:00:00Z", end: before.start };
+    const summer = { start: "2018-02-19T03:00:00Z", end: "2018-02-26T03:00:00Z" };
+    const longer = { start: "2018-02-12T02:00:00Z", end: summer.start };
+    const scores = async (of: typeof week) =>
+      (await weekly.store.readEvidence(scope, of, [])).history.scores.slice(-2);
+    for (const [window, score] of [
+      [before, 2],
+      [shorter, 1],
+      [summer, 4],
+      [longer, 3],
+    ] as const)
+      await writePastReport(weekly.db.sql, scope, window, { payload: pastPayload(score) });
+    expect(await scores(week)).toEqual([
+      { week: "2018-10-29", score: 1 },
+      { week: "2018-11-05", score: 2 },
+    ]);
+    expect(await scores({ start: summer.end, end: "2018-03-05T03:00:00Z" })).toEqual([
+      { week: "2018-02-12", score: 3 },
+      { week: "2018-02-19", score: 4 },
+    ]);
+  });
+});
+
+describe("the report of the week before", () => {
+  test("gives its id and the metrics of its available channels, and nothing else of it", async () => {
+    const scope = await weekly.newOwner();
+    const email = { sends: 3, openRate: 0.5, reached: { delivered: 3, opened: null, clicked: 0 } };
+    const reportId = await write(scope, 1, {
+      payload: {
+        ...pastPayload(40, { email, linkedin: { followers: 7, reach: null } }),
+        channels: {
+          email: { status: "available", metrics: email, insights: [{ code: "x", text: "not read" }] },
+          linkedin: { status: "available", metrics: { followers: 7, reach: null } },
+          instagram: { status: "unavailable", metrics: null },
+        },
+        evidence: "not read",
+      },
+    });
+    await write(scope, 2, { payload: pastPayload(30, { instagram: { followers: 1 } }) });
+    const { previous } = await historyOf(scope);
+    expect(previous).toEqual({ reportId, metrics: { email, linkedin: { followers: 7, reach: null } } });
+  });
+
+  test("with no channel available has no metrics, and is named all the same", async () => {
+    const scope = await weekly.newOwner();
+    const reportId = await write(scope, 1);
+    expect((await historyOf(scope)).previous).toEqual({ reportId, metrics: {} });
+  });
+
+  test("is not the one of two weeks ago", async () => {
+    const scope = await weekly.newOwner();
+    await write(scope, 2, { payload: pastPayload(30, { instagram: { followers: 1 } }) });
+    expect((await historyOf(scope)).previous).toBeNull();
+  });
+
+  test.each<[string, PastReport]>([
+    ["pruned", { pruned: true }],
+    ["failed", { status: "failed" }],
+    ["of another version", { version: 2 }],
+    ["a list", { payload: [] }],
+    ["a text", { payload: "report" }],
+    ["null", { payload: null }],
+    ["empty", { payload: {} }],
+    ["with a list of channels", { payload: { channels: [{ status: "available", metrics: {} }] } }],
+    ["with channels that are a text", { payload: { channels: "email" } }],
+  ])("is none when it is %s", async (_what, report) => {
+    const scope = await weekly.newOwner();
+    await write(scope, 1, report);
+    expect(await historyOf(scope)).toEqual(NOTHING);
+  });
+
+  test.each<[string, unknown]>([
+    ["a text", "available"],
+    ["a number", 1],
+    ["null", null],
+    ["a list", ["available"]],
+    ["another status", { status: { available: true }, metrics: { reach: 1 } }],
+  ])("leaves out a channel that is %s", async (_what, email) => {
+    const scope = await weekly.newOwner();
+    const linkedin = { status: "available", metrics: { reach: 5 } };
+    await write(scope, 1, { payload: { accountScore: "none", channels: { email, linkedin } } });
+    expect((await historyOf(scope)).previous?.metrics).toEqual({ linkedin: { reach: 5 } });
+    expect(await scoresOf(scope)).toEqual(MONDAYS.map(() => null));
+  });
+});
+
+describe("the name of the tenant", () => {
+  const nameOf = async (scope: Scope) => (await weekly.read(scope)).tenantName;
+  const rename = (scope: Scope, name: string) =>
+    weekly.db.sql`update tenants set name = ${name} where id = ${scope.tenantId}`;
+
+  test("is the one that the application has now", async () => {
+    const scope = await weekly.newOwner();
+    const stranger = await weekly.newOwner();
+    await rename(scope, "Padaria São João & Filhos");
+    expect(await nameOf(scope)).toBe("Padaria São João & Filhos");
+    expect(await nameOf(stranger)).toBe("Tenant");
+  });
+
+  test("is at most 200 characters of it, none of them broken", async () => {
+    const scope = await weekly.newOwner();
+    await rename(scope, "🍞".repeat(100_000));
+    expect(await nameOf(scope)).toBe("🍞".repeat(200));
+  });
+
+  test("is none where the owner of the functions may not read it, or there is no such column", async () => {
+    const other = await evidenceFixture();
+    try {
+      const scope = await other.newOwner();
+      await other.db.sql`alter table tenants rename column name to title`;
+      expect((await other.read(scope)).tenantName).toBeNull();
+      await other.db.sql`alter table tenants rename column title to name`;
+      expect((await other.read(scope)).tenantName).toBe("Tenant");
+      const owner = `owner_${crypto.randomUUID().replaceAll("-", "")}`;
+      await other.db.sql.unsafe(`
+        create role ${owner};
+        grant select (id, archived_at) on tenants to ${owner};
+        grant create on schema public to ${owner};
+        alter function weekly_performance_tenant_name(uuid) owner to ${owner}`);
+      expect((await other.read(scope)).tenantName).toBeNull();
+      await other.db.sql.unsafe(`grant select (name) on tenants to ${owner}`);
+      expect((await other.read(scope)).tenantName).toBe("Tenant");
+    } finally {
+      await other.close();
+    }
+  });
+});

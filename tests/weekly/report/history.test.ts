@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { HistoryRows } from "../../../lib/weekly/database/evidence.ts";
+import { CHANNELS, type ChannelName, SCORE_WEEKS } from "../../../lib/weekly/payload.ts";
+import { previousMetrics, scoreHistory } from "../../../lib/weekly/report/history.ts";
+import { WEEK } from "../../support/seed.ts";
+
+const REPORT = "6b0f8f7e-3f0a-4b0e-9d53-0a6f1f1f6a10";
+const NONE = { email: null, instagram: null, linkedin: null, blog: null, tiktok: null };
+
+function rows(metrics: Record<string, unknown> | null, scores: unknown[] = []): HistoryRows {
+  const before = scores.map((score, i) => ({ week: `2026-10-${String(10 + i)}`, score }));
+  return { scores: before, previous: metrics === null ? null : { reportId: REPORT, metrics } };
+}
+
+describe("previousMetrics()", () => {
+  test("has none without a report of the week before", () => {
+    expect(previousMetrics(rows(null))).toEqual(NONE);
+    expect(previousMetrics(rows({}))).toEqual(NONE);
+  });
+
+  test("keeps absence inside a channel, and what has been reached in that of e-mails alone", () => {
+    const email = { sends: 3, openRate: null, reached: { delivered: 3, opened: null, clicked: 0 } };
+    expect(previousMetrics(rows({ email, linkedin: { reach: 0, followers: null } }))).toEqual({
+      ...NONE,
+      email,
+      linkedin: { reach: 0, followers: null },
+    });
+    expect(previousMetrics(rows({ linkedin: email }))).toEqual(NONE);
+  });
+
+  test.each<[string, unknown]>([
+    ["null", null],
+    ["a text", "12"],
+    ["a list", [1, 2]],
+    ["a figure as text", { reach: "12" }],
+    ["a figure that is not finite", { reach: Number.POSITIVE_INFINITY }],
+    ["a switch", { reach: true }],
+    ["figures within figures", { reach: { organic: 1 } }],
+  ])("takes metrics that are %s for absence, of that channel alone", (_what, metrics) => {
+    const good = { reach: 7 };
+    expect(previousMetrics(rows({ instagram: metrics, linkedin: good }))).toEqual({
+      ...NONE,
+      linkedin: good,
+    });
+    expect(previousMetrics(rows({ email: metrics, linkedin: good })).email).toBeNull();
+  });
+
+  test("has a channel exactly where the report has it, and then the very same figures", () => {
+    const figure = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }));
+    const metrics = fc.dictionary(fc.string(), figure, { noNullPrototype: true });
+    const report = fc.dictionary(fc.constantFrom(...CHANNELS), metrics, { noNullPrototype: true });
+    fc.assert(
+      fc.property(fc.option(report), (stored) => {
+        const previous = previousMetrics(rows(stored));
+        for (const name of CHANNELS)
+          expect(previous[name as ChannelName]).toEqual((stored?.[name] as never) ?? null);
+      }),
+    );
+  });
+});
+
+describe("scoreHistory()", () => {
+  const seven = [0, 61.25, null, 100, null, 1, 50];
+
+  test("ends with this week, whose score is its own evidence's", () => {
+    const history = scoreHistory(rows(null, seven), WEEK, 73);
+    expect(history).toHaveLength(SCORE_WEEKS);
+    expect(history.map(({ score }) => score)).toEqual([...seven, 73]);
+    expect(history.at(-1)).toEqual({ week: "2026-11-16", score: 73 });
+  });
+
+  test("takes this week's absence for what it is", () => {
+    expect(scoreHistory(rows(null, seven), WEEK, null).at(-1)!.score).toBeNull();
+    expect(scoreHistory(rows(null, seven), WEEK, 0).at(-1)!.score).toBe(0);
+  });
+
+  test("takes a stored score that is none for absence", () => {
+    const none = ["73", true, {}, [], -0.01, 100.01, Number.NaN, Number.POSITIVE_INFINITY, undefined];
+    const read = scoreHistory(rows(null, none), WEEK, 1).slice(0, -1);
+    expect(read.map(({ score }) => score)).toEqual(none.map(() => null));
+  });
+});
