@@ -36,10 +36,14 @@ begin
     ), report as (
       select week.age, to_char(week.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as monday,
              r.id, r.payload
-      from week left join public.weekly_performance_reports as r
-        on r.tenant_id = p_tenant_id and r.user_id = p_user_id
-       and r.window_start = week.window_start and r.window_end = week.window_end
-       and r.schema_version = p_schema_version and r.status = 'completed' and r.pruned_at is null
+      from week
+      -- Week by week: joined, all reports that this owner has ever had would be read.
+      left join lateral (
+        select r.id, r.payload from public.weekly_performance_reports as r
+        where r.tenant_id = p_tenant_id and r.user_id = p_user_id
+          and r.window_start = week.window_start and r.window_end = week.window_end
+          and r.schema_version = p_schema_version and r.status = 'completed' and r.pruned_at is null
+        offset 0) as r on true
     )
     select jsonb_build_object(
              'scores', coalesce(jsonb_agg(jsonb_build_object(

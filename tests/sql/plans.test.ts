@@ -1,6 +1,6 @@
 /** How the functions find their rows: a plan from the first owner's time has to serve the ten thousandth too. */
 import { expect, test } from "bun:test";
-import { describeLedger, Ledger } from "./support/ledger.ts";
+import { describeLedger, Ledger, WEEK } from "./support/ledger.ts";
 
 /** More than the executions after which a session keeps one plan for all values. */
 const FIRST_REPORTS = 12;
@@ -30,6 +30,39 @@ describeLedger("a session that planned on empty tables", (ledger) => {
         ["users", 0],
         ["weekly_performance_deliveries", 0],
         ["weekly_performance_reports", 0],
+      ]);
+    } finally {
+      session.release();
+    }
+  });
+
+  test("finds the weeks before by key", async () => {
+    await ledger.sql`vacuum analyze weekly_performance_reports`;
+    const owner = await ledger.newOwner();
+    const session = await ledger.sql.reserve();
+    try {
+      const read = () => session`
+        select public.weekly_performance_report_history(
+                 ${owner.tenantId}::uuid, ${owner.userId}::uuid, ${WEEK.start}::text::timestamptz, 1, 7) as history,
+               public.weekly_performance_tenant_name(${owner.tenantId}::uuid) as name`;
+      for (let i = 0; i < FIRST_REPORTS; i += 1) await read();
+      // The session's counts grow; in one transaction they are up to date.
+      await session`begin`;
+      const counts = async () =>
+        await session`
+          select relname, seq_scan::int as scans, idx_scan::int as lookups from pg_stat_xact_user_tables
+          where relname in ('weekly_performance_reports', 'tenants') order by relname`;
+      const before = await counts();
+      await read();
+      const made = (await counts()).map(({ relname, scans, lookups }, i) => [
+        relname,
+        scans - before[i]!.scans,
+        lookups - before[i]!.lookups,
+      ]);
+      await session`rollback`;
+      expect(made).toEqual([
+        ["tenants", 0, 1],
+        ["weekly_performance_reports", 0, 7],
       ]);
     } finally {
       session.release();
