@@ -126,6 +126,7 @@ const SCENARIOS: Record<string, Scenario> = {
     `update users set phone = 'Fulana Canary ${PHONE}' where phone is not null`,
   ),
   "the address has a name": sql(`update users set email = '${NAME} <${EMAIL}>' where email is not null`),
+  "the tenant is called by number and address": sql(`update tenants set name = 'Loja ${PHONE} ${EMAIL}'`),
   "the database raises on claiming": raising("weekly_performance_reports"),
   "the database raises on delivering": raising("weekly_performance_deliveries"),
   "the database raises on the timeline": raising("timeline_entries"),

@@ -15,6 +15,7 @@ import { emailChannel } from "./email-channel.ts";
 import type { Evidence } from "./evidence.ts";
 import { previousMetrics, scoreHistory } from "./history.ts";
 import { type CollectedConnection, socialChannel } from "./social-channel.ts";
+import { keptTenantName } from "./tenant-name.ts";
 
 /** What one report is built from. */
 export type PayloadInput = {
@@ -76,7 +77,7 @@ export function buildPayload(input: PayloadInput): Payload {
       ],
       analysisTriggers: [...instagram.triggers, ...linkedin.triggers],
       worker: { version: input.version },
-      tenantName: rows.tenantName?.trim() || null,
+      tenantName: keptTenantName(rows.tenantName),
       scoreHistory: scoreHistory(rows.history, window, evidence.score.value),
       previousReportId: rows.history.previous?.reportId ?? null,
     },

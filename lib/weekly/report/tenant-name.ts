@@ -1,0 +1,20 @@
+/** An address, wherever it stands. */
+const ADDRESS = /[^\s@<>()]+@[^\s@<>()]+/gu;
+
+/** As many digits as a telephone with its area code, or the number of a person's or company's papers, have at least. */
+const LONG_NUMBER = /\+?\(?\d(?:[\s()./-]*\d){9,}/g;
+
+/**
+ * A tenant's name as a report keeps it; null where nothing of it is a name.
+ *
+ * Behaviour: addresses and telephone numbers go, as from everything that opsctl stores, and so do the long numbers that
+ *            registered names end with. How a name is shown is for whoever renders it.
+ */
+export function keptTenantName(name: string | null): string | null {
+  const kept = (name ?? "")
+    .replaceAll(ADDRESS, " ")
+    .replaceAll(LONG_NUMBER, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return kept === "" ? null : kept;
+}
