@@ -16,6 +16,7 @@
  */
 
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
+import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
@@ -23,6 +24,21 @@ import { VERSION } from "../framework/version.ts";
 
 /** The record of a run, also for its end by an exception that nothing caught. */
 const records = new WeakMap<CommandContext, RunRecord>();
+
+/** The settings of a run; of a dry run those that are needed beside it too, so that all that is missing is told at once. */
+async function loadSettings(
+  flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
+  { env, log }: CommandContext,
+): Promise<WeeklyConfig> {
+  const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
+  const own = () => loadWeeklyConfig(env, flags, (message) => log.warn(message));
+  if (!flags.dryRun) return await own();
+  const [{ loadTogether }, { provenSettings }] = await Promise.all([
+    import("../../lib/platform/config/load-together.ts"),
+    import("../../lib/weekly/announce/settings.ts"),
+  ]);
+  return await loadTogether(own(), provenSettings(env));
+}
 
 /** The command; see the head of this file. */
 export const weekly = defineCommand({
@@ -69,7 +85,6 @@ export const weekly = defineCommand({
     const { unlessInterrupted } = await import("../framework/unless-interrupted.ts");
     const { RUN_INTERRUPTED } = await import("../../lib/weekly/context/run-stop.ts");
     const begin = <T>(work: Promise<T>) => unlessInterrupted(interrupt, RUN_INTERRUPTED, work);
-    const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
     const flags = {
       dryRun: args["dry-run"] === true,
       tenantId: args.tenant?.toLowerCase() ?? null,
@@ -84,7 +99,7 @@ export const weekly = defineCommand({
     const { openRunRecord } = await import("../wiring/weekly-record.ts");
     const record = await begin(openRunRecord(flags, { ...context, interrupt }));
     records.set(context, record);
-    const config = await begin(loadWeeklyConfig(context.env, flags, (message) => context.log.warn(message)));
+    const config = await begin(loadSettings(flags, context));
     const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { dependencies, options, close } = await begin(

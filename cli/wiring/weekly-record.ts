@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { logDirectory } from "../../lib/platform/config/log-directory.ts";
-import { loadPingUrl } from "../../lib/platform/config/ping-url.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { AlertWebhook } from "../../lib/weekly/announce/announce.ts";
@@ -17,23 +16,18 @@ const LIMITS_MS = { usual: 10_000, interrupted: 4_000 };
 
 /**
  * The record of a weekly run with these flags, opened before the run's own settings are known: a run that cannot read
- * them is recorded and announced as well.
- *
- * Errors: CONFIG_INVALID for a dry run whose alert webhook or ping could not be told. A real run goes on without them.
+ * them is recorded and announced as well, and one whose alert webhook or ping cannot be used goes on without them.
  */
 export async function openRunRecord(
   flags: WeeklyFlags,
   { env, log, interrupt }: Pick<CommandContext, "env" | "log"> & { interrupt: AbortSignal },
 ): Promise<RunRecord> {
   keepLoopbackOffProxies(process.env);
-  const webhook = alertWebhookOf(env);
-  if (flags.dryRun && webhook !== null) await proveSettings(webhook);
-  if (flags.dryRun) await loadPingUrl(env);
   const ping = await openPingEnd({ env, log });
   const record = createRunRecord({
     isWhole: isWhole(flags),
     logDir: await logDirectory(env),
-    webhook,
+    webhook: alertWebhookOf(env),
     log,
     host: hostname(),
     interrupt,
@@ -62,9 +56,4 @@ function alertWebhookOf(env: Environment): AlertWebhook | null {
     url: async () => (await loadAlertWebhook(env)) as URL,
     findSecret: () => findWebhookSecret(env),
   };
-}
-
-async function proveSettings(webhook: AlertWebhook): Promise<void> {
-  await webhook.url();
-  await webhook.findSecret();
 }

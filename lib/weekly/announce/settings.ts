@@ -7,6 +7,7 @@ import {
   optionalSecret,
   requiredSecret,
 } from "../../platform/config/config.ts";
+import { loadPingUrl } from "../../platform/config/ping-url.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 
@@ -44,4 +45,14 @@ export async function findWebhookSecret(env: Environment): Promise<Secret> {
   const file = readWebhookEnv(path, { reader: "the weekly run" });
   const values = { ...env, WEBHOOK_SECRET: file.get("WEBHOOK_SECRET") };
   return (await loadConfig({ WEBHOOK_SECRET: requiredSecret() }, values)).WEBHOOK_SECRET;
+}
+
+/**
+ * What a dry run proves of the announcing and the ping; a real run goes on without what cannot be used.
+ *
+ * Errors: each promise on its own, CONFIG_INVALID and those of `findWebhookSecret`.
+ */
+export function provenSettings(env: Environment): Promise<unknown>[] {
+  const isAnnounced = (env[ALERT_WEBHOOK] ?? "").trim() !== "";
+  return [loadPingUrl(env), ...(isAnnounced ? [loadAlertWebhook(env), findWebhookSecret(env)] : [])];
 }

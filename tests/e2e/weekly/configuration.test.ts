@@ -40,6 +40,14 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly without its configuration
     expect(namedIn(ended)).toEqual(REQUIRED);
   });
 
+  test("names for a dry run what announces its end in the same error", async () => {
+    const env = { OPSCTL_ALERT_WEBHOOK: "https://alerts.example/webhook", OPSCTL_PING_URL: "canary-no-url" };
+    const ended = await opsctl(["weekly", "--dry-run", "--json"], { runtime, env });
+    expectNotReady(ended);
+    expect(namedIn(ended)).toEqual([...REQUIRED, "OPSCTL_PING_URL", "WEBHOOK_SECRET"]);
+    expect(ended.stdout + ended.stderr).not.toContain("canary");
+  });
+
   test("names every variable that is wrong at once, and repeats no value", async () => {
     await using fixture = await openFixture();
     const wrong = {

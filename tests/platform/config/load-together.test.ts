@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { loadTogether } from "../../../lib/platform/config/load-together.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+
+const invalid = (hint: string, ...lines: string[]) =>
+  new OpsError({ code: "CONFIG_INVALID", message: ["Cannot start: some", ...lines].join("\n"), hint });
+const exposed = new OpsError({ code: "SECRET_FILE_EXPOSED", message: "Cannot read it" });
+const failing = (error: unknown) => Promise.reject(error);
+
+describe("loadTogether()", () => {
+  test("returns what the first loads once all are loaded", async () => {
+    expect(await loadTogether(Promise.resolve(1), [Promise.resolve(2)])).toBe(1);
+    await expect(loadTogether(Promise.resolve(1), [failing(exposed)])).rejects.toBe(exposed);
+  });
+
+  test("makes one error of all that is missing, each line once, with the advice of the first", async () => {
+    const own = failing(invalid("first", "  A: is missing", "  B: is missing"));
+    const others = [failing(invalid("second", "  C: is missing")), failing(invalid("third", "  B: is missing"))];
+    await expect(loadTogether(own, others)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "Cannot start: 3 settings are missing or invalid\n  A: is missing\n  B: is missing\n  C: is missing",
+      hint: "first",
+    });
+  });
+
+  test("throws a single error as it is, and one of another kind only where no setting is missing", async () => {
+    const missing = invalid("only", "  A: is missing");
+    await expect(loadTogether(Promise.resolve(1), [failing(missing)])).rejects.toBe(missing);
+    await expect(loadTogether(failing(exposed), [failing(missing)])).rejects.toBe(missing);
+  });
+});
