@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { parseReportedFindings, type ReportedCheck } from "../../lib/doctor/advice/reported-findings.ts";
 import { type Reporter, reportedMend } from "../../lib/doctor/advice/reported-mend.ts";
-import { checksOf } from "../../lib/doctor/checks/all.ts";
+import { checksFor } from "../../lib/doctor/checks/all.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
@@ -14,7 +14,7 @@ import { findServiceAccount, type ServiceAccount } from "../../lib/platform/acco
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
-import { internalCommand } from "./internal-command.ts";
+import { internalCommand, NAMED } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
@@ -29,8 +29,16 @@ const MAX_OUTPUT = 1_048_576;
 const ACCOUNT_DIRECTORIES = ["/var/lib/opsctl", "/var/log/opsctl"];
 const SETTINGS = "/etc/opsctl";
 
-/** What to check: commands, and the folder of their environment files. */
-export type Examination = { commands: readonly CommandName[]; env: Environment; envDir: string };
+/**
+ * What to check: commands, and the folder of their environment files. `isNamed`: a person named the command, so that it is
+ * checked also where its part is not set up.
+ */
+export type Examination = {
+  commands: readonly CommandName[];
+  isNamed: boolean;
+  env: Environment;
+  envDir: string;
+};
 
 type Prepared = Examination & { handedLogin: HandedLogin | null };
 
@@ -57,19 +65,20 @@ export async function doctorFindings(examination: Examination): Promise<Finding[
   return commands.flatMap((command) => all.filter((finding) => finding.command === command));
 }
 
-async function runHere({ commands, ...prepared }: Prepared): Promise<Finding[]> {
+async function runHere({ commands, isNamed, ...prepared }: Prepared): Promise<Finding[]> {
   return commands.length === 0
     ? []
-    : await runDoctor(openDoctorDependencies(prepared), commands.flatMap(checksOf));
+    : await runDoctor(openDoctorDependencies(prepared), checksFor(commands, { isNamed }));
 }
 
 /** The findings of a doctor that runs as the account; a check that it does not report counts as not ended in time. */
 async function runAs(
   account: ServiceAccount,
-  { commands, env, envDir, handedLogin }: Prepared,
+  { commands, isNamed, env, envDir, handedLogin }: Prepared,
 ): Promise<Finding[]> {
-  const checks = commands.flatMap(checksOf);
-  const command = [...internalCommand("doctor").command, envDir, commands.join(",")];
+  const checks = checksFor(commands, { isNamed });
+  const words = [envDir, commands.join(","), ...(isNamed ? [NAMED] : [])];
+  const command = [...internalCommand("doctor").command, ...words];
   const { program, args, env: ofChild } = startAs(account, command, { env, endSignal: "KILL" });
   const child = spawn(program, args, {
     ...{ env: { ...ofChild, [HANDED_INPUT]: "1" }, cwd: "/", detached: true },

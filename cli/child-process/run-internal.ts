@@ -8,7 +8,8 @@
  *                                        a value, as one line of JSON.
  * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON; the first line,
- *                                        which is empty, says that the checks begin.
+ *                                        which is empty, says that the checks begin. With `named` behind them also of
+ *                                        parts that this host does not use.
  * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started by the
  *                                        shell's script, not by opsctl.
  */
@@ -19,7 +20,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { writeOut } from "../framework/streams/output.ts";
 import { handedInput } from "./handed-input.ts";
-import type { InternalWord } from "./internal-command.ts";
+import { type InternalWord, NAMED } from "./internal-command.ts";
 import { INTERNAL } from "./internal-word.ts";
 
 const STDIN = 0;
@@ -30,7 +31,7 @@ const WORDS = {
   "count-outbox": countOutbox,
   "secret-facts": printSecretFacts,
   doctor: runChecks,
-} as const satisfies Record<InternalWord, (path: string, more: string) => Promise<void>>;
+} as const satisfies Record<InternalWord, (path: string, ...more: [string, string]) => Promise<void>>;
 
 /**
  * Does the work of one of these words and returns the exit status.
@@ -38,7 +39,7 @@ const WORDS = {
  * Errors: none thrown; a failure is one line of JSON on standard output with `code`, `message` and `hint`.
  */
 export async function runInternal(words: readonly string[]): Promise<number> {
-  const [word = "", path = "", more = ""] = words;
+  const [word = "", path = "", more = "", last = ""] = words;
   if (word === "complete") {
     const { printOffers } = await import("../completion/print-offers.ts");
     await printOffers(words.slice(1), new Date());
@@ -47,7 +48,7 @@ export async function runInternal(words: readonly string[]): Promise<number> {
   try {
     if (!Object.hasOwn(WORDS, word) || !path.startsWith("/"))
       throw new OpsError({ code: "USAGE_INVALID", message: "opsctl internal is for opsctl itself" });
-    await WORDS[word as InternalWord](path, more);
+    await WORDS[word as InternalWord](path, more, last);
     return EXIT.ok;
   } catch (error) {
     const { asOpsError } = await import("../framework/failure.ts");
@@ -83,15 +84,15 @@ async function printSecretFacts(envDir: string): Promise<void> {
   writeOut(`${JSON.stringify(readFileFacts(ACCOUNT_COMMANDS, envDir))}\n`);
 }
 
-async function runChecks(envDir: string, commands: string): Promise<void> {
-  const { checksOf } = await import("../../lib/doctor/checks/all.ts");
+async function runChecks(envDir: string, commands: string, isNamed: string): Promise<void> {
+  const { checksFor } = await import("../../lib/doctor/checks/all.ts");
   const { runDoctor } = await import("../../lib/doctor/run.ts");
   const { openDoctorDependencies } = await import("../wiring/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
   const { parseHanded } = await import("../../lib/doctor/context/handed-login.ts");
   const handed = handedInput() ?? "";
   const handedLogin = handed === "" ? null : parseHanded(handed);
-  const checks = commands.split(",").flatMap((command) => checksOf(command as CommandName));
+  const checks = checksFor(commands.split(",") as CommandName[], { isNamed: isNamed === NAMED });
   writeOut("\n");
   await runDoctor(
     openDoctorDependencies({ env: process.env, envDir, handedLogin }),

@@ -7,12 +7,13 @@
  *         root.
  * Writes: nothing.
  * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
- * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins.
+ * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
  * Exits:  0 no finding failed, 2 usage, 3 a finding failed.
  *
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
- * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn or fail,
- *         `reason`, `mend`: the command or line that puts it right, or null).
+ * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail,
+ *         or not_set_up for what this host does not use, `reason`, `mend`: the command or line that puts it right, or
+ *         null).
  */
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
@@ -20,6 +21,7 @@ import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 
 /** What still hangs by then, such as a name lookup or a disk, must not keep the process beyond five seconds. */
 const LINGER_MS = 200;
@@ -58,11 +60,12 @@ export const doctor = defineCommand({
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const named = env.OPSCTL_ENV_DIR?.startsWith("/") ? env.OPSCTL_ENV_DIR : DEFAULT_ENV_DIR;
     const envDir = args["env-dir"] ?? named;
-    const findings = await doctorFindings({ commands, env, envDir });
+    const findings = await doctorFindings({ commands, isNamed: args.command !== undefined, env, envDir });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     const isList = args.all === true || args.command !== undefined;
-    const text = isList ? renderFindings(findings) : renderSummary(findings);
+    const screen = await standardScreen(env);
+    const text = isList ? renderFindings(findings, screen) : renderSummary(findings, screen);
     return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text });
   },
 });

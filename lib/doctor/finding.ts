@@ -13,8 +13,15 @@ export const DOCTOR_COMMANDS = [
 /** One of these commands. */
 export type CommandName = (typeof DOCTOR_COMMANDS)[number];
 
-/** What a check found: `mend` is the command or line that puts it right, null where nothing has to be done. */
-export type Verdict = { status: "pass" | "warn" | "fail"; reason: string; mend: string | null };
+/**
+ * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command or
+ * line that puts it right or sets it up, null where nothing has to be done.
+ */
+export type Verdict = {
+  status: "pass" | "warn" | "fail" | "not_set_up";
+  reason: string;
+  mend: string | null;
+};
 
 /** A verdict with its command and its check. */
 export type Finding = { command: CommandName; check: string } & Verdict;
@@ -32,6 +39,11 @@ export function warn(reason: string, mend: string | null = null): Verdict {
 /** The command, or a part of it, does not work. */
 export function fail(reason: string, mend: string | null = null): Verdict {
   return { status: "fail", reason, mend };
+}
+
+/** This host does not use it; `mend` sets it up. */
+export function notSetUp(what: string, mend: string): Verdict {
+  return { status: "not_set_up", reason: `not set up: ${what}`, mend };
 }
 
 /** It was not checked, which counts as a warning: neither as good nor as a fault. */

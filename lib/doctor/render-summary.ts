@@ -1,8 +1,13 @@
+import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { proseLines } from "../text/terminal/prose.ts";
+import type { Screen } from "../text/terminal/screen.ts";
 import type { CommandName, Finding } from "./finding.ts";
-import { MARK } from "./render.ts";
+import { markedLines } from "./render.ts";
 
 /** What another check of the same command tells already. */
 const CONSEQUENCE = /^not checked: .*, see (?:configuration|environment file|secrets)$/;
+
+const PROBLEMS: readonly Finding["status"][] = ["fail", "warn"];
 
 /** What is wrong with one command: its own causes, and the commands before it that have others of its causes, too. */
 type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; as: CommandName[] };
@@ -13,14 +18,24 @@ type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; a
  * Behaviour: a cause that several commands have is told with the first of them; what only follows from a missing setting
  *            is not told, nor is that something cannot be checked by anyone.
  */
-export function renderSummary(findings: readonly Finding[]): string {
+export function renderSummary(findings: readonly Finding[], screen: Screen): string {
   const summaries = summarised(findings);
   const width = Math.max(0, ...summaries.map(({ command }) => command.length));
-  const lines = summaries.map((summary) => {
-    const mark = MARK[worstOf(problemsOf(summary.findings))?.status ?? "pass"];
-    return `  ${mark}  ${summary.command.padEnd(width)}  ${textOf(summary)}\n`;
+  const lines = summaries.flatMap((summary) => {
+    const name = `${summary.command.padEnd(width)}  `;
+    return markedLines(statusOf(summary), { name, text: textOf(summary) }, screen);
   });
-  return `${lines.join("")}${nextText(summaries)}`;
+  return `${lines.join("\n")}\n\n${nextLines(summaries, screen).join("\n")}\n`;
+}
+
+function statusOf({ findings }: Summary): Finding["status"] {
+  if (isLeftOut(findings)) return "not_set_up";
+  return worstOf(problemsOf(findings))?.status ?? "pass";
+}
+
+/** Whether all that is said of a command is that this host does not use it. */
+function isLeftOut(findings: readonly Finding[]): boolean {
+  return findings.length > 0 && findings.every(({ status }) => status === "not_set_up");
 }
 
 function summarised(findings: readonly Finding[]): Summary[] {
@@ -40,7 +55,7 @@ function summarised(findings: readonly Finding[]): Summary[] {
 }
 
 function problemsOf(findings: readonly Finding[]): Finding[] {
-  return findings.filter((finding) => finding.status !== "pass" && !isNote(finding));
+  return findings.filter((finding) => PROBLEMS.includes(finding.status) && !isNote(finding));
 }
 
 /** Nothing that a person could do something about here. */
@@ -67,14 +82,26 @@ function textOf({ findings, causes, as }: Summary): string {
 }
 
 function wellText(findings: readonly Finding[]): string {
-  const passed = findings.filter(({ status }) => status === "pass").length;
-  const notes = findings.length - passed;
-  return `${passed} ok${notes === 0 ? "" : `, ${notes} not checked`}`;
+  if (isLeftOut(findings)) return "not set up";
+  const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
+  const [passed, left] = [count("pass"), count("not_set_up")];
+  const notes = findings.length - passed - left;
+  const parts = [
+    `${passed} ok`,
+    notes === 0 ? "" : `${notes} not checked`,
+    left === 0 ? "" : `${left} not set up`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
 }
 
-function nextText(summaries: readonly Summary[]): string {
+const ALL = "Everything that was looked at: opsctl doctor --all";
+/** The first part that most hosts have. */
+const NOTHING_YET = "Nothing is set up on this host yet. What the first part needs: opsctl doctor weekly";
+
+function nextLines(summaries: readonly Summary[], screen: Screen): string[] {
+  if (summaries.every(({ findings }) => isLeftOut(findings))) return proseLines(NOTHING_YET, screen);
   const first = mostUseful(summaries.flatMap(({ causes }) => causes));
-  const all = "Everything that was looked at: opsctl doctor --all\n";
-  if (first === undefined) return `\n${all}`;
-  return `\nNext, for ${first.command}:\n  ${first.mend ?? `opsctl doctor ${first.command}`}\n\n${all}`;
+  if (first === undefined) return [ALL];
+  const next = first.mend ?? `opsctl doctor ${first.command}`;
+  return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ALL];
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
+import { hasAny, SET_UP_BY } from "../host/set-up.ts";
 import {
   absolutePath,
   anyText,
@@ -49,26 +50,11 @@ const dockerHost: Rule<DockerAddress> = {
   example: `unix://${DEFAULT_SOCKET}`,
 };
 
-/** Variables that only the collector has; one of them says that it was set up. */
-const OWN: readonly string[] = [
-  ...["TEXTFILE_DIR", "PROXY_CONTAINER"],
-  ...["HOSTING_TOKEN", "HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"],
-];
-
 /** Variables that others have, too; one of them is enough for a pass that is not made out of curiosity. */
 const SHARED: readonly string[] = [
   ...["OPSCTL_LOG_DIR", "DOCKER_HOST", "OPSCTL_PING_URL"],
   ...["OPSCTL_SECRETS_DIR", "OPSCTL_SECRETS_COMMAND", "CREDENTIALS_DIRECTORY"],
 ];
-
-/** Whether the collector has a setting of its own. */
-export function isCollectorSetUp(env: Environment): boolean {
-  return hasAny(env, OWN);
-}
-
-function hasAny(env: Environment, names: readonly string[]): boolean {
-  return names.some((name) => (env[name] ?? "").trim() !== "");
-}
 
 /**
  * Refuses a pass without any setting: started by hand, it would replace the metrics of the host's own settings by those
@@ -80,7 +66,7 @@ export function refuseWithoutSettings(
   env: Environment,
   file: { path: string; isThere: boolean } | null,
 ): void {
-  if (file?.isThere || hasAny(env, [...OWN, ...SHARED])) return;
+  if (file?.isThere || hasAny(env, [...SET_UP_BY.collector, ...SHARED])) return;
   const missing = file === null ? "no settings file is read" : `${file.path} is not there`;
   throw new OpsError({
     code: "CONFIG_INVALID",

@@ -1,4 +1,5 @@
-import { isCollectorSetUp, loadCollectConfig } from "../metrics/config.ts";
+import { isSetUp } from "../host/set-up.ts";
+import { loadCollectConfig } from "../metrics/config.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -6,7 +7,7 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 /**
  * Where the collector writes.
  *
- * Shape: `isSetUp` says whether one of its settings is there; `unreadable` are settings that this account may not read or
+ * Shape: `isSetUp` as the shared rule says without its file; `unreadable` are settings that this account may not read or
  *        that are wrong, with the error's code.
  */
 export type CollectorPlace =
@@ -22,7 +23,8 @@ export async function findCollector(env: Environment): Promise<CollectorPlace> {
   try {
     const settings = readCommandSettings("collect-metrics", env);
     const { textfileDir } = await loadCollectConfig(settings.env);
-    return { status: "found", textfileDir, isSetUp: isCollectorSetUp(settings.env) };
+    const isThere = isSetUp("collector", settings.env, { hasWorked: false, reader: "opsctl status" });
+    return { status: "found", textfileDir, isSetUp: isThere };
   } catch (error) {
     if (error instanceof OpsError) return { status: "unreadable", code: error.code };
     throw error;

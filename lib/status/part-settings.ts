@@ -1,3 +1,4 @@
+import { isSetUp, type PartName } from "../host/set-up.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -17,9 +18,9 @@ export function settingsOf(command: string, { env }: Pick<StatusDependencies, "e
   }
 }
 
-/** Whether one of these variables has a value. */
-export function hasAny(env: Environment, names: readonly string[]): boolean {
-  return names.some((name) => (env[name] ?? "").trim() !== "");
+/** Whether a part that has left nothing is meant to work on this host, by the settings of its command. */
+export function isMeantToWork(part: PartName, env: Environment): boolean {
+  return isSetUp(part, env, { hasWorked: false, reader: "opsctl status" });
 }
 
 /** What only means that this account is not the one to look. */

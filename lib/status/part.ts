@@ -1,8 +1,4 @@
-/** The parts of opsctl on a host, in the order in which they are shown. */
-export const PARTS = ["weekly", "webhook", "collector", "socket-monitor", "alert-rules"] as const;
-
-/** One of these parts. */
-export type PartName = (typeof PARTS)[number];
+import type { PartName } from "../host/set-up.ts";
 
 /**
  * What is to be said of a part.

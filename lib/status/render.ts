@@ -1,6 +1,9 @@
-import { styleText } from "node:util";
-import { wrapText } from "../text/wrap.ts";
-import type { NamedReport, PartName, PartReport } from "./part.ts";
+import type { PartName } from "../host/set-up.ts";
+import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { hangingLines } from "../text/terminal/hanging-lines.ts";
+import { proseLines } from "../text/terminal/prose.ts";
+import { paint, type Screen } from "../text/terminal/screen.ts";
+import type { NamedReport, PartReport } from "./part.ts";
 import { isAllWell } from "./run.ts";
 
 type Status = PartReport["status"];
@@ -8,51 +11,38 @@ type Status = PartReport["status"];
 /** Before each part: words for a file or a pipe, marks for a terminal, in their colours. */
 const WORDS: Record<Status, string> = { ok: "ok", attention: "LOOK", unknown: "?", not_set_up: "-" };
 const MARKS: Record<Status, string> = { ok: "✓", attention: "✗", unknown: "?", not_set_up: "·" };
-const COLOURS = { ok: "green", attention: "red", unknown: "yellow", not_set_up: "gray" } as const;
+const TONES = { ok: "good", attention: "bad", unknown: "warning", not_set_up: "label" } as const;
 
 const NAMES: Record<PartName, string> = {
   ...{ weekly: "weekly", webhook: "webhook", collector: "collector" },
   ...{ "socket-monitor": "socket monitor", "alert-rules": "alert rules" },
 };
-/** A narrower terminal breaks the lines itself. */
-const LEAST_ROOM = 30;
 const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length));
 
-/**
- * How the text is shown: with marks on a terminal, with colours where they are wanted.
- *
- * Units: `columns` of the terminal, null where there is none; a command is never broken, so that it can be copied whole.
- */
-export type Look = { isTerminal: boolean; colour: boolean; columns: number | null };
+/** How the text is shown: with marks instead of words on a terminal. */
+export type Look = Screen & { isTerminal: boolean };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const lines = reports.flatMap((report) => linesOf(report, look));
-  return `${lines.join("\n")}\n${tailOf(reports)}`;
+  const lines = [...reports.flatMap((report) => linesOf(report, look)), ...tailOf(reports, look)];
+  return lines.map((line) => `${line}\n`).join("");
 }
 
-const TAIL = "\nWhat every command needs, in detail: sudo opsctl doctor --all\n";
+const TAIL = "What every command needs, in detail: sudo opsctl doctor --all";
 /** It ends with 0 here, too, as nothing is at fault. */
-const NOTHING_YET = "\nNothing is set up on this host. What comes first: sudo opsctl doctor\n";
+const NOTHING_YET = "Nothing is set up on this host. What comes first: sudo opsctl doctor";
 
-function tailOf(reports: readonly NamedReport[]): string {
-  if (reports.every(({ status }) => status === "not_set_up")) return NOTHING_YET;
-  return isAllWell(reports) ? "" : TAIL;
+function tailOf(reports: readonly NamedReport[], screen: Screen): string[] {
+  if (reports.every(({ status }) => status === "not_set_up")) return ["", ...proseLines(NOTHING_YET, screen)];
+  return isAllWell(reports) ? [] : ["", ...proseLines(TAIL, screen)];
 }
 
-function linesOf(
-  { part, status, lines, next }: NamedReport,
-  { isTerminal, colour, columns }: Look,
-): string[] {
-  const width = isTerminal ? 1 : 4;
-  const mark = (isTerminal ? MARKS : WORDS)[status].padEnd(width);
-  const painted = colour ? styleText(COLOURS[status], mark, { validateStream: false }) : mark;
-  const indent = " ".repeat(width + NAME_WIDTH + 6);
-  const room = Math.max(LEAST_ROOM, (columns ?? Number.POSITIVE_INFINITY) - indent.length);
-  const [first = "", ...more] = lines.flatMap((line) => wrapText(line, room, ""));
-  const all = [...more, ...(next === null ? [] : [`-> ${next}`])];
-  return [
-    `  ${painted}  ${NAMES[part].padEnd(NAME_WIDTH)}  ${first}`,
-    ...all.map((line) => `${indent}${line}`),
-  ];
+function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {
+  const mark = (look.isTerminal ? MARKS : WORDS)[status];
+  const name = `  ${NAMES[part].padEnd(NAME_WIDTH)}  `;
+  const head = `  ${mark.padEnd(look.isTerminal ? 1 : 4)}${name}`;
+  const indent = " ".repeat(head.length);
+  const all = lines.flatMap((line, at) => hangingLines(at === 0 ? head : indent, line, look));
+  if (next !== null) all.push(...adviceLines(`${indent}-> `, next, look));
+  return all.map((line, at) => (at === 0 ? line.replace(mark, paint(TONES[status], mark, look)) : line));
 }

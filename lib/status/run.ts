@@ -1,5 +1,6 @@
+import { PARTS, type PartName } from "../host/set-up.ts";
 import type { StatusDependencies } from "./dependencies.ts";
-import { attention, type NamedReport, PARTS, type PartName, type PartReport } from "./part.ts";
+import { attention, type NamedReport, type PartReport } from "./part.ts";
 import { alertRulesStatus } from "./parts/alert-rules.ts";
 import { collectorStatus } from "./parts/collector.ts";
 import { socketMonitorStatus } from "./parts/socket-monitor.ts";

@@ -41,6 +41,14 @@ describe("runDoctor() on a healthy host", () => {
           status: "warn",
           reason: "not checked: its routes and TRIGGER_SECRET, because every call of them does work",
         },
+        {
+          ...{ command: "weekly", check: "alert webhook", status: "not_set_up" },
+          reason: "not set up: the announcement of a run that fails, to an alert webhook",
+        },
+        {
+          ...{ command: "webhook", check: "second channel", status: "not_set_up" },
+          reason: "not set up: a ping, by whose absence a check elsewhere notices that this host is gone",
+        },
       ],
     );
   });

@@ -4,14 +4,18 @@ import {
   type Finding,
   fail,
   notChecked,
+  notSetUp,
   pass,
   type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
-import { renderSummary } from "../../lib/doctor/render-summary.ts";
+import { renderSummary as render } from "../../lib/doctor/render-summary.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
 const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
   found.map(([check, verdict]) => ({ command, check, ...verdict }));
+
+const renderSummary = (findings: readonly Finding[]) => render(findings, NO_TERMINAL);
 
 const MISSING = fail(
   "DATABASE_URL is missing; expected a postgres:// URL",
@@ -101,6 +105,28 @@ describe("renderSummary()", () => {
       ...of("webhook", ["port", fail("nothing listens")]),
     ]);
     expect(text).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
+  });
+
+  test("names a part that this host does not use so, which is no fault", () => {
+    const leftOut = notSetUp("this host does not use it", "What it needs: opsctl doctor webhook");
+    const findings = [
+      ...of(
+        "weekly",
+        ["database", pass("answers")],
+        ["alert webhook", notSetUp("the announcement", "Set it")],
+      ),
+      ...of("webhook", ["configuration", leftOut]),
+    ];
+    expect(renderSummary(findings)).toBe(
+      `  ok    weekly   1 ok, 1 not set up\n  -     webhook  not set up\n\n${ALL}`,
+    );
+  });
+
+  test("says where to begin on a host without any part", () => {
+    const findings = of("webhook", ["configuration", notSetUp("this host does not use it", "What it needs")]);
+    expect(renderSummary(findings)).toBe(
+      "  -     webhook  not set up\n\nNothing is set up on this host yet. What the first part needs: opsctl doctor weekly\n",
+    );
   });
 
   test("keeps two faults apart that have the same reason in different checks", () => {

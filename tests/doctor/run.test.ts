@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { openDoctorDependencies } from "../../cli/wiring/doctor.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
-import { pass, warn } from "../../lib/doctor/finding.ts";
+import { notSetUp, pass, warn } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
 import { runDoctor } from "../../lib/doctor/run.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
 /** Dependencies with which the time of every check runs out at once. */
 function hurried() {
@@ -76,11 +77,15 @@ describe("runDoctor()", () => {
 
 describe("renderFindings()", () => {
   test("groups by command, and puts under each finding what mends it", () => {
-    const text = renderFindings([
-      { command: "weekly", check: "one", ...pass("is well") },
-      { command: "weekly", check: "two", ...warn("is old", "renew it") },
-      { command: "migrate", check: "one", status: "fail", reason: "is gone", mend: null },
-    ]);
+    const text = renderFindings(
+      [
+        { command: "weekly", check: "one", ...pass("is well") },
+        { command: "weekly", check: "two", ...warn("is old", "renew it") },
+        { command: "migrate", check: "one", status: "fail", reason: "is gone", mend: null },
+        { command: "webhook", check: "one", ...notSetUp("a ping", "Set it") },
+      ],
+      NO_TERMINAL,
+    );
     expect(text).toBe(
       [
         "weekly",
@@ -91,7 +96,11 @@ describe("renderFindings()", () => {
         "migrate",
         "  FAIL  one: is gone",
         "",
-        "1 ok, 1 warn, 1 FAIL",
+        "webhook",
+        "  -     one: not set up: a ping",
+        "        -> Set it",
+        "",
+        "1 ok, 1 warn, 1 FAIL, 1 not set up",
         "",
       ].join("\n"),
     );

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { attention, type NamedReport, NOT_SET_UP, ok } from "../../lib/status/part.ts";
 import { renderStatus } from "../../lib/status/render.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
+import { terminal } from "../text/support/terminal.ts";
 
 const REPORTS: NamedReport[] = [
   { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"], {}) },
@@ -17,7 +19,7 @@ const REPORTS: NamedReport[] = [
 
 describe("renderStatus()", () => {
   test("writes words where no terminal is", () => {
-    expect(renderStatus(REPORTS, { isTerminal: false, colour: false, columns: null })).toBe(
+    expect(renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: false })).toBe(
       [
         "  ok    weekly          week of 2026-11-16: clean, 6 owners",
         "  LOOK  webhook         up",
@@ -34,13 +36,13 @@ describe("renderStatus()", () => {
   });
 
   test("draws marks on a terminal, and colours them where that is wanted", () => {
-    const plain = renderStatus(REPORTS, { isTerminal: true, colour: false, columns: null });
+    const plain = renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: true });
     expect(plain.split("\n").slice(0, 2)).toEqual([
       "  ✓  weekly          week of 2026-11-16: clean, 6 owners",
       "  ✗  webhook         up",
     ]);
     expect(plain).not.toContain("\x1b");
-    const coloured = renderStatus(REPORTS, { isTerminal: true, colour: true, columns: null });
+    const coloured = renderStatus(REPORTS, { ...NO_TERMINAL, colour: true, isTerminal: true });
     expect(coloured).toContain("  \x1b[32m✓\x1b[39m  weekly ");
     expect(coloured).toContain("  \x1b[31m✗\x1b[39m  webhook ");
     expect(Bun.stripANSI(coloured)).toBe(plain);
@@ -51,11 +53,7 @@ describe("renderStatus()", () => {
       ["last plan 3 days ago: 18 rules, 4 of them differ"],
       "sudo opsctl alert-rules apply --with-extras",
     );
-    const text = renderStatus([{ part: "alert-rules", ...report }], {
-      isTerminal: true,
-      colour: false,
-      columns: 60,
-    });
+    const text = renderStatus([{ part: "alert-rules", ...report }], { ...terminal(60), isTerminal: true });
     expect(text.split("\n").slice(0, 3)).toEqual([
       "  ✗  alert rules     last plan 3 days ago: 18 rules, 4 of",
       "                     them differ",
@@ -64,13 +62,13 @@ describe("renderStatus()", () => {
   });
 
   test("says where to begin on a host without any part", () => {
-    expect(renderStatus(REPORTS.slice(-1), { isTerminal: false, colour: false, columns: null })).toBe(
+    expect(renderStatus(REPORTS.slice(-1), { ...NO_TERMINAL, isTerminal: false })).toBe(
       "  -     alert rules     not set up\n\nNothing is set up on this host. What comes first: sudo opsctl doctor\n",
     );
   });
 
   test("says no more when all is well", () => {
-    expect(renderStatus(REPORTS.slice(0, 1), { isTerminal: false, colour: false, columns: null })).toBe(
+    expect(renderStatus(REPORTS.slice(0, 1), { ...NO_TERMINAL, isTerminal: false })).toBe(
       "  ok    weekly          week of 2026-11-16: clean, 6 owners\n",
     );
   });

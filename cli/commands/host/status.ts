@@ -26,8 +26,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/streams/output.ts";
-import { wantsColour } from "../../framework/streams/screen.ts";
-import { terminalWidth } from "../../framework/streams/terminal-width.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
 /** What still hangs by then must not keep the process beyond two seconds. */
@@ -50,9 +49,7 @@ export const status = defineCommand({
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
-    const columns = await terminalWidth(env);
-    const colour = onTerminal && wantsColour(process.env);
-    const text = renderStatus(parts, { isTerminal: onTerminal, colour, columns });
+    const text = renderStatus(parts, { ...(await standardScreen(env)), isTerminal: onTerminal });
     const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return outcomeOf({ command: "status", exitCode, fields: { parts }, text });

@@ -2,7 +2,7 @@ import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
 import { DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 
-const STATUSES: readonly string[] = ["pass", "warn", "fail"];
+const STATUSES: readonly string[] = ["pass", "warn", "fail", "not_set_up"];
 const MAX_LENGTH = 2_000;
 
 /** The findings of one check that a doctor in a child process reports; there may be none. */

@@ -11,7 +11,8 @@ import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import { ownerUrl } from "../context/handed-login.ts";
-import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
+import { ifSetUp } from "../context/set-up.ts";
+import type { CommandName } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
 import { configurationCheck } from "./configuration.ts";
@@ -52,12 +53,13 @@ const NEEDS: Record<CommandName, readonly Check[]> = {
   deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
 };
 
-/** The checks of one command, or of all commands for null, in the order in which they are shown. */
-export function checksOf(command: CommandName | null): Check[] {
-  return command === null ? DOCTOR_COMMANDS.flatMap(checksOfOne) : checksOfOne(command);
+/** The checks of these commands; where a person named them (`isNamed`), also where its part is not set up on this host. */
+export function checksFor(commands: readonly CommandName[], { isNamed }: { isNamed: boolean }): Check[] {
+  return commands.flatMap((command) => (isNamed ? checksOf(command) : ifSetUp(checksOf(command))));
 }
 
-function checksOfOne(command: CommandName): Check[] {
+/** All checks of one command, in the order in which they are shown. */
+export function checksOf(command: CommandName): Check[] {
   const isService = COMMAND_FACTS[command].account === SERVICE_ACCOUNT;
   return [
     configurationCheck(command, LOAD[command]),

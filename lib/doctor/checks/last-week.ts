@@ -14,11 +14,12 @@ import { checkAlertWebhook } from "../../weekly/announce/check-webhook.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly/announce/settings.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import type { Check } from "../context/check.ts";
-import { fail, pass, type Verdict, warn } from "../finding.ts";
+import { fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf } from "../finding-reason.ts";
 import { withDatabase } from "./database.ts";
 
 const command = "weekly";
+const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
 const CLOSED =
   "that week is closed: what is in doubt can still be settled, what failed cannot be sent any more";
 const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
@@ -60,7 +61,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
     const { env, file } = await context.environment(command);
     try {
       const url = await loadAlertWebhook(env);
-      if (url === null) return [pass(`a failed run is announced nowhere: ${ALERT_WEBHOOK} is not set`)];
+      if (url === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${file.path}`)];
       const secret = await findWebhookSecret(env);
       const { limitMs } = context.dependencies;
       const state = await checkAlertWebhook({ url, secret, timeoutMs: limitMs, signal });

@@ -2,7 +2,7 @@ import { checkResendKey, type KeyState } from "../../providers/resend/key.ts";
 import type { WebhookConfig } from "../../webhook/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
@@ -17,14 +17,15 @@ export function secondChannelCheck(
       const found = await settings(context);
       if (found.status !== "ok") return withoutSettings(command);
       const { secondChannel, pingUrl } = found.value.watch;
-      if (secondChannel === null) return [warn(NONE, MEND), pingVerdict(pingUrl !== null)];
+      const ping = await pingVerdict(context, pingUrl !== null);
+      if (secondChannel === null) return [warn(NONE, MEND), ping];
       const key = await checkResendKey({
         baseUrl: new URL(secondChannel.apiUrl),
         apiKey: secondChannel.apiKey,
         timeoutMs: context.dependencies.limitMs,
         signal,
       });
-      return [keyVerdict(key), pingVerdict(pingUrl !== null)];
+      return [keyVerdict(key), ping];
     },
   };
 }
@@ -32,11 +33,12 @@ export function secondChannelCheck(
 const NONE = "no second channel is set up: while WhatsApp takes nothing, no person is told";
 const MEND = "Set ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY";
 
-function pingVerdict(isSet: boolean): Verdict {
-  return pass(
-    isSet
-      ? "a check elsewhere is pinged"
-      : "no check elsewhere is pinged: nobody notices a host that is gone (OPSCTL_PING_URL)",
+async function pingVerdict(context: CheckContext, isSet: boolean): Promise<Verdict> {
+  if (isSet) return pass("a check elsewhere is pinged");
+  const { file } = await context.environment("webhook");
+  return notSetUp(
+    "a ping, by whose absence a check elsewhere notices that this host is gone",
+    `Set OPSCTL_PING_URL in ${file.path} to the address of a check, then systemctl reload opsctl-webhook.service`,
   );
 }
 

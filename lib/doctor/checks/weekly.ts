@@ -25,6 +25,9 @@ const command = "weekly";
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
 const HEARTBEAT_LIMIT_DAYS = 8;
+/** Not a fault of a new host: nothing but a Monday mends it. */
+const FIRST_RUN =
+  "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
 
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
@@ -191,7 +194,8 @@ async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
     return fail(text, "See the end of weekly.log in the log directory for what failed");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return warn(`no run has ended in full success yet: ${path} does not exist`);
+    if (code === "ENOENT")
+      return warn(`no run has ended in full success yet: ${path} does not exist`, FIRST_RUN);
     return notChecked(`${path} cannot be looked at: ${code}`, "sudo opsctl doctor weekly");
   }
 }

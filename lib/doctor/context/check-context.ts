@@ -28,12 +28,12 @@ export class CheckContext {
 
   /** The environment of a command when cron or systemd starts it. */
   environment(command: CommandName): Promise<CommandEnvironment> {
-    return this.#once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
+    return this.once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
   }
 
   /** Where each secret of a command is. */
   secrets(command: CommandName): Promise<SecretSearch[]> {
-    return this.#once(`secrets ${command}`, async () => {
+    return this.once(`secrets ${command}`, async () => {
       const { env } = await this.environment(command);
       return await locateSecrets(command, env, this.dependencies.secretCommandLimitMs);
     });
@@ -45,7 +45,7 @@ export class CheckContext {
     part: string,
     load: (env: Environment, dependencies: DoctorDependencies) => Promise<T>,
   ): Promise<Settings<T>> {
-    return this.#once(`settings ${command} ${part}`, async () => {
+    return this.once(`settings ${command} ${part}`, async () => {
       // The loader runs the secret command too and would wait too long for one that hangs.
       const broken = (await this.secrets(command)).find(
         (search) => search.error?.code === "SECRET_COMMAND_FAILED",
@@ -62,7 +62,7 @@ export class CheckContext {
 
   /** The account of this name on the host; null when there is none. */
   account(name: string): Promise<Account | null> {
-    return this.#once(`account ${name}`, async () => {
+    return this.once(`account ${name}`, async () => {
       const { passwd, group } = this.dependencies.paths;
       const [accounts, groups] = await Promise.all([readFile(passwd, "utf8"), readFile(group, "utf8")]);
       return parseAccount(name, accounts, groups);
@@ -71,7 +71,7 @@ export class CheckContext {
 
   /** An open database; each URL is opened once. */
   database(url: Secret): Promise<Database> {
-    return this.#once(`database ${url.open()}`, () => {
+    return this.once(`database ${url.open()}`, () => {
       const database = this.dependencies.openDatabase(url);
       this.#databases.push(database);
       return database;
@@ -86,7 +86,8 @@ export class CheckContext {
     done.abort();
   }
 
-  #once<T>(key: string, read: () => Promise<T>): Promise<T> {
+  /** What `read` returns, which is called once for each key. */
+  once<T>(key: string, read: () => Promise<T>): Promise<T> {
     const known = this.#known.get(key) as Promise<T> | undefined;
     if (known !== undefined) return known;
     const reading = read();

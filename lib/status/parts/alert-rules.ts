@@ -8,13 +8,12 @@ import {
 import { logDirectory } from "../../platform/config/log-directory.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
-import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
+import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
 import { readFileInTime } from "../reading.ts";
 import { shortTime } from "../short-time.ts";
 
 const command = "alert-rules";
 const PLAN = "sudo opsctl alert-rules plan --with-extras";
-const SET_UP_BY = ["MONITORING_URL", "MONITORING_TOKEN"];
 
 /** What the last `plan` or `apply` on this host found; the platform is not asked. */
 export async function alertRulesStatus(dependencies: StatusDependencies): Promise<PartReport> {
@@ -28,7 +27,9 @@ export async function alertRulesStatus(dependencies: StatusDependencies): Promis
   if (read.status === "late") return late(`sudo opsctl doctor ${command}`);
   if (read.status === "failed") return unreadable("what the last plan left", read.code, viewer, command);
   if (read.value === null)
-    return hasAny(settings.env, SET_UP_BY) ? attention(["never planned on this host"], PLAN) : NOT_SET_UP;
+    return isMeantToWork(command, settings.env)
+      ? attention(["never planned on this host"], PLAN)
+      : NOT_SET_UP;
   const plan = parseLastPlan(read.value);
   if (plan === null) return attention([`${LAST_PLAN_FILE} cannot be read`], PLAN);
   return judgePlan(plan, dependencies.nowMs());

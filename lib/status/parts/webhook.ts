@@ -2,7 +2,7 @@ import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../../webho
 import { type KindStats, OUTBOX_KINDS } from "../../webhook/state/contract.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
-import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
+import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
 import { readInTime } from "../reading.ts";
 import { shortTime } from "../short-time.ts";
 
@@ -10,10 +10,6 @@ const command = "webhook";
 const DOCTOR = `sudo opsctl doctor ${command}`;
 const START = "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service";
 const JOURNAL = "journalctl -u opsctl-webhook -n 50";
-const SET_UP_BY = [
-  ...["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"],
-  ...["WEBHOOK_SECRET", "ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
-];
 
 /** Whether the webhook runs, what waits, and what was given up: asked of the running service, which any account may. */
 export async function webhookStatus(dependencies: StatusDependencies): Promise<PartReport> {
@@ -27,7 +23,7 @@ export async function webhookStatus(dependencies: StatusDependencies): Promise<P
   const settings = settingsOf(command, dependencies);
   if (settings.status === "failed")
     return unreadable("it does not run, and its settings", settings.code, dependencies.viewer, command);
-  return hasAny(settings.env, SET_UP_BY) ? attention(["does not run"], START) : NOT_SET_UP;
+  return isMeantToWork(command, settings.env) ? attention(["does not run"], START) : NOT_SET_UP;
 }
 
 /** The report over what the service says of itself. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
+import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
 import { readOnly } from "../../ledger/read-only.ts";
 import { readReportWeek } from "../../ledger/report-week.ts";
@@ -8,15 +9,11 @@ import { logDirectory } from "../../platform/config/log-directory.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, NOT_SET_UP, type PartReport } from "../part.ts";
-import { hasAny, settingsOf, unreadable } from "../part-settings.ts";
+import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
 import { type Reading, readFileInTime, readInTime } from "../reading.ts";
 import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "./weekly-verdict.ts";
 
 const command = "weekly";
-const SET_UP_BY = [
-  ...["APP_BASE_URL", "GATEWAY_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID"],
-  ...["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", "TRIGGER_SECRET"],
-];
 
 /** The last closed week by the ledger and by the last run of this host, each within its own time. */
 export async function weeklyStatus(dependencies: StatusDependencies): Promise<PartReport> {
@@ -37,7 +34,7 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<Pa
     return unreadable("DATABASE_URL", ledger.code, viewer, command);
   if (ledger.status === "failed")
     return judgeWithoutLedger(`the database cannot be read (${ledger.code})`, lastRun);
-  const isSetUp = lastRun.status !== "none" || hasAny(settings.env, SET_UP_BY);
+  const isSetUp = hasWorked(lastRun) || isMeantToWork(command, settings.env);
   return isSetUp ? judgeWithoutLedger("DATABASE_URL is missing", lastRun) : NOT_SET_UP;
 }
 

@@ -4,7 +4,7 @@ import { cellLines } from "./cell-lines.ts";
 import type { Screen } from "./screen.ts";
 
 /** Words that end with a command to type. */
-const WITH_COMMAND = /^( *)(.*: |)(opsctl .*)$/;
+const WITH_COMMAND = /^( *)(.*: |)((?:sudo )?opsctl .*)$/;
 
 /** `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too. */
 export type ProseOptions = { indent?: string; breaksWords?: boolean };

@@ -17,9 +17,9 @@ import process from "node:process";
 import { openDoctorDependencies } from "../../../cli/wiring/doctor.ts";
 import { ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
-import { checksOf } from "../../../lib/doctor/checks/all.ts";
+import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
-import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { loose } from "../../alert-rules/support/documents.ts";
@@ -121,7 +121,11 @@ export async function openHost(): Promise<Host> {
       else files[command]![name] = value;
       writeSettings(command);
     },
-    examine: (command = null) => runDoctor(host.dependencies, checksOf(command)),
+    examine: (command = null) =>
+      runDoctor(
+        host.dependencies,
+        checksFor(command === null ? DOCTOR_COMMANDS : [command], { isNamed: command !== null }),
+      ),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(peers.map((peer) => peer.stop()));
       await db.drop();

@@ -69,8 +69,14 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     const out = `${host.make(`ran-${runtime}`, 0o1777)}/as`;
     const vault = host.put(`vault-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755, ACCOUNT.uid);
     const envDir = settings(`chosen-${runtime}`, {
-      weekly: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
-      webhook: { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+      weekly: {
+        ...{ OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+        GATEWAY_URL: "http://127.0.0.1:1",
+      },
+      webhook: {
+        ...{ OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") },
+        MESSAGING_API_URL: "http://127.0.0.1:1",
+      },
     });
     const ended = await doctor(["--json", "--env-dir", envDir], runtime);
     expect(ended.exitCode).toBe(3);
@@ -203,7 +209,10 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
   });
 
   tried("says of every command, in their order, what the account's file mode lets it see", async () => {
-    const envDir = settings(`ordered-${runtime}`, { weekly: {}, webhook: {}, "socket-monitor": {} });
+    const envDir = settings(`ordered-${runtime}`, {
+      ...{ weekly: {}, "socket-monitor": {} },
+      webhook: { MESSAGING_API_URL: "http://127.0.0.1:1" },
+    });
     host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
     const ended = await doctor(["--json", "--env-dir", envDir], runtime);
     const commands = (ended.json.findings as Finding[]).map(({ command }) => command);
@@ -215,6 +224,7 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
       { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/weekly.env` },
     ]);
     expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
+    expect(of(ended, "alert-rules", "configuration")).toMatchObject([{ status: "not_set_up" }]);
     expect(Object.keys(ended.json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
   });
 });

@@ -109,10 +109,11 @@ describe("opsctl doctor", () => {
   });
 
   test("looks at every command when none is named", async () => {
+    const env = { MESSAGING_API_URL: "http://127.0.0.1:1" };
     const [{ json, exitCode }, bare, all] = await Promise.all([
-      doctor(["--json"]),
-      doctor([]),
-      doctor(["--all"]),
+      doctor(["--json"], "binary", env),
+      doctor([], "binary", env),
+      doctor(["--all"], "binary", env),
     ]);
     const commands = new Set(findingsOf(json).map(({ command }) => command));
     expect([...commands]).toHaveLength(8);
@@ -123,6 +124,12 @@ describe("opsctl doctor", () => {
     expect(lines.slice(8)).toEqual(["", "Next, for webhook:", expect.stringContaining("  "), "", ALL, ""]);
     expect(all.stdout).toMatch(/^weekly\n {2}ok {4}configuration: /);
     expect(all.stdout.split("\n").length).toBeGreaterThan(findingsOf(json).length);
+  });
+
+  test("finds no fault in what this host does not use, unless it is named", async () => {
+    const [bare, named] = await Promise.all([doctor([]), doctor(["webhook"])]);
+    expect(bare.stdout).toMatch(/^ {2}- {5}webhook +not set up$/m);
+    expect([bare.exitCode, named.exitCode]).toEqual([0, 3]);
   });
 
   test.each(RUNTIMES)("refuses a command that there is not, on %s", async (runtime) => {

@@ -15,10 +15,14 @@ describe("loadTogether()", () => {
 
   test("makes one error of all that is missing, each line once, with the advice of the first", async () => {
     const own = failing(invalid("first", "  A: is missing", "  B: is missing"));
-    const others = [failing(invalid("second", "  C: is missing")), failing(invalid("third", "  B: is missing"))];
+    const others = [
+      failing(invalid("second", "  C: is missing")),
+      failing(invalid("third", "  B: is missing")),
+    ];
     await expect(loadTogether(own, others)).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: "Cannot start: 3 settings are missing or invalid\n  A: is missing\n  B: is missing\n  C: is missing",
+      message:
+        "Cannot start: 3 settings are missing or invalid\n  A: is missing\n  B: is missing\n  C: is missing",
       hint: "first",
     });
   });

@@ -1,0 +1,82 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { LAST_PLAN_FILE } from "../../alert-rules/last-plan.ts";
+import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
+import { isSetUp, type PartName } from "../../host/set-up.ts";
+import { hasWorked } from "../../last-run/has-worked.ts";
+import { readLastRun } from "../../last-run/read.ts";
+import { logDirectory } from "../../platform/config/log-directory.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
+import { readServiceHealth } from "../../webhook/http/service-health.ts";
+import { type CommandName, notSetUp, type Verdict } from "../finding.ts";
+import type { Check } from "./check.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/** The part to which each command belongs. */
+const PART_OF: Record<CommandName, PartName> = {
+  ...{ weekly: "weekly", migrate: "weekly", reports: "weekly", deliveries: "weekly" },
+  ...{ webhook: "webhook", "collect-metrics": "collector" },
+  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
+};
+
+/**
+ * The checks of one command, without those of a part that this host does not use: then the first says that it is not set
+ * up, as `opsctl status` does, and the others find nothing.
+ */
+export function ifSetUp(checks: readonly Check[]): Check[] {
+  return checks.map((check, at) => ({
+    ...check,
+    async run(context, signal) {
+      if (await isCommandSetUp(check.command, context, signal)) return await check.run(context, signal);
+      return at === 0 ? [leftOut(check.command)] : [];
+    },
+  }));
+}
+
+function leftOut(command: CommandName): Verdict {
+  return notSetUp("this host does not use it", `What it needs: opsctl doctor ${command}`);
+}
+
+/** Settings that cannot be read count as set up: their fault is a finding. */
+function isCommandSetUp(command: CommandName, context: CheckContext, signal: AbortSignal): Promise<boolean> {
+  return context.once(`set up ${command}`, async () => {
+    const { env, file } = await context.environment(command);
+    if (file.problem !== null) return true;
+    const part = PART_OF[command];
+    const isAtWork = await HAS_WORKED[part]({ command, env, context, signal });
+    return isSetUp(part, env, { hasWorked: isAtWork, reader: "opsctl doctor" });
+  });
+}
+
+type Question = { command: CommandName; env: Environment; context: CheckContext; signal: AbortSignal };
+
+/** What shows without the settings that a part works. */
+const HAS_WORKED: Record<PartName, (question: Question) => Promise<boolean>> = {
+  async weekly({ command, env, context }) {
+    if (command === "migrate" && context.dependencies.handedLogin !== null) return true;
+    const secrets = await context.secrets(command);
+    const database = secrets.find(({ name }) => name === "DATABASE_URL");
+    if (database?.found != null || database?.error != null) return true;
+    const logDir = await logDirectory(env);
+    return logDir === null || hasWorked(readLastRun(logDir));
+  },
+  webhook: async ({ context, signal }) => (await readServiceHealth(context.dependencies, signal)) !== null,
+  collector: ({ env }) => isThere(join(env.TEXTFILE_DIR?.trim() || DEFAULT_TEXTFILE_DIR, METRICS_FILE)),
+  "socket-monitor": ({ env }) => isInLogs(SOCKET_LOG_FILE, env),
+  "alert-rules": ({ env }) => isInLogs(LAST_PLAN_FILE, env),
+};
+
+/** A log directory that is no path counts: its fault is a finding. */
+async function isInLogs(name: string, env: Environment): Promise<boolean> {
+  const directory = await logDirectory(env);
+  return directory === null || (await isThere(join(directory, name)));
+}
+
+/** What cannot be looked at counts, too. */
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== "ENOENT" && code !== "ENOTDIR",
+  );
+}

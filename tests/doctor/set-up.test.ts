@@ -1,0 +1,129 @@
+/** What counts as set up on a host, by doctor and by status alike. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { PARTS, type PartName } from "../../lib/host/set-up.ts";
+import { readTextEnd } from "../../lib/platform/files/read-text.ts";
+import { findCollector } from "../../lib/status/collector-place.ts";
+import { readStatus } from "../../lib/status/run.ts";
+import { lastRun } from "../status/support/run.ts";
+import { type Host, openHost } from "./support/host.ts";
+
+const COMMANDS = {
+  weekly: ["weekly", "migrate", "reports", "deliveries"],
+  webhook: ["webhook"],
+  collector: ["collect-metrics"],
+  "socket-monitor": ["socket-monitor"],
+  "alert-rules": ["alert-rules"],
+} as const;
+const SAMPLE = "APP_BASE_URL=\nMESSAGING_API_URL=\nTEXTFILE_DIR=\n";
+
+let host: Host;
+beforeEach(async () => {
+  host = await openHost();
+  for (const folder of ["etc", "secrets", "log", "textfile"])
+    for (const name of readdirSync(host.path(folder))) rmSync(host.path(folder, name));
+  for (const name of ["weekly", "webhook", "collect-metrics", "socket-monitor", "alert-rules"])
+    host.put(`etc/${name}.env`, SAMPLE);
+  host.dependencies.env = { ...host.dependencies.env, OPSCTL_LOG_DIR: host.path("log") };
+  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+});
+afterEach(async () => await host[Symbol.asyncDispose]());
+
+async function setUpByStatus(): Promise<PartName[]> {
+  const { env, adminUrl, openDatabase } = host.dependencies;
+  const asked = { ...env, OPSCTL_ENV_DIR: host.path("etc") };
+  const reports = await readStatus({
+    ...{ env: asked, viewer: "service", adminUrl, openDatabase, readTextEnd },
+    collector: await findCollector(asked),
+    ...{ limitMs: 20_000, secretCommandLimitMs: 1_000, nowMs: () => Date.now() },
+    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+  });
+  return reports.filter(({ status }) => status !== "not_set_up").map(({ part }) => part);
+}
+
+async function setUpByDoctor(): Promise<PartName[]> {
+  const findings = await host.examine();
+  return PARTS.filter((part) =>
+    COMMANDS[part].some((command) => {
+      const own = findings.filter((finding) => finding.command === command);
+      return own.length !== 1 || own[0]!.status !== "not_set_up";
+    }),
+  );
+}
+
+describe("a part of a host", () => {
+  test("without settings is not set up, and no fault of the whole host", async () => {
+    const findings = await host.examine();
+    expect(findings.map(({ check, status }) => [check, status])).toEqual(
+      Array(8).fill(["configuration", "not_set_up"]),
+    );
+    expect(findings[1]).toEqual({
+      ...{ command: "webhook", check: "configuration", status: "not_set_up" },
+      reason: "not set up: this host does not use it",
+      mend: "What it needs: opsctl doctor webhook",
+    });
+    expect(await setUpByStatus()).toEqual([]);
+  });
+
+  test("that a person names is checked all the same", async () => {
+    const findings = await host.examine("webhook");
+    expect(
+      findings.filter(({ check, status }) => check === "configuration" && status === "fail").length,
+    ).toBe(6);
+  });
+
+  const found = (text: object) => JSON.stringify(text);
+  test.each<[string, () => void, PartName[]]>([
+    [
+      "a variable of the weekly run",
+      () => host.setting("weekly", "GATEWAY_URL", "https://g.example"),
+      ["weekly"],
+    ],
+    [
+      "the database's address",
+      () => host.put("secrets/DATABASE_URL", "postgres://u:p@127.0.0.1:1/a"),
+      ["weekly"],
+    ],
+    ["a secret of the weekly run", () => host.put("secrets/TRIGGER_SECRET", "canary"), ["weekly"]],
+    [
+      "what a run left",
+      () => host.put("log/weekly_performance_reports.last.json", found(lastRun().run)),
+      ["weekly"],
+    ],
+    ["a secret that several parts have", () => host.put("secrets/WEBHOOK_SECRET", "canary"), []],
+    ["a secret of the webhook", () => host.put("secrets/ISSUE_TRACKER_TOKEN", "canary"), ["webhook"]],
+    [
+      "a variable of the webhook, with which the monitor sends, too",
+      () => host.put("etc/webhook.env", "MESSAGING_PHONE=5511987654321\n"),
+      ["webhook", "socket-monitor"],
+    ],
+    [
+      "a service that answers",
+      () => {
+        host.dependencies.adminUrl = new URL(host.service.url);
+      },
+      ["webhook"],
+    ],
+    ["a secret of the collector", () => host.put("secrets/HOSTING_TOKEN", "canary"), ["collector"]],
+    ["a line of the socket monitor", () => host.put("log/socket_monitor.log", "{}\n"), ["socket-monitor"]],
+    ["a variable of the rules", () => host.put("etc/alert-rules.env", "MONITORING_URL=x\n"), ["alert-rules"]],
+    ["what a plan left", () => host.put("log/alert-rules.last.json", "{}"), ["alert-rules"]],
+    ["settings open to others", () => host.put("etc/alert-rules.env", "A=\n", 0o666), ["alert-rules"]],
+  ])("is set up by %s, as status says it", async (_what, change, parts) => {
+    change();
+    expect(await setUpByDoctor()).toEqual(parts);
+    expect(await setUpByStatus()).toEqual(parts);
+  });
+
+  test("is not set up by a run of cron that only missed its settings", async () => {
+    const { run } = lastRun({
+      status: "not_ready",
+      begunAt: null,
+      window: null,
+      error: { code: "CONFIG_INVALID" },
+    });
+    host.put("log/weekly_performance_reports.last.json", JSON.stringify(run));
+    expect([await setUpByDoctor(), await setUpByStatus()]).toEqual([[], []]);
+  });
+});
