@@ -209,7 +209,7 @@ describe("opsctl doctor weekly", () => {
 
   test("tries the alert webhook without telling it anything", async () => {
     await using host = await openHost();
-    const answers = { status: 415 };
+    const answers = { status: 204 };
     const webhook = await startStandIn(
       {
         alerts: {
@@ -229,6 +229,7 @@ describe("opsctl doctor weekly", () => {
       "pass the webhook answers and takes the secret",
     ]);
     expect(webhook.ledger.map(({ rawBody }) => rawBody)).toEqual([""]);
+    expect(webhook.ledger[0]!.headers["content-type"]).toBe("application/vnd.opsctl.question");
 
     answers.status = 200;
     expect((await findingsOf(host, "alert webhook"))[0]).toContain("fail ANNOUNCE_FAILED");
@@ -236,6 +237,7 @@ describe("opsctl doctor weekly", () => {
     expect((await findingsOf(host, "alert webhook"))[0]).toContain("http_401");
     host.put("secrets/WEBHOOK_SECRET", "");
     host.put("etc/webhook.env", `WEBHOOK_SECRET='${CANARIES.WEBHOOK_SECRET}'\n`);
+    // A webhook of an older version.
     answers.status = 415;
     expect(await findingsOf(host, "alert webhook")).toEqual([
       "pass the webhook answers and takes the secret",

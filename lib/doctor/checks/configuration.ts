@@ -38,12 +38,12 @@ function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict
     const isSecret = problem.includes("a secret, so best a file of this name");
     const place = isSecret
       ? secretMend(file.command, name, env)
-      : (hintNamingFile(error) ?? `Set ${name} in ${file.path}`);
+      : `Set ${name} in ${fileNamedBy(error) ?? file.path}`;
     return fail(`${name} ${problem.replace(/; a secret, so best .*$/, "")}`, place);
   });
 }
 
-/** The loader's hint where it names the file: the socket monitor's settings stand in the webhook's file. */
-function hintNamingFile({ hint }: OpsError): string | null {
-  return hint?.startsWith("Set them in /") ? hint : null;
+/** The file that the loader's advice names: the socket monitor's settings stand in the webhook's. */
+function fileNamedBy({ hint }: OpsError): string | null {
+  return /^Set them in (\/.*)$/s.exec(hint ?? "")?.[1] ?? null;
 }

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { WEBHOOK_QUESTION } from "../../host/webhook-question.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Origin } from "../../platform/server/serve-request.ts";
 import type { parseAlerts } from "../alert/parse.ts";
@@ -40,7 +41,8 @@ type Post = { request: Request; sender: Sender };
  * The public port: `POST /webhook` and nothing else.
  *
  * Behaviour: checks in this order, the cheapest first: path, method, secret, content type, size, JSON, alerts. A bad
- *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503.
+ *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503. The question whether the
+ *            secret is right gets 204.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed } {
@@ -51,6 +53,7 @@ export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed
     const secret = parts.authenticate(raw.headers);
     if (secret === null) return invalidSecret();
     if (secret === "previous") metrics.previousSecret();
+    if (isQuestion(raw.headers)) return new Response(null, { status: 204 });
     return await shares.hold((admit) => takePost({ request: raw, sender: env }, admit, parts));
   });
   app.all("/webhook", () => methodNotAllowed("POST"));
@@ -78,6 +81,12 @@ export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed
       report.refused(status, MALFORMED, senderOf(new Headers(), address));
     },
   };
+}
+
+/** A post without a body that asks only whether its secret is right; with one it is of a type that is not taken. */
+function isQuestion(headers: Headers): boolean {
+  const hasBody = headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
+  return headers.get("content-type") === WEBHOOK_QUESTION && !hasBody;
 }
 
 async function takePost(

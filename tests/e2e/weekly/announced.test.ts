@@ -102,6 +102,7 @@ describe.concurrent("a failed Monday", () => {
     aim(fixture, service.url);
     const found = async () => (await fixture.opsctl(["doctor", "weekly"])).stdout;
     expect(await found()).toContain("ok    alert webhook: the webhook answers and takes the secret\n");
+    expect(service.log()).not.toContain("refused");
     aim(fixture, service.url, "another-secret-0123456789");
     expect(await found()).toMatch(/FAIL {2}alert webhook: ANNOUNCE_FAILED: .*http_401/);
     expect(arena.gateway.accepted).toEqual([]);

@@ -73,6 +73,7 @@ const table: [string, Buffer, number, string?][] = [
   ["parameters and case of the type", post([OWN, "Content-Type: APPLICATION/json ; charset=x"]), 200],
   ["a JSON dialect", post([OWN, "Content-Type: application/vnd.alert+json"]), 200],
   ["no content type", post([OWN]), 200],
+  ["a question with a body", post([OWN, "Content-Type: application/vnd.opsctl.question"], "{}"), 415],
   ["another type", post([OWN, "Content-Type: text/plain"]), 415, "unsupported_media_type"],
   ["a form", post([OWN, "Content-Type: application/x-www-form-urlencoded"]), 415, "unsupported_media_type"],
   ["two types", post([...GOOD, "Content-Type: text/plain"]), 415, "unsupported_media_type"],

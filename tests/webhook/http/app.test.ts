@@ -1,6 +1,7 @@
 /** The public port without a socket: thousands of bad payloads, and what is counted. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { WEBHOOK_QUESTION } from "../../../lib/host/webhook-question.ts";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
@@ -118,6 +119,17 @@ describe("createApp()", () => {
         : [answer.rejected, answer.rejectedTotal];
     expect([list.length, total]).toEqual([100, count]);
     if (status === 200) expect(counted.slice(0, 2)).toEqual(["rejected", count]);
+  });
+
+  test("says that the secret is right to a question, and keeps and reports nothing of it", async () => {
+    const { post, reported, counted } = startApp();
+    const asked = { "content-type": WEBHOOK_QUESTION };
+    const answer = await post("", asked);
+    expect([answer.status, await answer.text(), reported]).toEqual([204, "", []]);
+    expect(counted).toEqual([204, 7]);
+    expect((await post("", { ...asked, "x-webhook-secret": "wrong" })).status).toBe(401);
+    expect((await post("{}", { ...asked, "content-length": "2" })).status).toBe(415);
+    expect((await post("{}", { ...asked, "transfer-encoding": "chunked" })).status).toBe(415);
   });
 
   test("reports every refusal, and what was rejected inside an accepted request, with its sender", async () => {
