@@ -1,6 +1,11 @@
 /** What the one statement of step 5 reads of the weeks before, and of the tenant. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { readEvidence } from "../../../lib/weekly/database/evidence.ts";
 import type { Scope } from "../../../lib/weekly/database/recipients.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
+import { newLogin } from "../../support/roles.ts";
 import { WEEK } from "../../support/seed.ts";
 import { type EvidenceFixture, evidenceFixture } from "../support/evidence-fixture.ts";
 import { type PastReport, pastPayload, weeksBefore, writePastReport } from "../support/past-report.ts";
@@ -192,4 +197,23 @@ describe("the name of the tenant", () => {
       await other.close();
     }
   });
+});
+
+test("a login that is a member of service_role reads both, past the row security that the application may have", async () => {
+  const { db } = weekly;
+  const scope = await weekly.newOwner();
+  const reportId = await write(scope, 1, { payload: pastPayload(40, { linkedin: { reach: 1 } }) });
+  const login = await newLogin(db.sql, "grant service_role to");
+  const url = (await sharedPostgres()).url(db.name, login);
+  const database = await openDatabase(new Secret(url), { max: 1, applicationName: "opsctl-test" });
+  await db.sql`alter table tenants enable row level security`;
+  try {
+    const { tenantName, history } = await readEvidence(database.sql, scope, WEEK, []);
+    expect(tenantName).toBe("Tenant");
+    expect(history.previous).toEqual({ reportId, metrics: { linkedin: { reach: 1 } } });
+    expect(history.scores.at(-1)!.score).toBe(40);
+  } finally {
+    await db.sql`alter table tenants disable row level security`;
+    await database.close();
+  }
 });
