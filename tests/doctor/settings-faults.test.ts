@@ -12,6 +12,12 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: /^Set APP_BASE_URL in \/.*\/etc\/weekly\.env$/,
       spoil: (host) => host.setting("weekly", "APP_BASE_URL", null),
     },
+    "a setting has another form": {
+      ...{ command: "weekly", check: "configuration", status: "fail" },
+      reason: "WEEKLY_REPORT_UNSUBSCRIBE is neither mailto: nor https; expected mailto: with one address",
+      mend: /^Set WEEKLY_REPORT_UNSUBSCRIBE in \/.*\/etc\/weekly\.env$/,
+      spoil: (host) => host.setting("weekly", "WEEKLY_REPORT_UNSUBSCRIBE", "sair@mail.example"),
+    },
     "a secret is missing": {
       ...{ command: "weekly", check: "configuration", status: "fail" },
       reason: "TRIGGER_SECRET is missing",
