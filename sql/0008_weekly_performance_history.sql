@@ -35,27 +35,29 @@ begin
       where week.age < p_weeks
     ), report as (
       select week.age, to_char(week.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as monday,
-             r.id, r.payload
+             stored.id, stored.score, stored.channels
       from week
-      -- Week by week: joined, all reports that this owner has ever had would be read.
+      -- Week by week: joined, all reports that this owner has ever had would be read. And each path once: a payload
+      -- is unpacked whole for every path that is taken of it.
       left join lateral (
-        select r.id, r.payload from public.weekly_performance_reports as r
+        select r.id, r.payload #> '{accountScore,score}' as score,
+               case when week.age = 1 then r.payload -> 'channels' end as channels
+        from public.weekly_performance_reports as r
         where r.tenant_id = p_tenant_id and r.user_id = p_user_id
           and r.window_start = week.window_start and r.window_end = week.window_end
           and r.schema_version = p_schema_version and r.status = 'completed' and r.pruned_at is null
-        offset 0) as r on true
+        offset 0) as stored on true
     )
     select jsonb_build_object(
-             'scores', coalesce(jsonb_agg(jsonb_build_object(
-               'week', report.monday, 'score', report.payload #> '{accountScore,score}')
+             'scores', coalesce(jsonb_agg(jsonb_build_object('week', report.monday, 'score', report.score)
                order by report.age desc), '[]'),
              'previous', jsonb_agg(jsonb_build_object(
                'reportId', report.id,
                'metrics', (
                  select coalesce(jsonb_object_agg(channel.key, channel.value -> 'metrics'), '{}')
-                 from jsonb_each(report.payload -> 'channels') as channel
+                 from jsonb_each(report.channels) as channel
                  where channel.value ->> 'status' = 'available')))
-               filter (where report.age = 1 and jsonb_typeof(report.payload -> 'channels') = 'object') -> 0)
+               filter (where jsonb_typeof(report.channels) = 'object') -> 0)
     from report);
 end $$;
 
