@@ -1,4 +1,6 @@
 /** A database with as many owners as a benchmark wants, written in a few statements. */
+
+import { PAYLOADS } from "../fixtures/payloads.ts";
 import type { PostgresServer, TestDatabase } from "../support/postgres.ts";
 import { MONDAY, seedSenders, setClock, WEEK } from "../support/seed.ts";
 
@@ -45,12 +47,26 @@ const OWNERS = (count: number) => `
       (values ('email.delivered', interval '1 minute'), ('email.opened', interval '1 hour')) as e (type, after);
   drop table n;`;
 
-/** Makes the database. */
-export async function manyOwners(server: PostgresServer, count: number): Promise<ManyOwners> {
+/** What each owner's reports of so many weeks before say: the payload is that of a full report. */
+const PAST_REPORTS = (weeks: number) => `
+  insert into weekly_performance_reports
+    (tenant_id, user_id, window_start, window_end, schema_version, status, fingerprint, evidence, payload,
+     coverage_status, completed_at)
+    select u.tenant_id, u.id, ${START} - week * interval '168 hours', ${END} - week * interval '168 hours', 1, 'completed',
+      repeat('a', 64), '{}', $1::text::jsonb, 'partial', ${END} - week * interval '168 hours'
+    from users as u, generate_series(1, ${weeks}) as week;`;
+
+/** Makes the database, with a report of each owner in each of `pastWeeks`. */
+export async function manyOwners(
+  server: PostgresServer,
+  count: number,
+  { pastWeeks = 0 } = {},
+): Promise<ManyOwners> {
   const db = await server.createDatabase();
   await setClock(db.sql, MONDAY, { ticking: true });
   const senders = await seedSenders(db.sql);
   await db.sql.unsafe(OWNERS(count)).simple();
+  if (pastWeeks > 0) await db.sql.unsafe(PAST_REPORTS(pastWeeks), [JSON.stringify(PAYLOADS.full)]);
   await db.sql.unsafe("vacuum analyze");
   return { db, senders };
 }

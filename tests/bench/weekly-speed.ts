@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { SCORE_WEEKS } from "../../lib/weekly/payload.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { bareReportsPerSecond, CALLS_PER_REPORT } from "./bare.ts";
 import { processorMsOf, startScript } from "./child.ts";
@@ -12,6 +13,8 @@ import { weeklyRun } from "./weekly-run.ts";
 
 const LATENCY_MS = 5;
 const REPORTS = 2_000;
+/** As many weeks before as a report tells of. */
+const PAST_WEEKS = SCORE_WEEKS - 1;
 const ROUNDS = 3;
 const AIM_PER_SECOND = 250;
 const DEFAULT_CONCURRENCY = 8;
@@ -69,7 +72,7 @@ export async function speedFigures(
   const rounds: Speed[] = [];
   try {
     for (let i = 0; i < ROUNDS; i += 1) {
-      const data = await manyOwners(server, REPORTS);
+      const data = await manyOwners(server, REPORTS, { pastWeeks: PAST_WEEKS });
       const bare = (httpCalls: number) =>
         bareReportsPerSecond(
           data.db.url,
