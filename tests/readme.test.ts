@@ -51,6 +51,7 @@ test("docs/codes.md explains every code that ends a command", () => {
 
 /** What these files write like codes are names of something else. */
 const OTHER_NAMES: Record<string, string> = {
+  "cli/child-process/guard-capability.ts": "capabilities",
   "lib/doctor/facts/page-access.ts": "columns",
   "lib/host/metric-names.ts": "series",
   "lib/platform/database/url.ts": "connection parameters",

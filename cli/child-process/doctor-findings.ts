@@ -47,7 +47,8 @@ type Prepared = Examination & { handedLogin: HandedLogin | null };
  *
  * Behaviour: started by root, the checks of the service account's commands run in a child process as that account,
  *            because they open and execute files that the account owns. All other checks run in this process. The login
- *            for migrations, which root keeps for itself, is handed to that child alone, on its standard input.
+ *            for migrations, which root keeps for itself, is handed to a child of its own, on its standard input: that one
+ *            is closed to other processes of the account, and runs nothing that the account chose.
  * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
@@ -57,11 +58,13 @@ export async function doctorFindings(examination: Examination): Promise<Finding[
   const prepared = { ...examination, handedLogin };
   const runsHere = (command: CommandName) => account === null || COMMAND_FACTS[command].account === "root";
   const others = commands.filter((command) => !runsHere(command));
-  const [own, reported] = await Promise.all([
+  const needsLogin = (command: CommandName) => command === "migrate" && handedLogin !== null;
+  const findings = await Promise.all([
     runHere({ ...prepared, commands: commands.filter(runsHere) }),
-    account === null || others.length === 0 ? [] : runAs(account, { ...prepared, commands: others }),
+    runAs(account, { ...prepared, handedLogin: null, commands: others.filter((one) => !needsLogin(one)) }),
+    runAs(account, { ...prepared, commands: others.filter(needsLogin) }),
   ]);
-  const all = [...own, ...reported];
+  const all = findings.flat();
   return commands.flatMap((command) => all.filter((finding) => finding.command === command));
 }
 
@@ -73,19 +76,21 @@ async function runHere({ commands, isNamed, ...prepared }: Prepared): Promise<Fi
 
 /** The findings of a doctor that runs as the account; a check that it does not report counts as not ended in time. */
 async function runAs(
-  account: ServiceAccount,
+  account: ServiceAccount | null,
   { commands, isNamed, env, envDir, handedLogin }: Prepared,
 ): Promise<Finding[]> {
+  if (account === null || commands.length === 0) return [];
   const checks = checksFor(commands, { isNamed });
   const words = [envDir, commands.join(","), ...(isNamed ? [NAMED] : [])];
   const command = [...internalCommand("doctor").command, ...words];
-  const { program, args, env: ofChild } = startAs(account, command, { env, endSignal: "KILL" });
-  const child = spawn(program, args, {
-    ...{ env: { ...ofChild, [HANDED_INPUT]: "1" }, cwd: "/", detached: true },
-    stdio: ["pipe", "pipe", "ignore"],
+  const isClosed = handedLogin !== null;
+  const start = startAs(account, command, { env, endSignal: "KILL", isClosed });
+  const child = spawn(start.program, start.args, {
+    ...{ env: { ...start.env, [HANDED_INPUT]: isClosed ? "1" : undefined }, cwd: "/", detached: true },
+    stdio: [isClosed ? "pipe" : "ignore", "pipe", "ignore"],
   });
   // A child that ends before it has read is one that reports nothing.
-  child.stdin?.on("error", () => {}).end(handedLogin === null ? "" : writtenHanded(handedLogin));
+  if (isClosed) child.stdin?.on("error", () => {}).end(writtenHanded(handedLogin));
   const reported = await reportedBy(child, checks);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, account));
   const settings = [SETTINGS, envDir.replace(/(?<=.)\/+$/, "")];

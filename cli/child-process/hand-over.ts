@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import type { RootInput } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
@@ -22,13 +23,14 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice, but SIGHUP,
  *            kills a child that does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
  *            not waited for when another process of the account holds back its end (ptrace). `input` is what root read
- *            for the command: it becomes the child's standard input, which no list of processes shows.
+ *            for the command: it becomes the child's standard input, which no list of processes shows. A child that gets
+ *            a secret so is closed to other processes of the account.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
 export async function handOver(
   account: ServiceAccount,
   words: readonly string[],
-  input: string | null = null,
+  input: RootInput | null = null,
 ): Promise<number> {
   refuseSockets(account);
   const command = selfCommand();
@@ -39,8 +41,11 @@ export async function handOver(
     OPSCTL_STARTED_BY: "root",
     [HANDED_INPUT]: input === null ? undefined : "1",
   };
-  const start = startAs(account, [...command, ...words], { env, endSignal: "TERM" });
-  const { status, signal } = await runThrough(account, start, input);
+  const start = startAs(account, [...command, ...words], {
+    ...{ env, endSignal: "TERM" },
+    isClosed: input?.isSecret === true,
+  });
+  const { status, signal } = await runThrough(account, start, input?.text ?? null);
   if (signal !== null) return await endBy(signal);
   if (status === null || SETPRIV_FAILED.includes(status))
     throw cannotBecome(account, `setpriv ended with ${status}`, "See what it says above");

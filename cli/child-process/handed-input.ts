@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { closeMemory } from "./close-memory.ts";
 
 /** Says to a process that root started as the account that its standard input holds what root read for it. */
 export const HANDED_INPUT = "OPSCTL_HANDED_INPUT";
@@ -8,5 +9,20 @@ const STDIN = 0;
 
 /** What root read for this process before it gave up its privileges; null where it read nothing. */
 export function handedInput(): string | null {
-  return process.env[HANDED_INPUT] === "1" ? readFileSync(STDIN, "utf8") : null;
+  return isHanded() ? readFileSync(STDIN, "utf8") : null;
+}
+
+/**
+ * The same for a secret: closes this process before it reads.
+ *
+ * Shape: `isClosed` is false where other processes of the account can have it all the same.
+ */
+export function handedSecret(): { text: string; isClosed: boolean } | null {
+  if (!isHanded()) return null;
+  const isClosed = closeMemory();
+  return { text: readFileSync(STDIN, "utf8"), isClosed };
+}
+
+function isHanded(): boolean {
+  return process.env[HANDED_INPUT] === "1";
 }

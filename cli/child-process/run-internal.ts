@@ -19,7 +19,7 @@ import type { CommandName } from "../../lib/doctor/finding.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { writeOut } from "../framework/streams/output.ts";
-import { handedInput } from "./handed-input.ts";
+import { handedSecret } from "./handed-input.ts";
 import { type InternalWord, NAMED } from "./internal-command.ts";
 import { INTERNAL } from "./internal-word.ts";
 
@@ -90,8 +90,8 @@ async function runChecks(envDir: string, commands: string, isNamed: string): Pro
   const { openDoctorDependencies } = await import("../wiring/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
   const { parseHanded } = await import("../../lib/doctor/context/handed-login.ts");
-  const handed = handedInput() ?? "";
-  const handedLogin = handed === "" ? null : parseHanded(handed);
+  const handed = handedSecret();
+  const handedLogin = handed === null ? null : parseHanded(handed.text, handed.isClosed);
   const checks = checksFor(commands.split(",") as CommandName[], { isNamed: isNamed === NAMED });
   writeOut("\n");
   await runDoctor(

@@ -20,8 +20,8 @@ import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { MigrationStatus } from "../../lib/schema/recorded.ts";
-import { handedInput } from "../child-process/handed-input.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { handedSecret } from "../child-process/handed-input.ts";
+import { type CommandContext, defineCommand, type RootInput } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { asOpsError } from "../framework/failure.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -63,26 +63,36 @@ export const migrate = defineCommand({
   },
 });
 
+const NOT_CLOSED =
+  "This host does not let root pass on a capability that keeps them out: see docs/security.md, What root does";
+
 /** The owner's login, which root may keep for itself and hands to the account's process alone. */
-async function rootsLogin(env: Environment): Promise<string | null> {
+async function rootsLogin(env: Environment): Promise<RootInput | null> {
   const { rootsOwnerLogin, writtenLogin } = await import("../../lib/platform/config/owner-login.ts");
   const login = await rootsOwnerLogin(env);
-  return login === null ? null : writtenLogin(login);
+  return login === null ? null : { text: writtenLogin(login), isSecret: true };
 }
 
 async function findLogin({ env, settingsFile, log }: CommandContext): Promise<DatabaseLogin> {
-  const { findOwnerLogin, parseLogin } = await import("../../lib/platform/config/owner-login.ts");
-  const handed = handedInput();
-  if (handed !== null) {
-    const login = parseLogin(handed);
-    // Root's variable is kept from this process, which would else say so of its own.
-    if (login.overrules)
-      log.warn("A variable is not used: its secret comes from elsewhere", {
-        ...{ variable: login.variable, from: "environment", used: login.source },
-      });
-    return login;
-  }
-  return await findOwnerLogin(env, { given: process.env, settingsFile: settingsFile?.path ?? null });
+  const { findOwnerLogin, isOverruledBy, parseLogin } = await import(
+    "../../lib/platform/config/owner-login.ts"
+  );
+  const path = settingsFile?.path ?? null;
+  const handed = handedSecret();
+  if (handed === null) return await findOwnerLogin(env, { given: process.env, settingsFile: path });
+  const login = parseLogin(handed.text);
+  if (!handed.isClosed)
+    log.warn("Other processes of this account can read the owner's login", { hint: NOT_CLOSED });
+  // Root's variable is kept from this process, which would else say so of its own.
+  const unused = [
+    ...(login.overrules ? ["environment"] : []),
+    ...(path !== null && isOverruledBy(login, env) ? [path] : []),
+  ];
+  for (const from of unused)
+    log.warn("A variable is not used: its secret comes from elsewhere", {
+      ...{ variable: login.variable, from, used: login.source },
+    });
+  return login;
 }
 
 async function migrated(

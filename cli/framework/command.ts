@@ -42,6 +42,9 @@ export type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "director
  */
 export type Values = readonly string[] | ValueKind;
 
+/** What root read for a command; `isSecret` for what other processes of the account must not have. */
+export type RootInput = { text: string; isSecret: boolean };
+
 /** What a command prints that tells of opsctl itself. */
 export type About = { fields: object; text: string };
 
@@ -53,10 +56,10 @@ export type CommandParts<T extends ArgsDef> = {
   /** Started by cron or systemd: where no terminal reads its log, the log is one JSON object a line; of others it is text. */
   isUnattended?: boolean;
   /**
-   * What root reads for the command before it becomes the account, where the account must not reach it: a text that the
-   * command finds with `handedInput`, or null.
+   * What root reads for the command before it becomes the account, where the account must not reach it: the command
+   * finds it with `handedInput`, or if it is a secret with `handedSecret`; or null.
    */
-  readAsRoot?: (env: Environment) => Promise<string | null>;
+  readAsRoot?: (env: Environment) => Promise<RootInput | null>;
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
   /** Of options and arguments that are no `enum`: for checks, help, man page and completion alike. */

@@ -42,7 +42,7 @@ type DenoGlobal = {
 };
 
 type ForeignSymbols = Record<
-  "socket" | "connect" | "send" | "close",
+  "socket" | "connect" | "send" | "close" | "prctl",
   (...args: unknown[]) => number | bigint
 >;
 
@@ -64,6 +64,9 @@ export type DatagramCalls = {
   send(fd: number, bytes: Uint8Array, flags: number): number;
   close(fd: number): number;
 };
+
+/** The system's call with which a process changes itself; returns what the call returns, -1 for a failure. */
+export type ProcessControl = (option: number, argument: number) => number;
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 type BunGlobal = { spawn: NativeSpawn };
@@ -135,8 +138,26 @@ export function datagramCalls(): DatagramCalls | null {
   }
 }
 
+/** The system's call prctl, which neither runtime makes by itself; null where it cannot be had. */
+export function processControl(): ProcessControl | null {
+  const call = { args: ["i32", "usize", "usize", "usize", "usize"], result: "i32" };
+  try {
+    const { symbols } =
+      deno === undefined
+        ? bunForeign().dlopen(C_LIBRARY, { prctl: { args: call.args, returns: call.result } })
+        : deno.dlopen(C_LIBRARY, { prctl: { parameters: call.args, result: call.result } });
+    return (option, argument) => Number(symbols.prctl(option, argument, 0, 0, 0));
+  } catch {
+    return null;
+  }
+}
+
+function bunForeign(): BunForeign {
+  return process.getBuiltinModule("bun:ffi") as unknown as BunForeign;
+}
+
 function bunDatagramCalls(): DatagramCalls {
-  const foreign = process.getBuiltinModule("bun:ffi") as unknown as BunForeign;
+  const foreign = bunForeign();
   const { symbols } = foreign.dlopen(C_LIBRARY, {
     socket: { args: ["i32", "i32", "i32"], returns: "i32" },
     connect: { args: ["i32", "ptr", "u32"], returns: "i32" },

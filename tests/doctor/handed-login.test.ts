@@ -16,6 +16,7 @@ const found = (url: string): HandedLogin => ({
     source: "secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
     overrules: false,
   },
+  isClosed: true,
 });
 const failed: HandedLogin = {
   status: "failed",
@@ -67,9 +68,9 @@ describe("runDoctor() of migrate", () => {
 
 describe("writtenHanded() and parseHanded()", () => {
   test("keep a login and a failure", () => {
-    const login = parseHanded(writtenHanded(found("postgres://o:p@h/db")));
+    const login = parseHanded(writtenHanded(found("postgres://o:p@h/db")), true);
     expect(login.status === "found" && login.login.url.open()).toBe("postgres://o:p@h/db");
-    const error = parseHanded(writtenHanded(failed));
+    const error = parseHanded(writtenHanded(failed), true);
     expect(error.status === "failed" && [error.error.code, error.error.hint]).toEqual([
       "SECRET_FILE_EXPOSED",
       "chmod 0600 /x",

@@ -22,7 +22,7 @@
  */
 import process from "node:process";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { defineCommand } from "../../framework/command.ts";
+import { defineCommand, type RootInput } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/streams/output.ts";
@@ -57,7 +57,7 @@ export const status = defineCommand({
 });
 
 /** Where the collector writes stands in a file of root's. */
-async function collectorOfRoot(env: Environment): Promise<string> {
+async function collectorOfRoot(env: Environment): Promise<RootInput> {
   const { findCollector, writtenPlace } = await import("../../../lib/status/collector-place.ts");
-  return writtenPlace(await findCollector(env));
+  return { text: writtenPlace(await findCollector(env)), isSecret: false };
 }

@@ -1,13 +1,16 @@
+import { isOverruledBy } from "../../platform/config/owner-login.ts";
 import type { FoundSecret } from "../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
-import type { HandedLogin } from "../context/dependencies.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
+
+const OPEN_LOGIN =
+  "other processes of opsctl can read the owner's login while it is used: this host does not let root pass on a capability that keeps them out";
 
 /** Where each secret of a command was found, and whether the command's account can read it there. */
 export function secretsCheck(command: CommandName): Check {
@@ -19,18 +22,25 @@ export function secretsCheck(command: CommandName): Check {
       const verdicts = await Promise.all(searches.map((search) => verdictOf(command, context, search)));
       const alias =
         command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
-      const handed = command === "migrate" ? handedVerdicts(context.dependencies.handedLogin) : [];
+      const handed = command === "migrate" ? await handedVerdicts(context) : [];
       return [...handed, ...verdicts.flat(), ...alias];
     },
   };
 }
 
 /** The owner's login that root keeps for itself. */
-function handedVerdicts(handed: HandedLogin | null): Verdict[] {
+async function handedVerdicts(context: CheckContext): Promise<Verdict[]> {
+  const handed = context.dependencies.handedLogin;
   if (handed === null) return [];
   if (handed.status === "failed") return [fail(reasonOf(handed.error), handed.error.hint ?? null)];
   const { variable, source } = handed.login;
-  return [pass(`${variable} comes from ${source.replace("secret file ", "")}`)];
+  const place = source.replace("secret file ", "");
+  const { env, file } = await context.environment("migrate");
+  const unused = isOverruledBy(handed.login, env)
+    ? [warn(`${variable} of ${file.path} is not used: ${place} comes first`, `Remove it from ${file.path}`)]
+    : [];
+  const open = handed.isClosed ? [] : [warn(OPEN_LOGIN)];
+  return [pass(`${variable} comes from ${place}`), ...unused, ...open];
 }
 
 async function verdictOf(

@@ -31,9 +31,15 @@ export class CheckContext {
     return this.once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
   }
 
-  /** Where each secret of a command is. */
+  /**
+   * Where each secret of a command is.
+   *
+   * Behaviour: none of `migrate` when root handed its login over. It uses no other, and the account must not have a
+   *            program of its choice run in the process that has the login.
+   */
   secrets(command: CommandName): Promise<SecretSearch[]> {
     return this.once(`secrets ${command}`, async () => {
+      if (command === "migrate" && this.dependencies.handedLogin !== null) return [];
       const { env } = await this.environment(command);
       return await locateSecrets(command, env, this.dependencies.secretCommandLimitMs);
     });

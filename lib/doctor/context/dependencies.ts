@@ -20,8 +20,14 @@ export type HostPaths = {
 /** How a program ended; null when there is no such program. */
 export type ProgramEnd = { status: number | null; stdout: string } | null;
 
-/** The login for migrations that root read in its own secrets, or why it could not. */
-export type HandedLogin = { status: "found"; login: DatabaseLogin } | { status: "failed"; error: OpsError };
+/**
+ * The login for migrations that root read in its own secrets, or why it could not.
+ *
+ * Shape: `isClosed` is false where other processes of the account can read it while it is used.
+ */
+export type HandedLogin =
+  | { status: "found"; login: DatabaseLogin; isClosed: boolean }
+  | { status: "failed"; error: OpsError };
 
 /**
  * What doctor uses besides the files and peers that the settings name.

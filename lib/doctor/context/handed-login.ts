@@ -13,7 +13,7 @@ import type { DoctorDependencies, HandedLogin } from "./dependencies.ts";
 export async function readAsRoot(env: Environment): Promise<HandedLogin | null> {
   try {
     const login = await rootsOwnerLogin(env);
-    return login === null ? null : { status: "found", login };
+    return login === null ? null : { status: "found", login, isClosed: true };
   } catch (error) {
     if (error instanceof OpsError) return { status: "failed", error };
     throw error;
@@ -27,10 +27,10 @@ export function writtenHanded(handed: HandedLogin): string {
   return JSON.stringify({ code, message, hint });
 }
 
-/** What `writtenHanded` wrote. */
-export function parseHanded(text: string): HandedLogin {
+/** What `writtenHanded` wrote; `isClosed` is that of the process that reads it. */
+export function parseHanded(text: string, isClosed: boolean): HandedLogin {
   const { code, message, hint } = JSON.parse(text) as { code?: string; message: string; hint?: string };
-  if (code === undefined) return { status: "found", login: parseLogin(text) };
+  if (code === undefined) return { status: "found", login: parseLogin(text), isClosed };
   return { status: "failed", error: new OpsError({ code, message, hint }) };
 }
 

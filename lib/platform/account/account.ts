@@ -38,12 +38,18 @@ export function findAccount(uid: number, passwd = "/etc/passwd"): Account {
 /**
  * A command that runs as an account and can never get its privileges back, for a process that is root.
  *
- * Behaviour: it has the account's own groups and no capability, and a set-user-ID program gives it none. Starting it
- *            needs CAP_SETUID and CAP_SETGID only.
+ * Behaviour: it has the account's own groups and no capability but `guard`, and a set-user-ID program gives it none.
+ *            Starting it needs CAP_SETUID and CAP_SETGID only, and for a guard that capability.
  * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so a process cannot do this to itself there.
  */
-export function asAccount({ name, uid, gid }: Account, command: readonly string[]): string[] {
+export function asAccount(
+  { name, uid, gid }: Account,
+  command: readonly string[],
+  guard: string | null = null,
+): string[] {
   const groups = name === null ? "--clear-groups" : "--init-groups";
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, groups];
-  return ["setpriv", ...identity, "--inh-caps=-all", "--no-new-privs", "--", ...command];
+  const capabilities =
+    guard === null ? ["--inh-caps=-all"] : [`--inh-caps=-all,+${guard}`, `--ambient-caps=-all,+${guard}`];
+  return ["setpriv", ...identity, ...capabilities, "--no-new-privs", "--", ...command];
 }

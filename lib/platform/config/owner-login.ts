@@ -57,6 +57,12 @@ export async function rootsOwnerLogin(
   return { url, variable: OWNER_VARIABLE, source, overrules };
 }
 
+/** Whether these settings have another owner's login, which this one overrules. */
+export function isOverruledBy(login: DatabaseLogin, env: Environment): boolean {
+  const other = env[OWNER_VARIABLE] ?? "";
+  return other.trim() !== "" && other !== login.url.open();
+}
+
 /** The login as one line of JSON for the standard input of the process that works with it. */
 export function writtenLogin({ url, ...login }: DatabaseLogin): string {
   return `${JSON.stringify({ ...login, url: url.open() })}\n`;
