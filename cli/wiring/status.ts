@@ -47,6 +47,6 @@ async function collectorPlace(env: Environment): Promise<CollectorPlace> {
 
 async function viewer(): Promise<Viewer> {
   if (isRoot()) return (await findServiceAccount()) === null ? "service" : "root";
-  const account = await findServiceAccount().catch(() => null);
+  const account = await findServiceAccount(LIMIT_MS).catch(() => null);
   return account?.uid === process.geteuid?.() ? "service" : "other";
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
-import { startProgram } from "../start-program.ts";
+import { type RunningProgram, startProgram } from "../start-program.ts";
+import { unlessLate } from "../time-limit.ts";
 
 /** The account of the service, as `make install` makes it. */
 export const SERVICE_ACCOUNT = "opsctl";
@@ -10,18 +11,35 @@ export type ServiceAccount = { name: string; uid: number; gid: number; home: str
 
 const GETENT = ["/usr/bin/getent", "/bin/getent"];
 const NOT_FOUND = 2;
+/** A directory service that is away lets `getent` wait for minutes. */
+const LOOK_UP_LIMIT_MS = 5_000;
+const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.conf answer:";
 
 /**
  * The service account of this host; null where there is none, or where that name has root's number.
  *
  * Behaviour: asks `getent`, which knows directory services too, and reads /etc/passwd where there is none.
- * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails.
+ * Units:     `limitMs` is in milliseconds.
+ * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit.
  * Source:    getent(1), passwd(5).
  */
-export async function findServiceAccount(): Promise<ServiceAccount | null> {
+export async function findServiceAccount(limitMs = LOOK_UP_LIMIT_MS): Promise<ServiceAccount | null> {
   const getent = firstProgram(GETENT);
-  const lines = getent === null ? readFileSync("/etc/passwd", "utf8") : await ask(getent);
+  const lines = getent === null ? readFileSync("/etc/passwd", "utf8") : await linesOf(getent, limitMs);
   return serviceAccountIn(lines);
+}
+
+/** What `getent` says of the service account; it is killed at the limit. */
+export async function linesOf(getent: string, limitMs: number): Promise<string> {
+  const running = await startProgram(getent, ["passwd", SERVICE_ACCOUNT], {});
+  return await unlessLate(
+    { limitMs },
+    () => read(running),
+    () => {
+      running.kill();
+      throw unknownAccount(`getent did not end within ${limitMs / 1000} s`, SERVICE_AWAY);
+    },
+  );
 }
 
 /**
@@ -42,8 +60,7 @@ export function firstProgram(paths: readonly string[]): string | null {
   return paths.find(isExecutable) ?? null;
 }
 
-async function ask(getent: string): Promise<string> {
-  const { output, ended } = await startProgram(getent, ["passwd", SERVICE_ACCOUNT], {});
+async function read({ output, ended }: RunningProgram): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of output) text += decoder.decode(chunk, { stream: true });
@@ -66,10 +83,10 @@ function isNumber(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-function unknownAccount(reason: string): OpsError {
+function unknownAccount(reason: string, mend = "Run"): OpsError {
   return new OpsError({
     code: "ACCOUNT_UNAVAILABLE",
     message: `Cannot look up the account ${SERVICE_ACCOUNT}: ${reason}`,
-    hint: `Run getent passwd ${SERVICE_ACCOUNT}; --as-is keeps root's privileges`,
+    hint: `${mend} getent passwd ${SERVICE_ACCOUNT}; --as-is keeps root's privileges`,
   });
 }

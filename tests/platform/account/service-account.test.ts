@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { firstProgram, serviceAccountIn } from "../../../lib/platform/account/service-account.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { firstProgram, linesOf, serviceAccountIn } from "../../../lib/platform/account/service-account.ts";
 
 const ROOT = "root:x:0:0:root:/root:/bin/bash\n";
 
@@ -32,4 +35,38 @@ describe("serviceAccountIn()", () => {
 test("firstProgram() is the first that can be started", () => {
   expect(firstProgram(["/nowhere/sh", "/etc/passwd", "/bin/sh", "/usr/bin/env"])).toBe("/bin/sh");
   expect(firstProgram(["/nowhere/sh"])).toBeNull();
+});
+
+describe("linesOf()", () => {
+  /** What it says of a `getent` that is this shell script. */
+  async function said(script: string, limitMs = 60_000): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), "opsctl-getent-"));
+    try {
+      writeFileSync(join(folder, "getent"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      return await linesOf(join(folder, "getent"), limitMs);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test("asks for the account, and takes an unknown one for absent", async () => {
+    expect(await said('echo "$@"')).toBe("passwd opsctl\n");
+    expect(await said("exit 2")).toBe("");
+  });
+
+  test.each([
+    ["exit 3", "getent ended with 3"],
+    ["kill -9 $$", "getent ended with a signal"],
+  ])("says how it failed: %s", async (script, reason) => {
+    expect(await said(script).catch(({ message }: Error) => message)).toEndWith(reason);
+  });
+
+  test("ends one that hangs, and says what to look at", async () => {
+    const error = await said("exec sleep 3600", 20).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: "ACCOUNT_UNAVAILABLE",
+      message: "Cannot look up the account opsctl: getent did not end within 0.02 s",
+      hint: expect.stringContaining("/etc/nsswitch.conf"),
+    });
+  });
 });
