@@ -96,10 +96,10 @@ complain() {
 
 # What root may repair there: a regular file of the service user, without a second name elsewhere, and not what root alone
 # reads. A file of root's is never given away: the user may have renamed it, or moved it there, while it owned the directory.
-is_plain_secret='-type f -links 1 -user opsctl ! -name HOSTING_TOKEN'
+is_plain_secret='-type f -links 1 -user opsctl ! -name HOSTING_TOKEN ! -name MIGRATE_DATABASE_URL'
 
 # The service user owned this directory once. While it can still put a link or another name there, root changes nothing
-# in it: the directory is taken away first, root's secret leaves it and its files are given over then, and last it is
+# in it: the directory is taken away first, root's secrets leave it and its files are given over then, and last it is
 # opened to the user's group.
 secure_secrets() { # directory
 	if [ -L "$1" ]; then
@@ -115,6 +115,7 @@ secure_secrets() { # directory
 		chmod 0700 "$1"
 	fi
 	move_root_secret HOSTING_TOKEN
+	move_root_secret MIGRATE_DATABASE_URL
 	if [ $is_taken = yes ]; then
 		# shellcheck disable=SC2086
 		find "$1" -mindepth 1 -maxdepth 1 $is_plain_secret -exec chown -h opsctl:opsctl {} + -exec chmod 0600 {} +
@@ -125,7 +126,7 @@ secure_secrets() { # directory
 	# shellcheck disable=SC2086
 	find "$1" -mindepth 1 -maxdepth 1 ! \( $is_plain_secret \) -exec sh -c 'for path; do
 		case "$(stat -c "%F %u %h" "$path") ${path##*/}" in
-		*" HOSTING_TOKEN") way= ;;
+		*" HOSTING_TOKEN" | *" MIGRATE_DATABASE_URL") way= ;;
 		"regular file 0 1 "*) way="; if opsctl is to read it, chown it to opsctl:opsctl" ;;
 		*) way= ;;
 		esac

@@ -120,9 +120,9 @@ rm -rf "$secrets"/* /etc/opsctl/root-secrets
 echo root-only > "$W/victim"
 echo root-only > /etc/twin
 chmod 0640 "$W/victim" /etc/twin
-for name in DATABASE_URL MONITORING_TOKEN HOSTING_TOKEN; do echo "$name" > "$secrets/$name"; done
+for name in DATABASE_URL MONITORING_TOKEN HOSTING_TOKEN MIGRATE_DATABASE_URL; do echo "$name" > "$secrets/$name"; done
 chmod 0644 "$secrets/DATABASE_URL"
-chown opsctl:opsctl "$secrets/HOSTING_TOKEN" "$secrets/DATABASE_URL"
+chown opsctl:opsctl "$secrets/HOSTING_TOKEN" "$secrets/DATABASE_URL" "$secrets/MIGRATE_DATABASE_URL"
 chmod 0600 "$secrets/MONITORING_TOKEN"
 as_service mv "$secrets/MONITORING_TOKEN" "$secrets/RENAMED"
 as_service ln -s nowhere "$secrets/$(printf 'E\\033[2J\\nopsctl: X')"
@@ -160,13 +160,17 @@ chmod 755 "$W/stub/chown"
 rm -rf "$secrets"/* /etc/opsctl/root-secrets/*
 for token in first second; do
   old_layout
-  echo "$token" > "$secrets/HOSTING_TOKEN"
-  chmod 0600 "$secrets/HOSTING_TOKEN"
+  for name in HOSTING_TOKEN MIGRATE_DATABASE_URL; do
+    echo "$token" > "$secrets/$name"
+    chmod 0600 "$secrets/$name"
+  done
   : > "$W/chowned"
   make install 2>&1 | grep 'not used any more'
-  grep 'opsctl:opsctl.*HOSTING_TOKEN' "$W/chowned"
-  stat -c '%a %U' "$secrets/HOSTING_TOKEN" 2> /dev/null
-  cat /etc/opsctl/root-secrets/HOSTING_TOKEN
+  grep -e 'opsctl:opsctl.*HOSTING_TOKEN' -e 'opsctl:opsctl.*MIGRATE_DATABASE_URL' "$W/chowned"
+  for name in HOSTING_TOKEN MIGRATE_DATABASE_URL; do
+    stat -c '%a %U' "$secrets/$name" 2> /dev/null
+    cat "/etc/opsctl/root-secrets/$name"
+  done
 done || true
 rm "$W/stub/chown"
 echo "## pipe"
@@ -313,17 +317,18 @@ describe("make install on a host, as root", () => {
   });
 
   test("never gives the service user a token of root's that stands among its secrets", () => {
-    if (!canHaveNamespace) return expectInScript("! -name HOSTING_TOKEN");
+    if (!canHaveNamespace) return expectInScript("! -name HOSTING_TOKEN", "! -name MIGRATE_DATABASE_URL");
+    const left = (name: string) =>
+      `opsctl: /etc/opsctl/root-secrets/${name} is there: /etc/opsctl/secrets/${name} is not used any more, remove it`;
     expect(part("token of root's")).toEqual([
-      "first",
-      "opsctl: /etc/opsctl/root-secrets/HOSTING_TOKEN is there: /etc/opsctl/secrets/HOSTING_TOKEN is not used any more, remove it",
-      "600 root",
-      "first",
+      ...["first", "first"],
+      ...[left("HOSTING_TOKEN"), left("MIGRATE_DATABASE_URL")],
+      ...["600 root", "first", "600 root", "first"],
     ]);
   });
 
   test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
-    if (!canHaveNamespace) return expectInScript("secure_secrets() {", "move_root_secret HOSTING_TOKEN");
+    if (!canHaveNamespace) return expectInScript("secure_secrets() {", "move_root_secret HOSTING_TOKEN", "move_root_secret MIGRATE_DATABASE_URL");
     const names = ["E\\033[2J\\nopsctl:\\ X", "FOLDER", "LINKED", "RENAMED", "TWIN"];
     const odd = names.map(
       (name) =>
@@ -336,6 +341,7 @@ describe("make install on a host, as root", () => {
     expect(rest.slice(5)).toEqual([
       "drwx------ root:root /etc/opsctl/root-secrets",
       "-rw------- root:root /etc/opsctl/root-secrets/HOSTING_TOKEN",
+      "-rw------- root:root /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
       "drwxr-x--- root:opsctl /etc/opsctl/secrets",
       "-rw------- opsctl:opsctl /etc/opsctl/secrets/DATABASE_URL",
       expect.stringMatching(/^drwx\S+ root:root \/etc\/opsctl\/secrets\/FOLDER$/),
