@@ -209,6 +209,30 @@ describe("judgePlan()", () => {
       "last apply 3 days ago: 18 rules, 2 of them are not in place",
       "sudo opsctl alert-rules apply --with-extras",
     ],
+    [
+      "the last moment of thirty days",
+      plan({ at: "2026-10-24T12:00:00Z" }),
+      "last plan 30 days ago: 18 rules, as in the code",
+      null,
+    ],
+    [
+      "what is older than that",
+      plan({ at: "2026-10-24T11:59:59Z" }),
+      "last plan 30 days ago: 18 rules, as in the code then; older than 30 days",
+      "sudo opsctl alert-rules plan --with-extras",
+    ],
+    [
+      "differences that were found a year ago",
+      plan({ at: "2025-11-23T12:00:00Z", command: "apply", differ: 1, rules: 7, withExtras: false }),
+      "last apply 365 days ago: 7 rules (without extras), 1 of them are not in place then; older than 30 days",
+      "sudo opsctl alert-rules plan",
+    ],
+    [
+      "a time to come",
+      plan({ at: "2027-11-23T12:00:00Z" }),
+      "last plan at a time to come, in 365 days (see the clock): 18 rules, as in the code",
+      "sudo opsctl alert-rules plan --with-extras",
+    ],
   ])("says of %s what it is", (_what, last, line, next) => {
     expect(judgePlan(last, NOW)).toMatchObject({ lines: [line], next });
   });
