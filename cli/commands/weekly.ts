@@ -19,6 +19,7 @@ import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
+import { standardScreen } from "../framework/streams/screen.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
 import { VERSION } from "../framework/version.ts";
 
@@ -113,7 +114,8 @@ export const weekly = defineCommand({
     try {
       const summary = await record.end(await runWeekly(dependencies, options));
       const { renderSummary } = await import("../../lib/weekly/texts/summary-text.ts");
-      return { exitCode: summary.exitCode, result: summary, text: renderSummary(summary) };
+      const text = renderSummary(summary, await standardScreen(context.env));
+      return { exitCode: summary.exitCode, result: summary, text };
     } finally {
       await close();
     }

@@ -106,8 +106,8 @@ function runLine(command: string, path = `${clone.folder}/stub:/usr/bin:/bin`): 
 
 const LINES = [
   ["weekly", "weekly --json", "0 11 * * 1", "opsctl", "weekly.log"],
-  ["collect-metrics", "collect-metrics", "* * * * *", "root", "collect-metrics.log"],
-  ["socket-monitor", "socket-monitor", "*/5 * * * *", "opsctl", "socket-monitor-cron.log"],
+  ["collect-metrics", "collect-metrics --json", "* * * * *", "root", "collect-metrics.log"],
+  ["socket-monitor", "socket-monitor --json", "*/5 * * * *", "opsctl", "socket-monitor-cron.log"],
 ] as const;
 
 describe("the check of this test", () => {

@@ -7,7 +7,7 @@ import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
 import type { GatewayView, WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
-import type { OutsidePostsView } from "./outside-posts.ts";
+import { lastRefusal, type OutsidePostsView } from "./outside-posts.ts";
 import { pageAnswer } from "./page/page-answer.ts";
 import { type PageState, type ProcessFacts, readStateFacts, type StateFacts } from "./page/read-page.ts";
 
@@ -84,11 +84,12 @@ function notThisHost(): Response {
   return errorAnswer(421, { code: "host_not_loopback", message });
 }
 
-function processFacts({ nowMs, isStopping, dispatcher, watch, metrics }: AdminParts): ProcessFacts {
+function processFacts({ nowMs, isStopping, dispatcher, watch, metrics, posts }: AdminParts): ProcessFacts {
   const { isLeading, stops } = dispatcher;
   const { gateway, view } = watch;
   const { newestUnacknowledged } = view;
   const latest = metrics.latest();
+  const refusedAt = lastRefusal(posts.view);
   return {
     nowMs: nowMs(),
     isStopping: isStopping(),
@@ -97,6 +98,7 @@ function processFacts({ nowMs, isStopping, dispatcher, watch, metrics }: AdminPa
     gateway,
     latest,
     newestUnacknowledged,
+    secretRefusedAtMs: refusedAt === null ? null : Date.parse(refusedAt),
   };
 }
 

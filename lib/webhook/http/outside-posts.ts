@@ -31,6 +31,13 @@ export class OutsidePosts {
   }
 }
 
+/** When the last of these posts was refused for its secret; null when none was, or one was accepted since. */
+export function lastRefusal({ acceptedAt, secretRefusedAt }: OutsidePostsView): string | null {
+  return secretRefusedAt !== null && (acceptedAt === null || secretRefusedAt > acceptedAt)
+    ? secretRefusedAt
+    : null;
+}
+
 function isoOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -2,6 +2,7 @@ import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { KindStats, OutboxKind } from "../state/contract.ts";
+import { lastRefusal } from "./outside-posts.ts";
 
 /** The admin port of a webhook that may run where the settings of this process do not say. */
 export const ADMIN_URL = "http://127.0.0.1:9301";
@@ -66,8 +67,8 @@ export async function readServiceHealth(
 }
 
 function refusalIn(posts: unknown): string | null {
-  const [refused, accepted] = [instantIn(posts, "secretRefusedAt"), instantIn(posts, "acceptedAt")];
-  return refused !== null && (accepted === null || refused > accepted) ? refused : null;
+  const [acceptedAt, secretRefusedAt] = [instantIn(posts, "acceptedAt"), instantIn(posts, "secretRefusedAt")];
+  return lastRefusal({ acceptedAt, secretRefusedAt });
 }
 
 /** An instant as the service writes it, so that two of them compare as texts. */

@@ -67,7 +67,7 @@ type Find = (waitedMs: number) => Promise<UnheardAlert[]>;
 const UNREADABLE = "state_unavailable";
 
 /**
- * The second way out: e-mails alerts that WhatsApp did not take.
+ * The second way out: e-mails alerts that WhatsApp did not take or acknowledge.
  *
  * Behaviour: `look` makes at most one e-mail a minute, once an alert has waited for three, or was delivered and is not
  *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed only after
@@ -241,7 +241,7 @@ export class SecondChannel {
     rows.emailed(told.filter((row) => row >= 0));
     unkept.emailed(told);
     this.#failure = null;
-    log.warn("WhatsApp did not take alerts: they were told by e-mail", { alerts: told.length });
+    log.warn("Alerts that WhatsApp did not take or acknowledge were told by e-mail", { alerts: told.length });
     await this.#recordEmailed();
   }
 
@@ -264,7 +264,7 @@ export class SecondChannel {
 
   #fails(code: string, cause?: string): void {
     if (this.#failure !== code)
-      this.#dependencies.log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", {
+      this.#dependencies.log.error("Alerts that WhatsApp did not take or acknowledge cannot be e-mailed yet", {
         code,
         cause,
         hint: "opsctl doctor webhook says what to do",
@@ -281,8 +281,8 @@ function keptIn(content: string | null): Pending[] {
 }
 
 /**
- * The id of an e-mail, made of the alerts and the text: the provider refuses a known key with another text, and after a
- * restart the text says other times.
+ * The id of an e-mail, made of the alerts and the text: the provider refuses a known key with another text, and an e-mail
+ * that is made anew says other times.
  */
 function idOf(facts: unknown, parts: { subject: string; html: string; text: string }): string {
   const { subject, html, text } = parts;

@@ -1,13 +1,16 @@
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
-import { wrapText } from "../../text/wrap.ts";
+import { displayWidth } from "../../text/display-width.ts";
+import { hangingLines } from "../../text/terminal/hanging-lines.ts";
+import { proseLines } from "../../text/terminal/prose.ts";
+import { NO_TERMINAL, paint, type Screen, type Tone } from "../../text/terminal/screen.ts";
 import { localTime } from "../../time/local-time.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
 import { hintFor } from "./failure-hints.ts";
 
 const FAILURE_CODES_SHOWN = 12;
 const IDS_SHOWN = 3;
-/** Hints are wrapped to the width of a terminal; a line with ids can be copied whole. */
-const WIDTH = 80;
+/** The width of a hint that goes to a file or a pipe. */
+const UNLIMITED_WIDTH = 80;
 
 const VERDICTS: Record<WeeklySummary["status"], string> = {
   success: "The weekly run succeeded",
@@ -17,27 +20,54 @@ const VERDICTS: Record<WeeklySummary["status"], string> = {
   ready: "Ready: a real run would send every report",
 };
 
-/** A run's result for a person at a terminal: the same facts as the JSON summary, failures grouped by code. */
-export function renderSummary(summary: WeeklySummary): string {
-  const { window, durationMs, error, status } = summary;
-  const week = window === null ? "" : `, week of ${window.week}`;
-  const lines = [`${VERDICTS[status]}${week} (${(durationMs / 1000).toFixed(1)} s)`];
-  if (error) lines.push("", `${error.code}: ${error.message}`, ...hintLines(error.hint));
+const TONES: Record<WeeklySummary["status"], Tone> = {
+  ...{ success: "good", ready: "good", refused: "warning" },
+  ...{ failed: "bad", not_ready: "bad" },
+};
+
+/**
+ * A run's result for people: the same facts as the JSON summary, failures grouped by code.
+ *
+ * Behaviour: lines are broken between words at the screen's width; an id or a command never is.
+ */
+export function renderSummary(summary: WeeklySummary, screen: Screen = NO_TERMINAL): string {
+  const { window, error, status } = summary;
+  const lines = verdictLines(summary, screen);
+  if (error) lines.push("", ...errorLines(error, screen));
   const hasBegun = window !== null && status !== "refused" && (status !== "not_ready" || summary.dryRun);
-  if (hasBegun) lines.push("", ...counterLines(summary));
-  if (summary.failures.length > 0) lines.push("", ...failureLines(summary));
-  if (summary.unproved.length > 0) lines.push("", ...unprovedLines(summary.unproved));
+  if (hasBegun)
+    lines.push("", ...counters(summary).flatMap(([name, text]) => hangingLines(headOf(name), text, screen)));
+  if (summary.failures.length > 0) lines.push("", ...failureLines(summary, screen));
+  if (summary.unproved.length > 0) lines.push("", ...unprovedLines(summary.unproved, screen));
   const { whatsapp, email } = summary.week ?? summary;
   const inDoubt = whatsapp.unknown + email.unknown;
-  if (inDoubt > 0) lines.push("", inDoubtLine(inDoubt));
+  if (inDoubt > 0) lines.push("", ...proseLines(inDoubtLine(inDoubt), screen));
   return `${lines.join("\n")}\n`;
 }
 
-function hintLines(hint: string | undefined): string[] {
-  return hint === undefined ? [] : wrapText(`  -> ${hint}`, WIDTH, "     ");
+function verdictLines({ window, durationMs, status }: WeeklySummary, screen: Screen): string[] {
+  const week = window === null ? "" : `, week of ${window.week}`;
+  const line = `${VERDICTS[status]}${week} (${(durationMs / 1000).toFixed(1)} s)`;
+  const [first = "", ...more] = proseLines(line, screen, { indent: "  " });
+  return [paint(TONES[status], first, screen), ...more];
 }
 
-function counterLines(summary: WeeklySummary): string[] {
+/** The message of an error may be several lines, such as one for each setting. */
+function errorLines({ code, message, hint }: NonNullable<WeeklySummary["error"]>, screen: Screen): string[] {
+  const lines = `${code}: ${message}`.split("\n");
+  return [
+    ...lines.flatMap((line) => proseLines(line, screen, { indent: `${/^ */.exec(line)![0]}  ` })),
+    ...(hint === undefined ? [] : hintLines("  -> ", hint, screen)),
+  ];
+}
+
+function hintLines(head: string, hint: string, { width, clean }: Screen): string[] {
+  return proseLines(head + hint, { width: width ?? UNLIMITED_WIDTH, clean }, { indent: " ".repeat(head.length) });
+}
+
+type Row = readonly [name: string, text: string];
+
+function counters(summary: WeeklySummary): Row[] {
   const { dryRun, reports, social, editorials, heartbeat } = summary;
   const owners = `${reports.scopes} ${reports.scopes === 1 ? "owner" : "owners"}`;
   const readiness = (counts: DeliveryCounts) => {
@@ -46,44 +76,44 @@ function counterLines(summary: WeeklySummary): string[] {
   };
   if (dryRun) {
     return [
-      row("Owners", owners),
-      row("WhatsApp", readiness(summary.whatsapp)),
-      row("E-mail", readiness(summary.email)),
-      row(
+      ["Owners", owners],
+      ["WhatsApp", readiness(summary.whatsapp)],
+      ["E-mail", readiness(summary.email)],
+      [
         "Editorials",
         editorials.status === "failed" ? `would fail: ${editorials.code}` : dryEditorials(summary),
-      ),
+      ],
     ];
   }
   const { completed, reused, busy, failed, ineligible } = reports;
   const model = `${editorials.calls} calls, ${editorials.llmCalls} model calls, ${editorials.tenants} tenants`;
   const editorialText = editorials.calls > 0 ? `${editorials.status}: ${model}` : editorials.status;
   return [
-    row("Reports", `${owners}: ${counted({ completed, reused, busy, failed, ineligible })}`),
-    row("Analyses", counted({ calls: social.calls, failed: social.failed })),
-    row("WhatsApp", counted(summary.whatsapp)),
-    row("E-mail", counted(summary.email)),
-    row("Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText),
-    row("Heartbeat", heartbeat),
-    ...announcedLines(summary),
-    ...weekLines(summary),
+    ["Reports", `${owners}: ${counted({ completed, reused, busy, failed, ineligible })}`],
+    ["Analyses", counted({ calls: social.calls, failed: social.failed })],
+    ["WhatsApp", counted(summary.whatsapp)],
+    ["E-mail", counted(summary.email)],
+    ["Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText],
+    ["Heartbeat", heartbeat],
+    ...announcedRows(summary),
+    ...weekRows(summary),
   ];
 }
 
 /** What is still open in the week, whichever run left it; nothing when the week is done. */
-function weekLines({ week }: WeeklySummary): string[] {
+function weekRows({ week }: WeeklySummary): Row[] {
   if (week === null || isWeekDone(week)) return [];
   const { reports, whatsapp, email } = openInWeek(week);
   const parts = Object.entries({ reports, WhatsApp: whatsapp, "e-mail": email })
     .filter(([, counts]) => Object.keys(counts).length > 0)
     .map(([name, counts]) => `${name} ${counted(counts)}`);
-  return [row("Week open", parts.join("; "))];
+  return [["Week open", parts.join("; ")]];
 }
 
-/** A line only when something was announced, or should have been. */
-function announcedLines({ announced }: WeeklySummary): string[] {
+/** A row only when something was announced, or should have been. */
+function announcedRows({ announced }: WeeklySummary): Row[] {
   if (announced === "off" || announced === "none") return [];
-  return [row("Announced", announced === "failed" ? "FAILED: nobody may have been told" : announced)];
+  return [["Announced", announced === "failed" ? "FAILED: nobody may have been told" : announced]];
 }
 
 function dryEditorials({ editorials }: WeeklySummary): string {
@@ -97,10 +127,11 @@ const UNPROVED: Readonly<Record<string, string>> = {
   email_sender_unproved: "that the e-mail provider sends for the sender's domain",
 };
 
-function unprovedLines(codes: string[]): string[] {
+function unprovedLines(codes: string[], screen: Screen): string[] {
+  const lines = codes.map((code) => `  ${code}: ${UNPROVED[code] ?? "not known to this version"}`);
   return [
     "Only a real run can prove:",
-    ...codes.map((code) => `  ${code}: ${UNPROVED[code] ?? "not known to this version"}`),
+    ...lines.flatMap((line) => proseLines(line, screen, { indent: "    " })),
   ];
 }
 
@@ -109,8 +140,8 @@ function inDoubtLine(count: number): string {
   return `${messages}, so opsctl leaves it to you: opsctl deliveries look-up --all`;
 }
 
-function row(label: string, text: string): string {
-  return `  ${label.padEnd(11)}${text}`;
+function headOf(name: string): string {
+  return `  ${name.padEnd(11)}`;
 }
 
 function counted(counts: Record<string, number>): string {
@@ -118,39 +149,47 @@ function counted(counts: Record<string, number>): string {
   return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
-function failureLines(summary: WeeklySummary): string[] {
-  const { failures, failuresTruncated, retryableUntil, dryRun } = summary;
-  const groups = Map.groupBy(failures, nameOf);
+function failureLines(summary: WeeklySummary, screen: Screen): string[] {
+  const { failures, failuresTruncated } = summary;
+  const groups = [...Map.groupBy(failures, nameOf)];
   const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
-  for (const [name, group] of [...groups].slice(0, FAILURE_CODES_SHOWN)) {
-    lines.push(`  ${name}${group.length > 1 ? ` (${group.length})` : ""}`);
-    const hint = hintFor(group[0]!);
-    if (hint) lines.push(...wrapText(`    -> ${hint}`, WIDTH, "       "));
-    for (const failure of group.slice(0, IDS_SHOWN)) {
-      const ids = idsOf(failure);
-      if (ids) lines.push(`       ${ids}`);
-    }
-    if (group.length > IDS_SHOWN)
-      lines.push(`       and ${group.length - IDS_SHOWN} more; --json names them`);
-  }
-  if (groups.size > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.size - FAILURE_CODES_SHOWN} more codes`);
+  for (const [name, group] of groups.slice(0, FAILURE_CODES_SHOWN))
+    lines.push(...groupLines(name, group, screen));
+  if (groups.length > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.length - FAILURE_CODES_SHOWN} more codes`);
+  return [...lines, ...againLines(summary, screen)];
+}
+
+/** A code, what helps, and the ids of the first that have it. */
+function groupLines(name: string, group: Failure[], screen: Screen): string[] {
+  const named = `  ${name}${group.length > 1 ? ` (${group.length})` : ""}`;
+  const hint = hintFor(group[0]!);
+  const rest = group.length - IDS_SHOWN;
+  return [
+    ...proseLines(named, screen, { indent: "    " }),
+    ...(hint ? hintLines("    -> ", hint, screen) : []),
+    ...group.slice(0, IDS_SHOWN).flatMap((failure) => idLines(failure, screen)),
+    ...(rest > 0 ? [`       and ${rest} more; --json names them`] : []),
+  ];
+}
+
+function againLines({ retryableUntil, dryRun, ...summary }: WeeklySummary, screen: Screen): string[] {
   const { reports, whatsapp, email } = summary.week ?? summary;
-  if (retryableUntil && !dryRun && reports.failed + whatsapp.failed + email.failed > 0)
-    lines.push(
-      "",
-      `What failed can be tried again until ${localTime(retryableUntil)} (São Paulo): opsctl weekly`,
-    );
-  return lines;
+  if (!retryableUntil || dryRun || reports.failed + whatsapp.failed + email.failed === 0) return [];
+  const until = `${localTime(retryableUntil)} (São Paulo)`;
+  return ["", ...proseLines(`What failed can be tried again until ${until}: opsctl weekly`, screen)];
 }
 
 function nameOf({ step, code, cause }: Failure): string {
   return cause === undefined ? `${step}: ${code}` : `${step}: ${code}, ${cause}`;
 }
 
-function idsOf({ tenantId, deliveryId, providerMessageId }: Failure): string {
+/** The ids of a failure on one line, or where that is too narrow each on its own. */
+function idLines({ tenantId, deliveryId, providerMessageId }: Failure, { width }: Screen): string[] {
   const named = { tenant: tenantId, delivery: deliveryId, "provider id": providerMessageId };
-  return Object.entries(named)
+  const ids = Object.entries(named)
     .filter(([, id]) => id !== undefined)
-    .map(([name, id]) => `${name} ${id}`)
-    .join("  ");
+    .map(([name, id]) => `${name} ${id}`);
+  const line = `       ${ids.join("  ")}`;
+  if (ids.length === 0) return [];
+  return width === null || displayWidth(line) <= width ? [line] : ids.map((id) => `       ${id}`);
 }

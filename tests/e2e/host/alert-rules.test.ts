@@ -141,7 +141,8 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     expect(ended.stdout).toContain("  monitoring_http_400: invalid alert rule: no\n");
     expect(ended.stdout).toContain("created    vps-security / SSH Brute Force (opsctl-ssh-brute-force)\n");
     expect(ended.stdout).toEndWith("1 of 7 rules are NOT in place.\n");
-    expect(ended.stderr.match(/^\S+ (?:info|error) .*An alert rule was handled/gm)).toHaveLength(7);
+    // Once: the log has nothing that the result says.
+    expect(ended.stderr).toBe("");
     expectNoToken(ended);
   });
 

@@ -14,7 +14,7 @@ const stats = {
   reserveBytes: 4_096,
 };
 
-type More = Partial<Pick<AdminParts, "log" | "monotonicMs">> & {
+type More = Partial<Pick<AdminParts, "log" | "monotonicMs" | "posts">> & {
   state?: Partial<AdminParts["state"]>;
   isStopping?: boolean;
 };
@@ -42,7 +42,7 @@ function admin(more: More = {}) {
       view: { gatewayOpen: true, pendingMessages: null, newestUnacknowledged: null },
       gateway: { isOpen: true, forMs: 0 },
     },
-    posts: { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
+    posts: more.posts ?? { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
     metrics,
     log: more.log ?? silentLog,
     isStopping: () => more.isStopping ?? false,
@@ -106,6 +106,15 @@ describe("createAdminApp()", () => {
     said.length = 0;
     for (const path of [...paths, ...paths]) await get(path);
     expect(said).toEqual(paths.map(() => "The state answers again"));
+  });
+
+  test.each([
+    ["2026-11-22T12:00:00.001Z", true],
+    ["2026-11-22T11:59:59.999Z", false],
+  ])("tells on the page of a refusal at %s, unless a post was accepted since", async (at, isTold) => {
+    const view = { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: at };
+    const text = await (await admin({ posts: { view } })("/")).text();
+    expect(text.includes("foi recusado: tem outro segredo")).toBe(isTold);
   });
 
   test("shows metrics while the state does not answer, too", async () => {

@@ -42,6 +42,7 @@ export function pageFacts({
     gateway: { isOpen: true, forMs: 3 * 60 * MINUTE_MS },
     latest: { message: nothing, issue: nothing, comment: nothing },
     newestUnacknowledged: null,
+    secretRefusedAtMs: null,
     state: state === null ? null : stateFacts(state),
     ...changes,
   };

@@ -28,6 +28,8 @@ export type ProcessFacts = {
   latest: Readonly<Record<OutboxKind, LatestOutcome>>;
   /** How many of the newest messages in a row WhatsApp has not acknowledged; null while it is not known. */
   newestUnacknowledged: number | null;
+  /** When the last post from elsewhere was refused for its secret; null when none was, or one was accepted since. */
+  secretRefusedAtMs: number | null;
 };
 
 /**

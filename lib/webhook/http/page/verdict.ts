@@ -18,6 +18,7 @@ export type Level = (typeof LEVELS)[number];
 export type Reason = { level: Exclude<Level, "ok"> } & (
   | { status: "state_away" | "not_accepting" | "moved_aside" | "stopping" }
   | { status: "held"; kind: OutboxKind; hold: string; sinceMs: number | null }
+  | { status: "secret_refused"; atMs: number }
   | { status: "critical_waits"; ageMs: number }
   | { status: "unacknowledged"; count: number }
   | { status: "waits"; kind: OutboxKind; ageMs: number }
@@ -34,6 +35,7 @@ export function pageVerdict(facts: PageFacts): Verdict {
     ...(facts.state === null ? [{ level: "bad" as const, status: "state_away" as const }] : []),
     ...OUTBOX_KINDS.flatMap((kind) => heldReasons(facts, kind)),
     ...unacknowledgedReasons(facts),
+    ...refusalReasons(facts),
     ...(facts.state === null ? [] : stateReasons(facts.state)),
   ];
   const reasons = found.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
@@ -57,6 +59,11 @@ export function isUnacknowledged({ newestUnacknowledged }: Pick<PageFacts, "newe
 function unacknowledgedReasons(facts: PageFacts): Reason[] {
   if (!isUnacknowledged(facts)) return [];
   return [{ level: "bad", status: "unacknowledged", count: facts.newestUnacknowledged ?? 0 }];
+}
+
+/** A stranger's post looks the same as one of the platform, so it is no more than a warning. */
+function refusalReasons({ secretRefusedAtMs: atMs }: PageFacts): Reason[] {
+  return atMs === null ? [] : [{ level: "warn", status: "secret_refused", atMs }];
 }
 
 function heldReasons(facts: PageFacts, kind: OutboxKind): Reason[] {

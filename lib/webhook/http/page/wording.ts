@@ -74,6 +74,11 @@ export function reasonAdvice(reason: Reason, nowMs: number): Advice {
       return advice(`${WAITS[reason.kind]} há ${delayText(reason.ageMs)}.`);
     case "unacknowledged":
       return unacknowledgedAdvice(reason.count);
+    case "secret_refused": {
+      const post = `O último post de fora, ${agoText(reason.atMs, nowMs)}, foi recusado: tem outro segredo`;
+      const text = `${post}. Se foi a plataforma, nenhum alerta dela chega. Quem foi, e o que fazer:`;
+      return { text, command: "opsctl doctor webhook" };
+    }
     case "lost":
       return lostAdvice(reason);
     default:

@@ -22,6 +22,16 @@ describe("reasonAdvice()", () => {
     expect(command).toBeNull();
   });
 
+  test("says of a post with another secret that the platform may not be heard, and who can tell", () => {
+    const atMs = NOW_MS - 180_000;
+    expect(reasonAdvice({ level: "warn", status: "secret_refused", atMs }, NOW_MS)).toEqual({
+      text:
+        "O último post de fora, há 3 min, foi recusado: tem outro segredo. Se foi a plataforma, nenhum alerta dela " +
+        "chega. Quem foi, e o que fazer:",
+      command: "opsctl doctor webhook",
+    });
+  });
+
   test.each([
     [0, 1],
     [2, 1],
