@@ -1,42 +1,86 @@
 import { type Html, html } from "../../text/html.ts";
-import type { CardView, FigureView } from "./card.ts";
+import type { CardView } from "./card.ts";
+import { changeAttributes, changeHtml } from "./change-html.ts";
+import type { FigureView } from "./figures.ts";
 import { PILL_STYLE, STYLE } from "./style.ts";
 import { moreText } from "./wording.ts";
 
-/** Fewer figures than this stand in one column, also on a wide screen. */
-const MIN_FIGURES_FOR_TWO_COLUMNS = 4;
+const TABLE = html`role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
 
-/** A channel's card. */
+/** The size of a large figure by the most characters that fit three beside each other on a phone. */
+const VALUE_SIZES = [
+  { characters: 6, px: 24 },
+  { characters: 8, px: 20 },
+  { characters: 10, px: 16 },
+];
+const SMALLEST_VALUE_PX = 14;
+
+/** A short figure is never broken, a long one may be. */
+const MAX_WHOLE_CHARACTERS = 20;
+
+/** A channel's card, as a row of the e-mail's column. */
 export function cardHtml(card: CardView): Html {
-  const { name, coverage, coverageLabel, note, figures, more } = card;
-  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:12px;border-collapse:separate"><tr><td class="card line" style="${STYLE.card}">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr>
-<td valign="middle"><h3 class="ink" style="${STYLE.cardName}">${name}</h3></td>
-<td valign="middle" align="right"><span class="pill-${coverage}" style="${PILL_STYLE[coverage]}">${coverageLabel}</span></td>
-</tr></table>
-${note === null ? null : html`<p class="muted" dir="auto" style="${STYLE.note};padding-top:8px">${note}</p>`}
-${figures.length === 0 ? null : figuresHtml(figures, name)}
-${more === 0 ? null : html`<p class="muted" style="${STYLE.note};padding-top:8px">${moreText(more, "número", "números")}</p>`}
-</td></tr></table>`;
+  return card.isLine ? lineHtml(card) : wholeHtml(card);
 }
 
-/** Two columns side by side on a wide screen, one below the other on a phone. */
-function figuresHtml(figures: FigureView[], name: string): Html {
-  if (figures.length < MIN_FIGURES_FOR_TWO_COLUMNS)
-    return html`<div style="padding-top:10px">${column(figures, name)}</div>`;
-  const half = Math.ceil(figures.length / 2);
-  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:10px;table-layout:fixed"><tr>
-<td class="half" valign="top" width="50%" style="padding-right:14px">${column(figures.slice(0, half), name)}</td>
-<td class="half" valign="top" width="50%" style="padding-left:14px">${column(figures.slice(half), name)}</td>
+/** The card of a channel that reports do not cover yet: name and note on one line. */
+function lineHtml({ name, note }: CardView): Html {
+  return html`<tr><td class="card card-line" bgcolor="#ffffff" style="${STYLE.cardLine}"><table ${TABLE}><tr>
+<td valign="middle"><h3 class="ink" style="${STYLE.cardName}">${name}</h3></td>
+<td valign="middle" align="right"><p class="muted" style="${STYLE.lineNote}">${note}</p></td>
+</tr></table></td></tr>
+`;
+}
+
+function wholeHtml(card: CardView): Html {
+  const { name, note, main, comparison, small, zeros, absent, more } = card;
+  return html`<tr><td class="card panel" bgcolor="#ffffff" style="${STYLE.card}">
+${headHtml(card)}
+${noteHtml(note)}
+${main.length === 0 ? null : html`<table ${TABLE} style="${STYLE.main}"><tr>${main.map(mainHtml)}</tr></table>`}
+${noteHtml(comparison)}
+${small.length === 0 ? null : smallTable(small, name)}
+${noteHtml(zeros)}
+${noteHtml(absent)}
+${noteHtml(more === 0 ? null : moreText(more, "número", "números"))}
+</td></tr>
+`;
+}
+
+function headHtml({ name, coverage, coverageLabel }: CardView): Html {
+  const title = html`<h3 class="ink" style="${STYLE.cardName}">${name}</h3>`;
+  if (coverageLabel === null) return title;
+  return html`<table ${TABLE}><tr>
+<td valign="middle">${title}</td>
+<td valign="middle" align="right"><span class="pill-${coverage}" style="${PILL_STYLE[coverage]}">${coverageLabel}</span></td>
 </tr></table>`;
 }
 
-function column(figures: FigureView[], name: string): Html {
-  return html`<table width="100%" cellpadding="0" cellspacing="0" border="0" aria-label="${name}">${figures.map(figureRow)}</table>`;
+function noteHtml(note: string | null): Html | null {
+  return note === null ? null : html`<p class="muted" dir="auto" style="${STYLE.note}">${note}</p>`;
 }
 
-function figureRow({ label, value, known }: FigureView): Html {
-  const valueClass = known ? "ink line" : "muted line";
-  return html`<tr><th scope="row" class="muted line" dir="auto" style="${STYLE.figureLabel}">${label}</th><td class="${valueClass}" align="right" style="${known ? STYLE.figureValue : STYLE.figureAbsent}">${value}</td></tr>
+function mainHtml({ label, value, change }: FigureView, _: number, { length }: { length: number }): Html {
+  const share = Math.floor(100 / length);
+  const px = VALUE_SIZES.find(({ characters }) => value!.length <= characters)?.px ?? SMALLEST_VALUE_PX;
+  return html`<td valign="top" width="${share}%" style="${STYLE.mainCell}"><p class="ink" style="${STYLE.mainValue};font-size:${px}px">${value}</p><p class="muted" dir="auto" style="${STYLE.mainLabel}">${label}</p>${change === null ? null : html`<p ${changeAttributes(change, STYLE.mainChange)}>${changeHtml(change, change.percent)}</p>`}</td>`;
+}
+
+function smallTable(figures: FigureView[], name: string): Html {
+  const isCompared = figures.some(({ change }) => change !== null);
+  return html`<table width="100%" cellpadding="0" cellspacing="0" border="0" aria-label="${name}" style="${STYLE.small}">${figures.map((figure) => smallRow(figure, isCompared))}</table>`;
+}
+
+function smallRow({ label, value, change }: FigureView, isCompared: boolean): Html {
+  return html`<tr><th scope="row" class="muted" dir="auto" style="${STYLE.smallLabel}">${label}</th><td class="ink" style="${STYLE.smallValue}${unbroken(value!)}">${value}</td>${isCompared ? changeCell(change) : null}</tr>
 `;
+}
+
+function changeCell(change: FigureView["change"]): Html {
+  if (change === null) return html`<td>&nbsp;</td>`;
+  return html`<td ${changeAttributes(change, STYLE.smallChange + unbroken(change.text))}>${changeHtml(change, null)}</td>`;
+}
+
+function unbroken({ length }: string): string {
+  return length <= MAX_WHOLE_CHARACTERS ? ";white-space:nowrap" : "";
 }

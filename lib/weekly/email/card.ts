@@ -1,78 +1,91 @@
-import type { Channel, ChannelName, Reached } from "../payload.ts";
+import { joinNames } from "../../text/pt-br.ts";
+import type { Channel, ChannelName } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
-import { metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-text.ts";
 import { partialText, reasonText } from "../texts/reason-text.ts";
+import type { FigureView } from "./figures.ts";
+import { mainFigures } from "./main-figures.ts";
+import { NO_FIGURES_TEXT, NO_PREVIOUS_TEXT, NOT_INTEGRATED_TEXT } from "./wording.ts";
+import { foldZeros } from "./zeros.ts";
 
 /** Further figures are only counted; the full report has them. */
-const MAX_FIGURES = 14;
+const MAX_SMALL_FIGURES = 11;
+const MAX_ABSENT_FIGURES = 8;
 
-/** One figure of a card; `known` is false where there is no data. */
-export type FigureView = { label: string; value: string; known: boolean };
-
-/** A channel's card: its figures, or why there are none. */
+/**
+ * A channel's card: its figures, or why there are none.
+ *
+ * Shape: `main` are shown large, `small` below them; `zeros` and `absent` are lines of their own. `isLine` marks a card
+ *        that is its name and its note.
+ */
 export type CardView = {
   name: string;
+  isLine: boolean;
   coverage: Channel["coverageStatus"];
-  coverageLabel: string;
+  coverageLabel: string | null;
   note: string | null;
-  figures: FigureView[];
+  main: FigureView[];
+  comparison: string | null;
+  small: FigureView[];
+  zeros: string | null;
+  absent: string | null;
   more: number;
 };
 
-const COVERAGE_LABELS: Record<Channel["coverageStatus"], string> = {
-  complete: "Dados completos",
+const COVERAGE_LABELS: Record<Channel["coverageStatus"], string | null> = {
+  complete: null,
   partial: "Dados parciais",
   unavailable: "Sem dados",
 };
 
-/** What a channel's card in the e-mail shows. */
-export function cardView(name: ChannelName, channel: Channel): CardView {
-  const figures = figuresOf(name, channel.metrics ?? {});
+/**
+ * What a channel's card in the e-mail shows.
+ *
+ * Behaviour: with `isFirst` no card says that it has nothing to compare with: one sentence says it for all.
+ */
+export function cardView(
+  name: ChannelName,
+  channel: Channel,
+  figures: readonly FigureView[],
+  isFirst: boolean,
+): CardView {
+  const main = mainFigures(name, figures);
+  const { line, others } = foldZeros(figures.filter((figure) => !main.includes(figure)));
+  const small = others.filter(({ value }) => value !== null);
+  const absent = others.filter(({ value }) => value === null).map(({ label }) => label);
   return {
     name: CHANNEL_LABELS[name],
+    isLine: channel.status === "unavailable" && channel.reason === "not_integrated",
     coverage: channel.coverageStatus,
     coverageLabel: COVERAGE_LABELS[channel.coverageStatus],
     note: noteOf(name, channel, figures.length),
-    figures: figures.slice(0, MAX_FIGURES),
-    more: Math.max(0, figures.length - MAX_FIGURES),
+    main,
+    comparison: comparisonOf(channel, figures, isFirst),
+    small: small.slice(0, MAX_SMALL_FIGURES),
+    zeros: line,
+    absent: absent.length === 0 ? null : `Sem dado: ${absentText(absent)}`,
+    more: Math.max(0, small.length - MAX_SMALL_FIGURES),
   };
 }
 
 function noteOf(name: ChannelName, channel: Channel, figures: number): string | null {
   const { coverageStatus, reason } = channel;
-  if (coverageStatus === "unavailable") return `Sem dados desta semana. ${reasonText(name, reason ?? "")}`;
+  if (coverageStatus === "unavailable")
+    return reason === "not_integrated" ? NOT_INTEGRATED_TEXT : reasonText(name, reason ?? "");
   if (coverageStatus === "partial") return partialText(name, channel);
-  return figures === 0 ? "A análise desta semana não trouxe números." : null;
+  return figures === 0 ? NO_FIGURES_TEXT : null;
 }
 
-/** Known figures first, in their own order; then the others by name. Never in the order of the payload's keys. */
-function figuresOf(name: ChannelName, metrics: NonNullable<Channel["metrics"]>): FigureView[] {
-  return Object.entries(shownMetrics(metrics))
-    .map(([key, value]) => ({ key, value: metricValue(key, value), ...metricName(name, key) }))
-    .toSorted((a, b) => a.rank - b.rank || compareCodeUnits(a.key, b.key))
-    .map(({ label, value }) => ({ label, value, known: value !== NO_FIGURE_TEXT }));
+/** Nothing in reports that do not know the week before, and where each figure says it for itself. */
+function comparisonOf(
+  { previous }: Channel,
+  figures: readonly FigureView[],
+  isFirst: boolean,
+): string | null {
+  if (previous === undefined || isFirst || figures.every(({ value }) => value === null)) return null;
+  return figures.every(({ change }) => change === null) ? NO_PREVIOUS_TEXT : null;
 }
 
-/**
- * The figures that a card shows, by name.
- *
- * Behaviour: what the sends have reached stands in the place of the counts by last state of the same words, which a later
- *            event lowers. Reports made before that was known keep the counts by last state.
- */
-function shownMetrics(metrics: NonNullable<Channel["metrics"]>): Record<string, number | null> {
-  const { reached } = metrics;
-  const figures = Object.entries(metrics).filter(isFigure);
-  if (typeof reached !== "object" || reached === null) return Object.fromEntries(figures);
-  const { delivered, opened, clicked } = reached;
-  const others = Object.fromEntries(figures.filter(([name]) => !Object.hasOwn(reached, name)));
-  return { ...others, reachedDelivered: delivered, reachedOpened: opened, reachedClicked: clicked };
-}
-
-function isFigure(entry: [string, number | null | Reached]): entry is [string, number | null] {
-  return entry[1] === null || typeof entry[1] === "number";
-}
-
-function compareCodeUnits(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+function absentText(labels: string[]): string {
+  const rest = labels.length - MAX_ABSENT_FIGURES;
+  return rest <= 0 ? joinNames(labels) : joinNames([...labels.slice(0, MAX_ABSENT_FIGURES), `mais ${rest}`]);
 }

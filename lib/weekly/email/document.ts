@@ -1,19 +1,22 @@
 import { type Html, html } from "../../text/html.ts";
 import { cardHtml } from "./card-html.ts";
+import type { Highlight } from "./largest-changes.ts";
 import { scoreHtml } from "./score-html.ts";
-import { STYLE, STYLE_SHEET } from "./style.ts";
-import type { EmailView, ReadingView, StepView } from "./view.ts";
-import { moreText, READINGS_EMPTY_TEXT, weekNote } from "./wording.ts";
+import { scoreWeeksHtml } from "./score-weeks-html.ts";
+import { BUTTON_STYLE, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
+import type { EmailView, StepView } from "./view.ts";
+import { BUTTON_TEXT, moreText, READINGS_EMPTY_TEXT, UNSUBSCRIBE_TEXT } from "./wording.ts";
 
 /** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
 const PREVIEW_FILLER = Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`);
 
-const GAP = html`<tr><td style="${STYLE.gap}">&nbsp;</td></tr>`;
+const GAP = html`<tr><td height="10" style="${STYLE.gap}">&nbsp;</td></tr>
+`;
 
 /** The HTML part of the weekly e-mail. */
 export function emailDocument(view: EmailView): Html {
   return html`<!DOCTYPE html>
-<html lang="pt-BR" dir="ltr">
+<html lang="pt-BR" dir="ltr" xmlns:o="urn:schemas-microsoft-com:office:office">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -22,26 +25,22 @@ export function emailDocument(view: EmailView): Html {
 <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
 <meta name="x-apple-disable-message-reformatting">
 <title>${view.subject}</title>
+${OUTLOOK_HEAD}
 ${STYLE_SHEET}
 </head>
 <body class="page" style="${STYLE.page}">
 <div style="${STYLE.preheader}">${view.preheader}${PREVIEW_FILLER}</div>
 <div role="article" aria-roledescription="e-mail" aria-label="${view.subject}" lang="pt-BR">
-<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#eef2f4"><tr><td class="gutter" align="center" style="padding:24px 16px 0">
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#eef2f4"><tr><td class="gutter" align="center" style="${STYLE.gutter}">
 <!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="${STYLE.column}">
-<tr><td class="hero" bgcolor="#0d3b3c" style="${STYLE.hero}">
-<p style="${STYLE.eyebrow}">${view.days}</p>
-<h1 style="${STYLE.title}">Seu desempenho semanal</h1>
-${scoreHtml(view.score)}
-</td></tr>
+${head(view)}
 ${GAP}
 ${panel("Leitura da semana", readings(view))}
-${GAP}
-${panel("Seus canais", html`${view.cards.map(cardHtml)}`)}
-${GAP}
-${panel("Próximos passos", html`${steps(view.steps)}${button(view.link)}`)}
-<tr><td class="footer muted" align="center" style="${STYLE.footer}">${weekNote(view.days)}</td></tr>
+<tr><td class="section" style="${STYLE.section}"><h2 class="ink" style="${STYLE.h2}">Seus canais</h2>${muted(view.comparison)}</td></tr>
+${view.cards.map((card) => html`${cardHtml(card)}${GAP}`)}
+${panel("Próximos passos", html`${steps(view.steps)}${button(view.link, "end")}`)}
+${footer(view)}
 </table>
 <!--[if mso]></td></tr></table><![endif]-->
 </td></tr></table>
@@ -51,6 +50,19 @@ ${panel("Próximos passos", html`${steps(view.steps)}${button(view.link)}`)}
 `;
 }
 
+/** Who, when, how it went, what to do first, and the way to all of it. */
+function head({ name, days, score, scoreWeeks, nextStep, link }: EmailView): Html {
+  return html`<tr><td class="hero" bgcolor="#0d3b3c" style="${STYLE.hero}">
+${name === null ? null : html`<p dir="auto" style="${STYLE.name}">${name}</p>`}
+<h1 style="${name === null ? STYLE.titleAlone : STYLE.title}">Seu desempenho semanal</h1>
+<p style="${STYLE.days}">${days}</p>
+${scoreHtml(score)}
+${scoreWeeks === null ? null : scoreWeeksHtml(scoreWeeks)}
+${nextStep === null ? null : html`<p style="${STYLE.heroNote}">${nextStep}</p>`}
+${button(link, "head")}
+</td></tr>`;
+}
+
 function panel(title: string, content: Html): Html {
   return html`<tr><td class="panel" bgcolor="#ffffff" style="${STYLE.panel}">
 <h2 class="ink" style="${STYLE.h2}">${title}</h2>
@@ -58,34 +70,52 @@ ${content}
 </td></tr>`;
 }
 
-function readings({ readings: channels, coverage }: EmailView): Html {
-  const lists =
-    channels.length === 0
-      ? html`<p class="ink" style="${STYLE.text}">${READINGS_EMPTY_TEXT}</p>`
-      : html`${channels.map(reading)}`;
-  return html`${lists}
-<p class="box" style="${STYLE.coverage}">${coverage}</p>`;
+function readings({ highlights, readings: { groups, more } }: EmailView): Html {
+  if (highlights.length + groups.length === 0)
+    return html`<p class="ink" style="${STYLE.text}">${READINGS_EMPTY_TEXT}</p>`;
+  return html`${highlights.map(highlight)}${groups.map(
+    ({ channel, items }) => html`<h3 class="accent" style="${STYLE.readingName}">${channel}</h3>
+${items.map(
+  (item) => html`<p class="ink" dir="auto" style="${STYLE.readingItem}">${item}</p>
+`,
+)}`,
+  )}${muted(more === 0 ? null : moreText(more, "leitura", "leituras"))}`;
 }
 
-function reading({ channel, items, more }: ReadingView): Html {
-  return html`<h3 class="accent" style="${STYLE.readingName}">${channel}</h3>
-<ul style="${STYLE.readingList}">${items.map(
-    (item) => html`<li class="ink" dir="auto" style="${STYLE.readingItem}">${item}</li>`,
-  )}${more === 0 ? null : html`<li class="muted" style="${STYLE.readingItem}">${moreText(more, "leitura", "leituras")}</li>`}</ul>
+function highlight({ tone, title, text }: Highlight): Html {
+  return html`<h3 class="${tone}" style="${STYLE.highlightName};color:${TONE_COLOURS[tone]}">${title}</h3>
+<p class="ink" style="${STYLE.highlight}">${text}</p>
 `;
 }
 
+function muted(text: string | null): Html | null {
+  return text === null ? null : html`<p class="muted" style="${STYLE.note}">${text}</p>`;
+}
+
 function steps(list: StepView[]): Html {
-  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">${list.map(step)}</table>`;
+  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:14px 0 0">${list.map(step)}</table>`;
 }
 
 function step({ label, href }: StepView, index: number): Html {
   const text =
     href === null ? label : html`<a class="accent" href="${href}" style="${STYLE.link}">${label}</a>`;
-  return html`<tr><td valign="top" width="28" style="padding:6px 0"><div class="number" style="${STYLE.stepNumber}">${index + 1}</div></td><td valign="top" style="padding:6px 0"><div class="ink" dir="auto" style="${STYLE.stepLabel}">${text}</div></td></tr>
+  return html`<tr><td valign="top" width="28"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr><td class="number" width="28" height="28" align="center" bgcolor="#dff1ee" style="${STYLE.stepNumber}">${index + 1}</td></tr></table></td><td class="ink" dir="auto" valign="top" style="${STYLE.stepLabel}">${text}</td></tr>
 `;
 }
 
-function button(link: string): Html {
-  return html`<table role="presentation" class="button" align="center" cellpadding="0" cellspacing="0" border="0" style="margin:22px auto 0"><tr><td bgcolor="#0b6b65" style="${STYLE.buttonCell}"><a href="${link}" style="${STYLE.button}">Ver relatório completo</a></td></tr></table>`;
+function button(link: string, place: keyof typeof BUTTON_STYLE): Html {
+  const { ground, cell, link: style } = BUTTON_STYLE[place];
+  return html`<table role="presentation" class="button" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0"><tr><td align="center" bgcolor="${ground}" style="${cell}"><a href="${link}" style="${style}">${BUTTON_TEXT}</a></td></tr></table>`;
+}
+
+function footer({ coverage, notes, unsubscribe }: EmailView): Html {
+  const stop =
+    unsubscribe === null
+      ? null
+      : html`<p class="muted" style="${STYLE.footerNote}"><a class="muted" href="${unsubscribe}" style="color:#55636d;text-decoration:underline">${UNSUBSCRIBE_TEXT}</a></p>`;
+  return html`<tr><td class="footer" style="${STYLE.footer}">
+${[coverage, ...notes].map(
+  (note) => html`<p class="muted" dir="auto" style="${STYLE.footerNote}">${note}</p>
+`,
+)}${stop}</td></tr>`;
 }

@@ -1,13 +1,10 @@
 import type { Payload } from "../payload.ts";
 import { emailDocument } from "./document.ts";
 import { renderEmailText } from "./text.ts";
-import { emailView } from "./view.ts";
+import { type EmailOptions, emailView } from "./view.ts";
 
 /** A message with both of its parts. */
 export type RenderedEmail = { subject: string; html: string; text: string };
-
-/** What enters an e-mail besides its report; without `unsubscribe` nothing in it tells how to stop the e-mails. */
-export type EmailOptions = { appBaseUrl: string; unsubscribe?: string | null };
 
 /**
  * The weekly e-mail of a report: a subject, an HTML part and a plain part with the same content.
@@ -16,7 +13,7 @@ export type EmailOptions = { appBaseUrl: string; unsubscribe?: string | null };
  *            Every value from the payload is escaped, and the HTML stays below the size at which mail clients clip.
  * Source:    weekly report document, Email contract.
  */
-export function renderEmail(payload: Payload, { appBaseUrl }: EmailOptions): RenderedEmail {
-  const view = emailView(payload, appBaseUrl);
+export function renderEmail(payload: Payload, options: EmailOptions): RenderedEmail {
+  const view = emailView(payload, options);
   return { subject: view.subject, html: emailDocument(view).toString(), text: renderEmailText(view) };
 }

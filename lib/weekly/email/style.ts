@@ -1,105 +1,144 @@
 import { type Html, html } from "../../text/html.ts";
 
-// Contrast of every pair of text and ground below is 4.5 or more (WCAG AA), in light and in dark.
+// Contrast of every pair of text and ground below is 4.5 or more (WCAG AA), in light and in dark: the tests compute it.
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif";
 const BREAK = "overflow-wrap:anywhere;word-break:break-word";
 
-/** The colours that carry meaning in the score bar; a gap parts them for eyes that do not tell them apart. */
-export const BAR_COLOURS = {
-  score: "#5fd3bc",
-  gain: "#d3f9c9",
-  loss: "#ec9a4a",
-  track: "#2f6361",
-  gap: "#0d3b3c",
-};
+/** The colours of the weeks' bars: this week, those before it, and the line under a week without a score. */
+export const BAR_COLOURS = { now: "#5fd3bc", before: "#3f8781", empty: "#3f8781" };
 
 /** The colour of the line that says where the score went. */
-export const TREND_COLOURS = { up: "#d3f9c9", down: "#ffd9ae", flat: "#d6ece8", unknown: "#d6ece8" };
+export const TREND_COLOURS = { up: "#d3f9c9", down: "#ffd9ae", flat: "#d6ece8" };
 
-/** Inline styles, by what they are for; the classes beside them in the markup are for the dark scheme and for phones. */
+/** The colour of a figure's change by whether it is good news; the words beside it say the same. */
+export const TONE_COLOURS = { good: "#0c6a3c", bad: "#a03a10", plain: "#51606b" };
+
+/**
+ * Inline styles, by what they are for; the classes beside them in the markup are for the dark scheme and for phones.
+ *
+ * Shape: paddings are those of cells alone, which Outlook keeps; everything else has margins.
+ */
 export const STYLE = {
   page: `margin:0;padding:0;background-color:#eef2f4;${FONT};-webkit-text-size-adjust:100%`,
   preheader:
-    "display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;opacity:0",
+    "display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;color:#eef2f4",
   column: "width:100%;max-width:600px;margin:0 auto",
-  hero: `background-color:#0d3b3c;border-radius:16px;padding:32px 32px 28px;color:#ffffff;${FONT}`,
-  eyebrow: "margin:0;font-size:14px;line-height:20px;color:#bfe3dc",
-  title: "margin:2px 0 0;font-size:24px;line-height:30px;font-weight:700;color:#ffffff",
-  scoreLabel: "margin:28px 0 0;font-size:14px;line-height:20px;color:#bfe3dc",
-  score: "margin:0;font-size:68px;line-height:74px;font-weight:700;letter-spacing:-2px;color:#ffffff",
+  gutter: "padding:24px 16px 0",
+  hero: `background-color:#0d3b3c;border-radius:18px;padding:32px;color:#ffffff;${FONT}`,
+  name: `margin:0 0 14px;font-size:18px;line-height:24px;font-weight:700;color:#ffffff;${BREAK}`,
+  titleAlone: "margin:0 0 2px;font-size:22px;line-height:28px;font-weight:700;color:#ffffff",
+  title: "margin:0;font-size:15px;line-height:22px;font-weight:400;color:#bfe3dc",
+  days: "margin:0;font-size:15px;line-height:22px;color:#bfe3dc",
+  scoreLabel: "margin:18px 0 0;font-size:14px;line-height:20px;color:#bfe3dc",
+  score: "margin:0;font-size:72px;line-height:76px;font-weight:700;letter-spacing:-2px;color:#ffffff",
   scoreOutOf: "font-size:24px;font-weight:400;letter-spacing:0;color:#bfe3dc",
-  noScore: "margin:4px 0 0;font-size:22px;line-height:29px;font-weight:700;color:#ffffff",
-  heroNote: "margin:12px 0 0;font-size:15px;line-height:22px;color:#d6ece8",
-  barScale: "padding-top:4px;font-size:12px;line-height:16px;color:#bfe3dc",
-  panel: `background-color:#ffffff;border-radius:16px;padding:28px 32px;color:#17252d;${FONT}`,
-  gap: "height:12px;line-height:12px;font-size:0",
-  h2: "margin:0 0 12px;font-size:20px;line-height:26px;font-weight:700;color:#17252d",
-  readingName: "margin:16px 0 4px;font-size:14px;line-height:20px;font-weight:700;color:#0b645e",
-  readingList: "margin:0;padding:0 0 0 20px",
+  scoreChange: "margin:4px 0 0;font-size:17px;line-height:24px;font-weight:600",
+  noScore: "margin:16px 0 0;font-size:22px;line-height:29px;font-weight:700;color:#ffffff",
+  heroNote: "margin:10px 0 0;font-size:15px;line-height:22px;color:#d6ece8",
+  weeks: "margin:22px 0 0;table-layout:fixed",
+  weekScore: "margin:0 0 3px;font-size:12px;line-height:16px;font-weight:400;color:#bfe3dc",
+  weekScoreNow: "margin:0 0 3px;font-size:13px;line-height:16px;font-weight:700;color:#ffffff",
+  weekDay: "padding:5px 0 0;font-size:11px;line-height:14px;color:#bfe3dc",
+  panel: `background-color:#ffffff;border-radius:18px;padding:26px 32px 28px;color:#17252d;${FONT}`,
+  card: `background-color:#ffffff;border-radius:18px;padding:22px 32px 24px;color:#17252d;${FONT}`,
+  cardLine: `background-color:#ffffff;border-radius:18px;padding:14px 32px;color:#17252d;${FONT}`,
+  gap: "height:10px;line-height:10px;font-size:0;mso-line-height-rule:exactly",
+  section: `padding:22px 32px 10px;${FONT}`,
+  h2: "margin:0;font-size:20px;line-height:26px;font-weight:700;color:#17252d",
+  highlightName: "margin:16px 0 0;font-size:14px;line-height:20px;font-weight:700",
+  highlight: `margin:1px 0 0;font-size:18px;line-height:26px;font-weight:600;color:#17252d;${BREAK}`,
+  readingName: "margin:18px 0 2px;font-size:13px;line-height:18px;font-weight:700;color:#0b645e",
+  text: `margin:10px 0 0;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
   readingItem: `margin:0 0 6px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
-  text: `margin:0;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
-  note: `margin:0;font-size:14px;line-height:21px;color:#51606b;${BREAK}`,
-  coverage: `margin:18px 0 0;padding:12px 14px;background-color:#f1f5f6;border-radius:10px;font-size:14px;line-height:21px;color:#46545e;${BREAK}`,
-  card: "border:1px solid #dde4e8;border-radius:12px;padding:18px 20px",
-  cardName: "margin:0;font-size:17px;line-height:24px;font-weight:700;color:#17252d",
+  note: `margin:8px 0 0;font-size:14px;line-height:21px;color:#51606b;${BREAK}`,
+  cardName: "margin:0;font-size:18px;line-height:24px;font-weight:700;color:#17252d",
+  lineNote: "margin:0;font-size:14px;line-height:21px;color:#51606b",
   pill: "display:inline-block;padding:3px 10px;border-radius:12px;font-size:12px;line-height:18px;font-weight:600;white-space:nowrap",
-  figureLabel:
-    "padding:8px 8px 8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;font-weight:400;color:#51606b;text-align:left;word-break:break-word",
-  figureValue:
-    "padding:8px 0;border-top:1px solid #e7ecef;font-size:15px;line-height:20px;font-weight:700;color:#17252d;text-align:right",
-  figureAbsent:
-    "padding:8px 0;border-top:1px solid #e7ecef;font-size:14px;line-height:20px;font-style:italic;color:#51606b;text-align:right",
+  main: "margin:14px 0 0;table-layout:fixed",
+  mainCell: "padding:0 6px 0 0",
+  mainValue:
+    "margin:0;line-height:32px;font-weight:700;letter-spacing:-0.5px;color:#17252d;overflow-wrap:anywhere",
+  mainLabel: `margin:0;font-size:13px;line-height:18px;color:#51606b;${BREAK}`,
+  mainChange: "margin:3px 0 0;font-size:13px;line-height:18px;font-weight:600",
+  small: "margin:16px 0 0",
+  smallLabel: `padding:5px 8px 5px 0;font-size:13px;line-height:18px;font-weight:400;color:#51606b;text-align:left;${BREAK}`,
+  smallValue:
+    "padding:5px 0;font-size:14px;line-height:18px;font-weight:600;color:#17252d;text-align:right;overflow-wrap:anywhere",
+  smallChange: "padding:5px 0 5px 8px;font-size:12px;line-height:18px;text-align:right",
   stepNumber:
     "width:28px;height:28px;border-radius:14px;background-color:#dff1ee;font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center",
-  stepLabel: `padding:2px 0 2px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
+  stepLabel: `padding:2px 0 12px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
   link: "color:#0b645e;text-decoration:underline",
-  button:
-    "display:block;padding:15px 28px;font-size:16px;line-height:22px;font-weight:700;color:#ffffff;text-decoration:none;text-align:center",
-  buttonCell: "background-color:#0b6b65;border-radius:12px",
-  footer: `padding:20px 32px 32px;font-size:13px;line-height:20px;color:#55636d;text-align:center;${FONT}`,
+  footer: `padding:22px 32px 36px;text-align:left;${FONT}`,
+  footerNote: `margin:0 0 8px;font-size:13px;line-height:20px;color:#55636d;${BREAK}`,
 } as const;
 
-/** The pill of a channel, in a colour for how much of its data is there; each has a class for the dark scheme. */
+/** The two buttons; the cell holds the ground and, for Outlook alone, the padding. */
+export const BUTTON_STYLE = {
+  head: {
+    ground: "#ffffff",
+    cell: "background-color:#ffffff;border-radius:12px;mso-padding-alt:14px 28px",
+    link: "display:block;padding:14px 28px;font-size:16px;line-height:22px;font-weight:700;color:#0b4f4b;text-decoration:none;text-align:center",
+  },
+  end: {
+    ground: "#0b6b65",
+    cell: "background-color:#0b6b65;border-radius:12px;mso-padding-alt:14px 28px",
+    link: "display:block;padding:14px 28px;font-size:16px;line-height:22px;font-weight:700;color:#ffffff;text-decoration:none;text-align:center",
+  },
+} as const;
+
+/** The pill of a channel that lacks data; each has a class for the dark scheme. */
 export const PILL_STYLE = {
   complete: `${STYLE.pill};background-color:#daf2e5;color:#0c5636`,
   partial: `${STYLE.pill};background-color:#fdeccd;color:#704404`,
   unavailable: `${STYLE.pill};background-color:#e8edf0;color:#46545e`,
 } as const;
 
+/** For Outlook's engine, which is Word's: real pixels, a font it has, and line heights as they are written. */
+export const OUTLOOK_HEAD = html`<!--[if mso]>
+<xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml>
+<style>
+body,table,td,th,p,a,span,h1,h2,h3{font-family:'Segoe UI',Arial,sans-serif!important;mso-line-height-rule:exactly}
+table{border-collapse:collapse;mso-table-lspace:0pt;mso-table-rspace:0pt}
+</style>
+<![endif]-->`;
+
 /**
- * The head's style sheet: the dark scheme, and one column below 480 px.
+ * The head's style sheets: the dark scheme, and one column below 480 px.
  *
- * Shape: a client that drops it shows the inline styles, which are complete. Outlook's own dark scheme is reached
- *        through `data-ogsc`.
+ * Shape: a client that drops them shows the inline styles, which are complete. Outlook's own dark scheme is reached
+ *        through `data-ogsc`, in a sheet of its own: Gmail drops a whole sheet over a selector that it does not know.
  */
 export const STYLE_SHEET: Html = html`<style>
 :root{color-scheme:light dark;supported-color-schemes:light dark}
-a{text-underline-offset:2px}
 @media (max-width:479px){
-.gutter{padding-left:8px!important;padding-right:8px!important}
-.hero{padding:26px 20px 24px!important}
-.panel{padding:24px 16px!important}
-.card{padding:16px!important}
-.half{display:block!important;width:100%!important;padding:0!important}
-.footer{padding:20px 16px 28px!important}
+.gutter{padding:8px 8px 0!important}
+.hero{padding:24px 16px 22px!important}
+.panel{padding:22px 16px 24px!important}
+.card-line{padding:12px 16px!important}
+.section{padding:18px 16px 8px!important}
+.footer{padding:20px 16px 32px!important}
 .button{width:100%!important}
 }
 @media (prefers-color-scheme:dark){
 .page{background-color:#0c1418!important}
-.panel{background-color:#162127!important;color:#e6edf1!important}
+.panel,.card-line{background-color:#162127!important;color:#e6edf1!important}
 .ink{color:#e6edf1!important}
 .muted{color:#a9b8c2!important}
 .accent{color:#7fd8c8!important}
-.box{background-color:#1e2b32!important;color:#c3d0d8!important}
-.line{border-color:#2d3c45!important}
-.pill-complete{background-color:#134231!important;color:#a6ebc8!important}
+.good{color:#86e0ae!important}
+.bad{color:#ffb48c!important}
 .pill-partial{background-color:#4a3610!important;color:#f8d691!important}
 .pill-unavailable{background-color:#2b3941!important;color:#c3d0d8!important}
 .number{background-color:#17423f!important;color:#a4e6da!important}
 }
+</style>
+<style>
 [data-ogsc] .ink{color:#e6edf1!important}
 [data-ogsc] .muted{color:#a9b8c2!important}
 [data-ogsc] .accent{color:#7fd8c8!important}
+[data-ogsc] .good{color:#86e0ae!important}
+[data-ogsc] .bad{color:#ffb48c!important}
 [data-ogsb] .page{background-color:#0c1418!important}
-[data-ogsb] .panel{background-color:#162127!important}
+[data-ogsb] .panel,[data-ogsb] .card-line{background-color:#162127!important}
 </style>`;

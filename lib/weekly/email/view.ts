@@ -1,21 +1,23 @@
-import { singleLine } from "../../text/single-line.ts";
-import { truncate } from "../../text/truncate.ts";
+import { boundedLine } from "../../text/bounded-line.ts";
 import { CHANNELS, type ChannelName, type Payload } from "../payload.ts";
-import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 import { coverageText } from "../texts/coverage-text.ts";
 import { appLink, reportLink } from "../texts/report-link.ts";
 import { reportPeriod } from "../texts/report-period.ts";
 import { type ScoreView, scoreView } from "../texts/score-text.ts";
 import { type CardView, cardView } from "./card.ts";
+import { type FigureView, figuresOf } from "./figures.ts";
+import { type Highlight, largestChanges } from "./largest-changes.ts";
+import { nextStepText } from "./next-step.ts";
+import { type ReadingsView, readingsView } from "./readings.ts";
+import { type ScoreWeeksView, scoreWeeksView } from "./score-weeks.ts";
+import { CHANGE_NOTE, FIRST_COMPARISON_TEXT, senderNote, weekNote } from "./wording.ts";
 
-// Gmail clips a message at 102 KB: lists and texts are bounded so that the largest report stays below.
-const MAX_INSIGHTS_PER_CHANNEL = 5;
-const MAX_INSIGHT_UNITS = 240;
+const MAX_NAME_UNITS = 60;
 const MAX_STEPS = 5;
 const MAX_STEP_UNITS = 140;
 
-/** The insights of one channel. */
-export type ReadingView = { channel: string; items: string[]; more: number };
+/** What enters an e-mail besides its report; without `unsubscribe` nothing in it tells how to stop the e-mails. */
+export type EmailOptions = { appBaseUrl: string; unsubscribe?: string | null };
 
 /** A step for the owner; `href` is null where its path could lead out of the application. */
 export type StepView = { label: string; href: string | null };
@@ -24,13 +26,20 @@ export type StepView = { label: string; href: string | null };
 export type EmailView = {
   subject: string;
   preheader: string;
+  name: string | null;
   days: string;
   link: string;
   score: ScoreView;
-  readings: ReadingView[];
-  coverage: string;
+  scoreWeeks: ScoreWeeksView | null;
+  nextStep: string | null;
+  highlights: Highlight[];
+  readings: ReadingsView;
+  comparison: string | null;
   cards: CardView[];
+  coverage: string;
   steps: StepView[];
+  notes: string[];
+  unsubscribe: string | null;
 };
 
 /**
@@ -39,30 +48,58 @@ export type EmailView = {
  * Shape: single, bounded lines, neutralised but not escaped. The order of lists does not depend on the order of the
  *        payload's keys.
  */
-export function emailView(payload: Payload, appBaseUrl: string): EmailView {
+export function emailView(payload: Payload, { appBaseUrl, unsubscribe = null }: EmailOptions): EmailView {
   const { week, days } = reportPeriod(payload);
+  const { channels, provenance } = payload;
   const score = scoreView(payload.accountScore);
+  const name = boundedLine(provenance.tenantName ?? "", MAX_NAME_UNITS) || null;
+  const isFirst = provenance.previousReportId === null;
+  const figures = figuresOfAll(channels);
+  const cards = CHANNELS.map((channel) => cardView(channel, channels[channel], figures[channel], isFirst));
+  const highlights = largestChanges(channels, figures);
   return {
     subject: `Seu desempenho semanal — ${days}`,
-    preheader: [score.line, score.change].filter((part) => part !== null).join(". "),
+    preheader: preheaderOf(name, score),
+    name,
     days,
     link: reportLink(appBaseUrl, week),
     score,
-    readings: CHANNELS.flatMap((channel) => readingView(channel, payload.channels)),
-    coverage: coverageText(payload.channels),
-    cards: CHANNELS.map((channel) => cardView(channel, payload.channels[channel])),
-    steps: payload.activationActions.slice(0, MAX_STEPS).map(({ label, path }) => ({
-      label: truncate(singleLine(label), MAX_STEP_UNITS),
-      href: appLink(appBaseUrl, path),
-    })),
+    scoreWeeks: scoreWeeksView(provenance.scoreHistory),
+    nextStep: nextStepText(payload.activationActions),
+    highlights,
+    readings: readingsView(
+      channels,
+      highlights.map(({ text }) => text),
+    ),
+    comparison: isFirst && cards.some(({ main }) => main.length > 0) ? FIRST_COMPARISON_TEXT : null,
+    cards,
+    coverage: coverageText(channels),
+    steps: stepsOf(payload, appBaseUrl),
+    notes: notesOf(cards, days, senderNote(new URL(appBaseUrl).host, name)),
+    unsubscribe,
   };
 }
 
-function readingView(channel: ChannelName, channels: Payload["channels"]): ReadingView[] {
-  const { status, insights } = channels[channel];
-  if (status !== "available") return [];
-  const texts = insights.map(({ text }) => truncate(singleLine(text), MAX_INSIGHT_UNITS)).filter(Boolean);
-  if (texts.length === 0) return [];
-  const items = texts.slice(0, MAX_INSIGHTS_PER_CHANNEL);
-  return [{ channel: CHANNEL_LABELS[channel], items, more: texts.length - items.length }];
+function figuresOfAll(channels: Payload["channels"]): Record<ChannelName, FigureView[]> {
+  const entries = CHANNELS.map((channel) => [channel, figuresOf(channel, channels[channel])] as const);
+  return Object.fromEntries(entries) as Record<ChannelName, FigureView[]>;
+}
+
+function preheaderOf(name: string | null, { line, change }: ScoreView): string {
+  const score = change === null ? line : `${line}. ${change}`;
+  return name === null ? score : `${name} — ${score}`;
+}
+
+function stepsOf({ activationActions }: Payload, appBaseUrl: string): StepView[] {
+  return activationActions.slice(0, MAX_STEPS).map(({ label, path }) => ({
+    label: boundedLine(label, MAX_STEP_UNITS),
+    href: appLink(appBaseUrl, path),
+  }));
+}
+
+function notesOf(cards: CardView[], days: string, sender: string): string[] {
+  const isCompared = cards.some(({ main, small }) =>
+    [...main, ...small].some(({ change }) => change !== null),
+  );
+  return [sender, weekNote(days), ...(isCompared ? [CHANGE_NOTE] : [])];
 }

@@ -7,12 +7,44 @@ export const SCORE_ABSENT_TEXT =
 /** Stands where no channel has an insight. */
 export const READINGS_EMPTY_TEXT = "Nenhum canal trouxe leituras nesta semana.";
 
+/** Stands in a card whose analysis has no figure. */
+export const NO_FIGURES_TEXT = "A análise desta semana não trouxe números.";
+
+/** Stands in a card whose channel the week before had no figures of. */
+export const NO_PREVIOUS_TEXT = "Sem comparação: este canal não tinha números na semana anterior.";
+
+/** Stands once above the cards where the week before has no report at all. */
+export const FIRST_COMPARISON_TEXT =
+  "Não há relatório da semana anterior: as comparações começam no próximo.";
+
+/** Stands in the card of a channel that reports do not cover yet. */
+export const NOT_INTEGRATED_TEXT = "Ainda sem integração";
+
+/** Begins the line of trouble that did not occur: where all of it was measured, and where only some of it is zero. */
+export const NO_TROUBLE_TEXT = "Sem problemas de entrega";
+export const SOME_ZEROS_TEXT = "Nenhum caso";
+
+/** What the button of the head and that of the end say. */
+export const BUTTON_TEXT = "Ver relatório completo";
+
 /** The closing note: which week, in which time zone, and what an absent figure means. */
 export function weekNote(days: string): string {
   return `Semana de segunda a domingo, ${days}, no horário de Brasília. Onde não há dado, o relatório diz “sem dado”: ausência nunca vira zero.`;
 }
 
+/** Says what the changes compare with. */
+export const CHANGE_NOTE = "As comparações são com a semana anterior; p.p. são pontos percentuais.";
+
 /** "e mais 3 leituras no relatório completo". */
 export function moreText(count: number, singular: string, plural: string): string {
   return `e mais ${formatCount(count, singular, plural)} no relatório completo`;
 }
+
+/** Who sends the e-mail, and why to this person. */
+export function senderNote(host: string, name: string | null): string {
+  const account = name === null ? "por uma conta" : `pela conta ${name}`;
+  return `Enviado automaticamente por ${host}. Você recebe este resumo toda semana porque é responsável ${account}.`;
+}
+
+/** What the link to stop these e-mails says. */
+export const UNSUBSCRIBE_TEXT = "Parar de receber este resumo";

@@ -73,8 +73,18 @@ const SOCIAL_LABELS: Record<string, string> = {
   leads: "Contatos gerados",
 };
 
+/** A name that is spelt so already. */
+const PLAIN_KEY = /^[a-z_]{1,40}$/;
+
 /** A figure's place in its card, and its name there. */
 export type MetricName = { rank: number; label: string };
+
+const EMAIL_NAMES = namesOf(EMAIL_LABELS);
+const SOCIAL_NAMES = namesOf(SOCIAL_LABELS);
+
+function namesOf(labels: Record<string, string>): ReadonlyMap<string, MetricName> {
+  return new Map(Object.entries(labels).map(([name, label], rank) => [name, { rank, label }]));
+}
 
 /**
  * The name of a figure for people: a known one in Portuguese, any other made readable from its key.
@@ -82,10 +92,9 @@ export type MetricName = { rank: number; label: string };
  * Shape: known figures rank before unknown ones; `label` is one bounded line, neutralised but not escaped.
  */
 export function metricName(channel: ChannelName, key: string): MetricName {
-  const labels = channel === "email" ? EMAIL_LABELS : SOCIAL_LABELS;
-  const name = snakeCase(key);
-  const rank = Object.keys(labels).indexOf(name);
-  return rank < 0 ? { rank: Number.MAX_SAFE_INTEGER, label: humanised(key) } : { rank, label: labels[name]! };
+  const labels = channel === "email" ? EMAIL_NAMES : SOCIAL_NAMES;
+  const known = labels.get(metricKey(key));
+  return known ?? { rank: Number.MAX_SAFE_INTEGER, label: humanised(key) };
 }
 
 /** A figure for people; a rate is written as a percentage. */
@@ -105,11 +114,13 @@ export function shareOf(rate: number): number {
 }
 
 /** Whether a figure is a rate, by its name: `engagementRate`, `engagement_rate`, `ctr`. */
-function isRate(key: string): boolean {
-  return /(^|_)(rate|ctr)$/.test(snakeCase(key));
+export function isRate(key: string): boolean {
+  return /(^|_)(rate|ctr)$/.test(metricKey(key));
 }
 
-function snakeCase(key: string): string {
+/** One spelling of a figure's name, for what is known by name: `openRate` and `open-rate` are `open_rate`. */
+export function metricKey(key: string): string {
+  if (PLAIN_KEY.test(key)) return key;
   return key
     .slice(0, 2 * MAX_NAME_UNITS)
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -119,8 +130,8 @@ function snakeCase(key: string): string {
 
 /** "storyReplies" and "story_replies" become "Story replies"; any other text stays as it is. */
 function humanised(key: string): string {
-  const line = singleLine(key);
-  const words = /^[A-Za-z0-9_]+$/.test(line) ? snakeCase(line).replace(/_+/g, " ").trim() : line;
+  const line = singleLine(key.slice(0, 4 * MAX_NAME_UNITS));
+  const words = /^[A-Za-z0-9_]+$/.test(line) ? metricKey(line).replace(/_+/g, " ").trim() : line;
   const [first = "", ...rest] = truncate(words, MAX_NAME_UNITS);
   return first === "" ? "Sem nome" : first.toUpperCase() + rest.join("");
 }

@@ -1,5 +1,5 @@
 const VOID = new Set(["meta", "br", "hr", "img"]);
-const TAG = /^<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+="[^"<>]*")*)\s*>/;
+const TAG = /^<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z:-]+="[^"<>]*")*)\s*>/;
 const TEXT = /^(?:[^<>&]|&(?:amp|lt|gt|quot|nbsp|zwnj|#\d+);)+/;
 
 /**
@@ -13,7 +13,7 @@ export function malformation(markup: string): string | null {
   let rest = markup
     .replace(/^<!DOCTYPE html>\n/, "")
     .replace(/<!--[\s\S]*?-->/g, "")
-    .replace(/<style>[\s\S]*?<\/style>/, "");
+    .replace(/<style>[\s\S]*?<\/style>/g, "");
   while (rest !== "") {
     const text = TEXT.exec(rest)?.[0];
     const [tag, closing, name] = TAG.exec(rest) ?? [];
@@ -29,7 +29,7 @@ export function malformation(markup: string): string | null {
 /** The text of `markup` as a reader sees it, without tags, entities read back. */
 export function visibleText(markup: string): string {
   return markup
-    .replace(/<style>[\s\S]*?<\/style>|<title>[\s\S]*?<\/title>|<[^>]*>/g, "")
+    .replace(/<!--[\s\S]*?-->|<style>[\s\S]*?<\/style>|<title>[\s\S]*?<\/title>|<[^>]*>/g, "")
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
     .replaceAll("&quot;", '"')

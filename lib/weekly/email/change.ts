@@ -1,0 +1,105 @@
+import { formatNumber, formatPercent } from "../../text/pt-br.ts";
+import { isRate, metricValue, shareOf } from "../texts/metric-text.ts";
+import type { Direction } from "./figure-meaning.ts";
+
+/** Stands beside a figure that the week before does not have, in a card that compares others. */
+export const NO_COMPARISON_TEXT = "sem comparação";
+
+/** A percentage of fewer than these says less than the numbers themselves. */
+const MIN_WHOLE = 20;
+
+/** From ten times on, a percentage is harder to read than the two numbers. */
+const MAX_GROWTH = 10;
+
+/** From here on a double has no exact hundredths. */
+const LARGEST_EXACT = 1e13;
+
+/** Where a figure went, whether that is good news, and the words for it; the words alone say all of it. */
+export type ChangeView = {
+  trend: "up" | "down" | "flat" | "unknown";
+  tone: "good" | "bad" | "plain";
+  text: string;
+  /** The change in per cent, for where there is room. */
+  percent: string | null;
+  /** How large the change is beside the larger of both figures, 0 to 1. */
+  size: number;
+};
+
+const NO_COMPARISON: ChangeView = {
+  trend: "unknown",
+  tone: "plain",
+  text: NO_COMPARISON_TEXT,
+  percent: null,
+  size: 0,
+};
+
+const UNCHANGED: ChangeView = { trend: "flat", tone: "plain", text: "igual", percent: null, size: 0 };
+
+/**
+ * The change of a figure since the week before.
+ *
+ * Units:     rates change in percentage points, all others by their difference.
+ * Behaviour: the difference is that of the figures as they are shown, so that they add up. Two rates whose units cannot
+ *            be told are not compared.
+ */
+export function changeOf(
+  key: string,
+  now: number | null,
+  before: number | null,
+  direction: Direction,
+): ChangeView {
+  if (now === null || before === null) return NO_COMPARISON;
+  const rate = isRate(key);
+  if (rate && !isOneUnit(now, before)) return NO_COMPARISON;
+  if (isShownAlike(key, now, before)) return UNCHANGED;
+  const [shown, shownBefore] = rate ? [shareOf(now), shareOf(before)] : [now, before];
+  const parts = rate ? 1_000 : 100;
+  const difference = Math.abs(rounded(shown, parts) - rounded(shownBefore, parts));
+  const trend = shown > shownBefore ? "up" : "down";
+  return {
+    trend,
+    tone: toneOf(trend, direction),
+    text: `${rate ? pointsText(difference) : formatNumber(difference)} ${trend === "up" ? "a mais" : "a menos"}`,
+    percent: rate ? null : percentText(difference, shownBefore),
+    size: Math.abs(shown - shownBefore) / Math.max(Math.abs(shown), Math.abs(shownBefore)),
+  };
+}
+
+/**
+ * Whether two rates have one unit.
+ *
+ * Behaviour: of two on different sides of 1, one may be a share and the other a percentage. They are compared only where
+ *            that reading brings them closer than taking both for percentages: 0.045 and 4.7, not 0.9 and 1.2.
+ */
+function isOneUnit(now: number, before: number): boolean {
+  const [small, large] = [Math.abs(now), Math.abs(before)].toSorted((a, b) => a - b) as [number, number];
+  if (large <= 1 || small > 1 || small === 0) return true;
+  const asShares = Math.abs(Math.log(shareOf(large) / small));
+  const asPercentages = Math.abs(Math.log(large / small));
+  return asShares < asPercentages;
+}
+
+function isShownAlike(key: string, now: number, before: number): boolean {
+  return now === before || metricValue(key, now) === metricValue(key, before);
+}
+
+function toneOf(trend: "up" | "down", direction: Direction): ChangeView["tone"] {
+  if (direction === "neutral") return "plain";
+  return (trend === "up") === (direction === "more_is_better") ? "good" : "bad";
+}
+
+function pointsText(difference: number): string {
+  return difference === 0 ? "menos de 0,1 p.p." : formatPercent(difference).replace("%", " p.p.");
+}
+
+/** Never from zero or from less, and not of a handful. */
+function percentText(difference: number, before: number): string | null {
+  const growth = difference / before;
+  return before >= MIN_WHOLE && growth < MAX_GROWTH ? formatPercent(growth) : null;
+}
+
+function rounded(value: number, parts: number): number {
+  const size = Math.abs(value);
+  if (size >= LARGEST_EXACT || Number.isInteger(value)) return value;
+  return (Math.sign(value) * Math.floor(Number((size * parts).toPrecision(15)) + 0.5)) / parts;
+}

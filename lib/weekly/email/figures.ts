@@ -1,0 +1,94 @@
+import type { Channel, ChannelName, Reached } from "../payload.ts";
+import { metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-text.ts";
+import { type ChangeView, changeOf } from "./change.ts";
+import { directionOf } from "./figure-meaning.ts";
+
+/** One figure of a channel; `value` is null where there is no data, `change` where the week before has none at all. */
+export type FigureView = {
+  key: string;
+  label: string;
+  value: string | null;
+  now: number | null;
+  before: number | null;
+  change: ChangeView | null;
+};
+
+type Metrics = NonNullable<Channel["metrics"]>;
+
+/** Rates of e-mails: shares of what has an event, and of all sends in reports that do not know what was reached. */
+const EMAIL_RATES = new Set(["delivery_rate", "open_rate", "click_rate", "bounce_rate"]);
+
+/**
+ * The figures of a channel, each with its change since the week before.
+ *
+ * Shape: known names first, in their own order; then the others by name. Never in the order of the payload's keys.
+ */
+export function figuresOf(name: ChannelName, { metrics, previous }: Channel): FigureView[] {
+  const figures = shownMetrics(metrics ?? {});
+  const before = comparable(name, metrics ?? {}, previous ?? {});
+  const week = Object.values(before).every((value) => value === null) ? null : before;
+  return Object.entries(figures)
+    .map(([key, value]) => ({ key, value, name: metricName(name, key) }))
+    .toSorted((a, b) => a.name.rank - b.name.rank || compareCodeUnits(a.key, b.key))
+    .map(({ key, value, name: { label } }) => figureOf(name, key, label, value, week));
+}
+
+function figureOf(
+  channel: ChannelName,
+  key: string,
+  label: string,
+  now: number | null,
+  previous: Record<string, number | null> | null,
+): FigureView {
+  const before = previous !== null && Object.hasOwn(previous, key) ? previous[key]! : null;
+  const name = metricKey(key);
+  const text = metricValue(name, now);
+  return {
+    key: name,
+    label,
+    value: text === NO_FIGURE_TEXT ? null : text,
+    now,
+    before,
+    change:
+      previous !== null && now !== null ? changeOf(name, now, before, directionOf(channel, name)) : null,
+  };
+}
+
+/** What the week before has under the same names. */
+function comparable(
+  channel: ChannelName,
+  metrics: Metrics,
+  previous: Metrics,
+): Record<string, number | null> {
+  const figures = shownMetrics(previous);
+  if (channel !== "email" || isReached(metrics.reached) === isReached(previous.reached)) return figures;
+  return Object.fromEntries(Object.entries(figures).filter(([key]) => !EMAIL_RATES.has(metricKey(key))));
+}
+
+/**
+ * The figures that a card shows, by name.
+ *
+ * Behaviour: what the sends have reached stands in the place of the counts by last state of the same words, which a later
+ *            event lowers. Reports made before that was known keep the counts by last state.
+ */
+function shownMetrics(metrics: Metrics): Record<string, number | null> {
+  const { reached } = metrics;
+  const figures = Object.entries(metrics).filter(isFigure);
+  if (!isReached(reached)) return Object.fromEntries(figures);
+  const { delivered, opened, clicked } = reached;
+  const others = Object.fromEntries(figures.filter(([name]) => !Object.hasOwn(reached, name)));
+  return { ...others, reachedDelivered: delivered, reachedOpened: opened, reachedClicked: clicked };
+}
+
+function isReached(value: Metrics[string] | undefined): value is Reached {
+  return typeof value === "object" && value !== null;
+}
+
+function isFigure(entry: [string, number | null | Reached]): entry is [string, number | null] {
+  return entry[1] === null || typeof entry[1] === "number";
+}
+
+function compareCodeUnits(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

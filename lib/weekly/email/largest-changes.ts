@@ -1,0 +1,68 @@
+import type { ChannelName, Payload } from "../payload.ts";
+import { CHANNELS } from "../payload.ts";
+import { CHANNEL_LABELS } from "../texts/channel-label.ts";
+import { isRate, metricValue } from "../texts/metric-text.ts";
+import type { FigureView } from "./figures.ts";
+
+/** Below these a figure moves by chance: it is never the change of the week. */
+const MIN_COUNT = 20;
+const MIN_SIZE = 0.02;
+
+const TITLES = { good: "O que mais melhorou", bad: "O que mais piorou" };
+
+/** The largest change of one tone: what it is, and the sentence. */
+export type Highlight = { tone: "good" | "bad"; title: string; text: string };
+
+type Candidate = { channel: ChannelName; figure: FigureView; size: number };
+
+/**
+ * The largest change for the better and the largest for the worse, over all channels, as sentences
+ * that say from where to where: the cards say by how much.
+ *
+ * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared.
+ * Behaviour: only figures of which it is known what more of them means; of e-mails only rates, since counts follow the
+ *            number of sends. The larger of both comes first; of equal ones the first in the e-mail's order.
+ */
+export function largestChanges(
+  channels: Payload["channels"],
+  figures: Readonly<Record<ChannelName, readonly FigureView[]>>,
+): Highlight[] {
+  const candidates = CHANNELS.flatMap((channel) =>
+    candidatesOf(channel, channels[channel], figures[channel]),
+  );
+  return (["good", "bad"] as const)
+    .flatMap((tone) => largest(candidates.filter(({ figure }) => figure.change?.tone === tone)))
+    .toSorted((a, b) => b.size - a.size)
+    .map(highlightOf);
+}
+
+function candidatesOf(
+  channel: ChannelName,
+  entry: Payload["channels"][ChannelName],
+  figures: readonly FigureView[],
+): Candidate[] {
+  const isEmail = channel === "email";
+  if (isEmail && !hasManySends(entry)) return [];
+  const telling = figures.filter((figure) => isTelling(figure) && (!isEmail || isRate(figure.key)));
+  return telling.map((figure) => ({ channel, figure, size: figure.change!.size }));
+}
+
+/** Rates of a handful of e-mails swing by themselves. */
+function hasManySends({ metrics, previous }: Payload["channels"][ChannelName]): boolean {
+  return [metrics?.sends, previous?.sends].every((sends) => typeof sends === "number" && sends >= MIN_COUNT);
+}
+
+function isTelling({ key, now, before, change }: FigureView): boolean {
+  if (change === null || now === null || before === null || change.size < MIN_SIZE) return false;
+  return isRate(key) || Math.max(Math.abs(now), Math.abs(before)) >= MIN_COUNT;
+}
+
+function largest(candidates: Candidate[]): Candidate[] {
+  return candidates.toSorted((a, b) => b.size - a.size).slice(0, 1);
+}
+
+function highlightOf({ channel, figure: { key, label, value, before, change } }: Candidate): Highlight {
+  const tone = change!.tone === "good" ? "good" : "bad";
+  const text = `${label} no ${CHANNEL_LABELS[channel]}: de ${metricValue(key, before)} para ${value}`;
+  return { tone, title: TITLES[tone], text };
+}

@@ -1,0 +1,49 @@
+import { formatDayMonth } from "../../text/pt-br.ts";
+import type { Payload } from "../payload.ts";
+
+/** Of fewer weeks with a score, a best one says nothing. */
+const MIN_WEEKS_FOR_RECORD = 4;
+
+/** One week of the score row; `score` is null where there was no score or no report. */
+export type ScoreWeek = { day: string; score: number | null };
+
+/**
+ * The last weeks of the score, oldest first.
+ *
+ * Shape: `label` says all of it in words; `note` says what stands out. Null for a report that does not know them, and where
+ *        no week has a score.
+ */
+export type ScoreWeeksView = { weeks: ScoreWeek[]; label: string; note: string | null };
+
+/** The row of weeks in the e-mail's head. */
+export function scoreWeeksView(history: Payload["provenance"]["scoreHistory"]): ScoreWeeksView | null {
+  if (history === undefined || history.every(({ score }) => score === null)) return null;
+  const weeks = history.map(({ week, score }) => ({
+    day: dayOf(week),
+    score: score === null ? null : Math.floor(score + 0.5),
+  }));
+  const words = weeks.map(({ day, score }) => `${day}: ${score ?? "sem score"}`);
+  return { weeks, label: `Score por semana, pela segunda-feira. ${words.join("; ")}`, note: noteOf(weeks) };
+}
+
+/** "16/11" of 2026-11-16. */
+function dayOf(week: string): string {
+  const [, month, day] = week.split("-").map(Number);
+  return formatDayMonth({ month: month!, day: day! });
+}
+
+/** Whether this week's score is the first, the best or the lowest of those shown. */
+function noteOf(weeks: readonly ScoreWeek[]): string | null {
+  const now = weeks.at(-1)!.score;
+  if (now === null) return null;
+  const before = weeks.slice(0, -1).flatMap(({ score }) => (score === null ? [] : [score]));
+  if (before.length === 0) return "Primeira semana com score: a evolução aparece aqui.";
+  if (before.length + 1 < MIN_WEEKS_FOR_RECORD) return null;
+  if (now > Math.max(...before)) return `Seu melhor score ${periodOf(weeks)}.`;
+  return now < Math.min(...before) ? `Seu menor score ${periodOf(weeks)}.` : null;
+}
+
+function periodOf(weeks: readonly ScoreWeek[]): string {
+  const isWhole = weeks.every(({ score }) => score !== null);
+  return isWhole ? "nas últimas oito semanas" : "entre as semanas mostradas";
+}
