@@ -328,7 +328,12 @@ describe("make install on a host, as root", () => {
   });
 
   test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
-    if (!canHaveNamespace) return expectInScript("secure_secrets() {", "move_root_secret HOSTING_TOKEN", "move_root_secret MIGRATE_DATABASE_URL");
+    if (!canHaveNamespace)
+      return expectInScript(
+        "secure_secrets() {",
+        "move_root_secret HOSTING_TOKEN",
+        "move_root_secret MIGRATE_DATABASE_URL",
+      );
     const names = ["E\\033[2J\\nopsctl:\\ X", "FOLDER", "LINKED", "RENAMED", "TWIN"];
     const odd = names.map(
       (name) =>

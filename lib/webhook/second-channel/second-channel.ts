@@ -264,11 +264,14 @@ export class SecondChannel {
 
   #fails(code: string, cause?: string): void {
     if (this.#failure !== code)
-      this.#dependencies.log.error("Alerts that WhatsApp did not take or acknowledge cannot be e-mailed yet", {
-        code,
-        cause,
-        hint: "opsctl doctor webhook says what to do",
-      });
+      this.#dependencies.log.error(
+        "Alerts that WhatsApp did not take or acknowledge cannot be e-mailed yet",
+        {
+          code,
+          cause,
+          hint: "opsctl doctor webhook says what to do",
+        },
+      );
     this.#failure = code;
   }
 }

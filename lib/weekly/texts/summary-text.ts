@@ -62,7 +62,11 @@ function errorLines({ code, message, hint }: NonNullable<WeeklySummary["error"]>
 }
 
 function hintLines(head: string, hint: string, { width, clean }: Screen): string[] {
-  return proseLines(head + hint, { width: width ?? UNLIMITED_WIDTH, clean }, { indent: " ".repeat(head.length) });
+  return proseLines(
+    head + hint,
+    { width: width ?? UNLIMITED_WIDTH, clean },
+    { indent: " ".repeat(head.length) },
+  );
 }
 
 type Row = readonly [name: string, text: string];
@@ -155,7 +159,8 @@ function failureLines(summary: WeeklySummary, screen: Screen): string[] {
   const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
   for (const [name, group] of groups.slice(0, FAILURE_CODES_SHOWN))
     lines.push(...groupLines(name, group, screen));
-  if (groups.length > FAILURE_CODES_SHOWN) lines.push(`  and ${groups.length - FAILURE_CODES_SHOWN} more codes`);
+  if (groups.length > FAILURE_CODES_SHOWN)
+    lines.push(`  and ${groups.length - FAILURE_CODES_SHOWN} more codes`);
   return [...lines, ...againLines(summary, screen)];
 }
 

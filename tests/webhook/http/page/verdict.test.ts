@@ -42,7 +42,11 @@ describe("pageVerdict()", () => {
       { newestUnacknowledged: 3, state: null },
       ["bad", "state_away", "unacknowledged"],
     ],
-    ["a post from elsewhere was refused for its secret", { secretRefusedAtMs: NOW_MS }, ["warn", "secret_refused"]],
+    [
+      "a post from elsewhere was refused for its secret",
+      { secretRefusedAtMs: NOW_MS },
+      ["warn", "secret_refused"],
+    ],
     ["something was given up", { state: statsWith("issue", { dead: 1 }) }, ["warn", "lost"]],
     ["something is in doubt", { state: statsWith("message", { inDoubt: 1 }) }, ["warn", "lost"]],
   ])("%s", (_what, facts, expected) => {
