@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
+import fc from "fast-check";
 import * as v from "valibot";
-import type { EvidenceRows } from "../../lib/weekly/database/evidence.ts";
-import { type Payload, payloadSchema, type Reached } from "../../lib/weekly/payload.ts";
+import type { EvidenceRows, HistoryRows } from "../../lib/weekly/database/evidence.ts";
+import { CHANNELS, type Payload, payloadSchema, type Reached } from "../../lib/weekly/payload.ts";
 import { buildPayload } from "../../lib/weekly/report/build-payload.ts";
 import type { Evidence } from "../../lib/weekly/report/evidence.ts";
 import type { CollectedConnection } from "../../lib/weekly/report/social-channel.ts";
@@ -163,6 +164,31 @@ describe("a stored payload", () => {
     }
   });
 
+  test("shows figures of the week before exactly where that week's report has them, and is the same otherwise", () => {
+    const { evidence, fingerprint, payload } = reports.get(full)!;
+    const plain = rebuilt(JSON.parse(evidence), fingerprint, payload);
+    const figures = fc.dictionary(fc.constantFrom("sends", "reach", "openRate"), fc.option(fc.nat()));
+    const metrics = fc.dictionary(fc.constantFrom(...CHANNELS), fc.oneof(figures, fc.constant(null)));
+    fc.assert(
+      fc.property(fc.option(metrics), (before) => {
+        const previous = before && { reportId: crypto.randomUUID(), metrics: before };
+        const { channels, provenance, ...rest } = rebuilt(
+          JSON.parse(evidence),
+          fingerprint,
+          payload,
+          previous,
+        );
+        for (const name of CHANNELS)
+          expect(channels[name]).toEqual({
+            ...plain.channels[name],
+            previous: before?.[name] ?? null,
+          } as never);
+        expect({ ...rest, channels: plain.channels, provenance: plain.provenance }).toEqual(plain);
+        expect(provenance).toEqual({ ...plain.provenance, previousReportId: previous?.reportId ?? null });
+      }),
+    );
+  });
+
   test.each([
     [0, 70.1, -70.1],
     [12.5, 0, 12.5],
@@ -181,7 +207,12 @@ describe("a stored payload", () => {
 });
 
 /** Builds the payload again, from the evidence text and from what the provenance says of rows and calls. */
-function rebuilt(evidence: Evidence, fingerprint: string, stored: Payload): Payload {
+function rebuilt(
+  evidence: Evidence,
+  fingerprint: string,
+  stored: Payload,
+  previous: HistoryRows["previous"] = null,
+): Payload {
   const { sources, worker } = stored.provenance;
   const own = sources.filter(({ connectionId }) => connectionId !== undefined);
   const connections = own.map(
@@ -209,7 +240,7 @@ function rebuilt(evidence: Evidence, fingerprint: string, stored: Payload): Payl
       analyses,
       email: evidence.email ?? ({ sends: 0 } as EvidenceRows["email"]),
       tenantName: stored.provenance.tenantName!,
-      history: { scores: stored.provenance.scoreHistory!.slice(0, -1), previous: null },
+      history: { scores: stored.provenance.scoreHistory!.slice(0, -1), previous },
     },
     evidence,
     fingerprint,
@@ -248,6 +279,11 @@ describe("payloadSchema", () => {
       (p) => Object.assign(p.channels.instagram.metrics!, { reached: reachedOf(p) }),
     ],
     ["a fingerprint in capitals", (p) => Object.assign(p.provenance, { fingerprint: "A".repeat(64) })],
+    ["seven weeks of the score", (p) => p.provenance.scoreHistory!.pop()],
+    ["a week that is no date", (p) => Object.assign(p.provenance.scoreHistory![0]!, { week: "2026-W40" })],
+    ["a past score beyond 100", (p) => Object.assign(p.provenance.scoreHistory![0]!, { score: 101 })],
+    ["a previous figure as text", (p) => Object.assign(p.channels.email, { previous: { sends: "1" } })],
+    ["a previous report that is no id", (p) => Object.assign(p.provenance, { previousReportId: "last" })],
     ["an unknown missing channel", (p) => Object.assign(p, { missingChannels: ["youtube"] })],
   ];
 
@@ -264,6 +300,14 @@ describe("payloadSchema", () => {
     expect(v.parse(payloadSchema, before)).toEqual(before);
     // A network may have a figure of that name.
     Object.assign(before.channels.instagram.metrics!, { reached: 5400 });
+    expect(v.parse(payloadSchema, before)).toEqual(before);
+  });
+
+  test("accepts a report that was stored before it told of the weeks before", () => {
+    const before = valid();
+    for (const channel of Object.values(before.channels)) Reflect.deleteProperty(channel, "previous");
+    for (const key of ["tenantName", "scoreHistory", "previousReportId"])
+      Reflect.deleteProperty(before.provenance, key);
     expect(v.parse(payloadSchema, before)).toEqual(before);
   });
 
