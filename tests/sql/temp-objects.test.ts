@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, Ledger } from "./support/ledger.ts";
+import { describeLedger, Ledger, WEEK } from "./support/ledger.ts";
 
 /** Every type that the functions name, and some that they do not. */
 const TYPES = [
@@ -47,6 +47,11 @@ describeLedger("a caller with temporary types and tables of the same names", (le
       const [sent, failed] = [await ledger.newOwner(), await ledger.newOwner()];
       const claim = await caller.claimReport(sent);
       await caller.persist(sent, claim);
+      const [known] = await sql`
+        select public.weekly_performance_tenant_name(${sent.tenantId}::pg_catalog.uuid) as name,
+          public.weekly_performance_report_history(${sent.tenantId}::pg_catalog.uuid, ${sent.userId}::pg_catalog.uuid,
+            ${WEEK.end}::pg_catalog.text::pg_catalog.timestamptz, 1, 7) as history`;
+      expect(known).toMatchObject({ name: "Tenant", history: { scores: { length: 7 } } });
       await caller.failReport(await caller.claimReport(failed), "report_persist_failed");
       for (const [channel, hint] of [
         ["whatsapp", "4321"],
