@@ -147,6 +147,31 @@ async function keepsWhatWasEdited(machine: Machine): Promise<string> {
   return "two upgrades: the service was restarted, its socket stayed, edited files and secrets are as they were";
 }
 
+/** A package that takes the place of opsctl, and whose installation fails when opsctl has been stopped for it. */
+const RIVAL = `set -e
+mkdir -p /root/rival/DEBIAN
+printf '%s\\n' 'Package: rival' 'Version: 1' 'Architecture: all' 'Maintainer: nobody <nobody@example.org>' \\
+  'Conflicts: opsctl' 'Replaces: opsctl' 'Description: takes the place of opsctl' > /root/rival/DEBIAN/control
+printf '#!/bin/sh\\nexit 1\\n' > /root/rival/DEBIAN/preinst
+chmod 755 /root/rival/DEBIAN/preinst
+dpkg-deb --build /root/rival /root/rival.deb`;
+
+async function runsOnAfterABrokenOffRemoval(machine: Machine): Promise<string> {
+  await machine.must(["sh", "-c", RIVAL]);
+  const before = await show(machine, SERVICE, "MainPID");
+  const { status, output } = await machine.run(["dpkg", "--install", "/root/rival.deb"]);
+  assert.notEqual(status, 0);
+  assert.match(output, /removing opsctl in favour of rival/);
+  assert.equal(await isActive(machine), "active active");
+  assert.notEqual(await show(machine, SERVICE, "MainPID"), before);
+  assert.match(await machine.must(["dpkg", "--status", "opsctl"]), /Status: install ok installed/);
+  await machine.must(["systemctl", "disable", "--now", ...UNITS]);
+  await machine.run(["dpkg", "--install", "/root/rival.deb"]);
+  assert.equal(await isActive(machine), "inactive inactive");
+  await machine.must(["systemctl", "enable", "--now", ...UNITS]);
+  return "a removal that is broken off: the service that was stopped for it runs again, one that did not run does not";
+}
+
 async function leavesAStoppedServiceAlone(machine: Machine): Promise<string> {
   await machine.must(["systemctl", "disable", "--now", ...UNITS]);
   await dpkg(machine, VERSIONS[2]!);
@@ -236,6 +261,7 @@ const STEPS = [
   installs,
   runsWhenEnabled,
   keepsWhatWasEdited,
+  runsOnAfterABrokenOffRemoval,
   leavesAStoppedServiceAlone,
   goesAndComesBack,
   isPurged,
