@@ -8,6 +8,7 @@ import { putOnPath } from "../support/debian-tool.ts";
 import { IPROUTE2 } from "../support/iproute2.ts";
 import { debianRoot } from "./debian-root.ts";
 import { notTried } from "./not-tried.ts";
+import { findLintian } from "./package/lintian.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
 if (process.getuid?.() !== 0) notTried("a booted Debian needs root: sudo make peers");
@@ -18,6 +19,8 @@ if (!canBoot()) notTried("a booted Debian needs the right to mounts, network nam
 const root = await debianRoot({ packages: MACHINE_PACKAGES });
 if ("missing" in root) notTried(root.missing);
 const binary = await opsctlBinary();
+// The scenario has no network to get it from.
+findLintian();
 
 // In a network of its own, in which nothing is reached.
 const scenario = [process.execPath, join(import.meta.dirname, "package/scenario.ts"), root.path, binary];

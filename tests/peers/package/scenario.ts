@@ -73,7 +73,7 @@ async function pleasesLintian(machine: Machine): Promise<string> {
   const found = lintian(join(machine.path, `root/opsctl_${VERSIONS[0]}.deb`));
   if (found === null) return "NOT TRIED: lintian cannot be had here";
   assert.deepEqual(found.errors, []);
-  return `lintian: no error, ${found.warnings.length} warnings`;
+  return ["lintian: no error", ...found.warnings].join("\n");
 }
 
 async function installs(machine: Machine): Promise<string> {
