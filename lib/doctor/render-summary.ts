@@ -101,7 +101,8 @@ const NOTHING_YET = "Nothing is set up on this host yet. What the first part nee
 function nextLines(summaries: readonly Summary[], screen: Screen): string[] {
   if (summaries.every(({ findings }) => isLeftOut(findings))) return proseLines(NOTHING_YET, screen);
   const first = mostUseful(summaries.flatMap(({ causes }) => causes));
-  if (first === undefined) return [ALL];
+  const all = proseLines(ALL, screen);
+  if (first === undefined) return all;
   const next = first.mend ?? `opsctl doctor ${first.command}`;
-  return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ALL];
+  return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ...all];
 }

@@ -112,7 +112,7 @@ function secretVerdicts(refusedAt: string | null): Verdict[] {
   return [
     warn(
       `the last post from elsewhere, at ${refusedAt}, was refused: it has another secret than the service`,
-      `${SENDER} shows who sent it; if it was the platform: ${NEW_SECRET}`,
+      `Who sent it: ${SENDER}; if it was the platform: ${NEW_SECRET}`,
     ),
   ];
 }

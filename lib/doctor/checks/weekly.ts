@@ -181,7 +181,7 @@ async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   if (withoutPhone + withoutEmail === 0) return pass(`${owners} owners, all with a usable phone and e-mail`);
   return warn(
     `${owners} owners: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
-    "opsctl weekly --dry-run --json names their tenants; mend users.phone and users.email",
+    "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
   );
 }
 

@@ -1,5 +1,5 @@
 import { displayWidth } from "../display-width.ts";
-import { wrapText } from "../wrap.ts";
+import { proseLines } from "./prose.ts";
 import type { Screen } from "./screen.ts";
 
 /** Below this nearly every word would have a line of its own. */
@@ -10,7 +10,7 @@ const BELOW = "      ";
 /**
  * `head` with `text` beside it, on as many lines as the screen's width needs; those behind the first begin below the text.
  *
- * Behaviour: broken between words only. Where too little room is left beside `head`, the text stands below it. Without a
+ * Behaviour: broken as by `proseLines`. Where too little room is left beside `head`, the text stands below it. Without a
  *            terminal it is one line.
  */
 export function hangingLines(
@@ -18,13 +18,12 @@ export function hangingLines(
   text: string,
   { width, clean }: Pick<Screen, "width" | "clean">,
 ): string[] {
-  const cleaned = clean(text);
-  if (width === null) return [head + cleaned];
+  if (width === null) return [head + clean(text)];
   const beside = displayWidth(head);
   if (width - beside >= NARROWEST_TEXT) {
-    const [first, ...more] = wrapText(cleaned, width - beside, "", displayWidth);
+    const [first, ...more] = proseLines(text, { width: width - beside, clean });
     return [head + first, ...more.map((line) => " ".repeat(beside) + line)];
   }
-  const below = wrapText(BELOW + cleaned, width, BELOW, displayWidth);
+  const below = proseLines(BELOW + text, { width, clean }, { indent: BELOW });
   return head.trim() === "" ? below : [head.trimEnd(), ...below];
 }

@@ -24,8 +24,9 @@ export function proseLines(
   if (width === null || displayWidth(text) <= width) return [text];
   const [, blanks = "", words, command] = WITH_COMMAND.exec(text) ?? [];
   if (words === "") return [text];
+  const under = indent.length > blanks.length ? indent : `${blanks}  `;
   if (words !== undefined)
-    return [...wrapText(blanks + words.trim(), width, indent, displayWidth), `${blanks}  ${command}`];
+    return [...wrapText(blanks + words.trim(), width, indent, displayWidth), under + command];
   return breaksWords ? cellLines(text, width, indent) : wrapText(text, width, indent, displayWidth);
 }
 

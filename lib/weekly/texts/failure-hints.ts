@@ -31,7 +31,7 @@ const HINTS: Readonly<Record<string, string>> = {
   whatsapp_not_answering: "the gateway gave no clear answer many times in a row; the next run sends the rest",
   delivery_busy: "another process is sending it; run again when it is done",
   delivery_not_recorded:
-    "it was sent, but the database could not be told: opsctl deliveries look-up finds it, once its lease has ended",
+    "it was sent, but the database could not be told; once its lease has ended: opsctl deliveries look-up",
   delivery_claim_lost: "it was sent, but another process had given it up: opsctl deliveries reconcile",
   delivery_row_lost:
     "the database has lost the delivery's row: note the provider's id, a rerun would send it again",

@@ -9,6 +9,7 @@ import { hintFor } from "./failure-hints.ts";
 
 const FAILURE_CODES_SHOWN = 12;
 const IDS_SHOWN = 3;
+const ID_INDENT = "         ";
 /** The width of a hint that goes to a file or a pipe. */
 const UNLIMITED_WIDTH = 80;
 
@@ -188,13 +189,16 @@ function nameOf({ step, code, cause }: Failure): string {
   return cause === undefined ? `${step}: ${code}` : `${step}: ${code}, ${cause}`;
 }
 
-/** The ids of a failure on one line, or where that is too narrow each on its own. */
-function idLines({ tenantId, deliveryId, providerMessageId }: Failure, { width }: Screen): string[] {
+/** The ids of a failure on one line, or where that is too narrow each on its own, below the first. */
+function idLines({ tenantId, deliveryId, providerMessageId }: Failure, screen: Screen): string[] {
   const named = { tenant: tenantId, delivery: deliveryId, "provider id": providerMessageId };
   const ids = Object.entries(named)
     .filter(([, id]) => id !== undefined)
     .map(([name, id]) => `${name} ${id}`);
   const line = `       ${ids.join("  ")}`;
   if (ids.length === 0) return [];
-  return width === null || displayWidth(line) <= width ? [line] : ids.map((id) => `       ${id}`);
+  if (screen.width === null || displayWidth(line) <= screen.width) return [line];
+  return ids.flatMap((id, at) =>
+    proseLines(`${at === 0 ? "" : "  "}       ${id}`, screen, { indent: ID_INDENT }),
+  );
 }

@@ -5,14 +5,15 @@ import { stripVTControlCharacters } from "node:util";
 import { displayWidth } from "../../../lib/text/display-width.ts";
 import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import { terminal } from "../support/terminal.ts";
-import { IDS, PICTURES } from "./support/pictures.ts";
+import { IDS } from "./support/ids.ts";
+import { PICTURES } from "./support/pictures.ts";
 
 // `UPDATE_GOLDEN=1 bun test tests/text/terminal` writes the files anew; read the difference before committing.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../../golden/terminal/", import.meta.url).pathname;
 const WIDTHS = [60, 80, 120, 200];
 /** What can be copied as a whole is never broken. */
-const COMMAND = /^ +(?:-> )?opsctl /;
+const COMMAND = /^ +(?:-> )?(?:sudo )?(?:opsctl|install) /;
 
 const names = Object.keys(PICTURES);
 const linesAt = (name: string, width: number, colour = false) =>

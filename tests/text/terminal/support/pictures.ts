@@ -18,9 +18,9 @@ import type { Screen } from "../../../../lib/text/terminal/screen.ts";
 import { renderDead } from "../../../../lib/webhook/render-dead.ts";
 import { renderQueued } from "../../../../lib/webhook/render-queued.ts";
 import type { DeadRow, QueuedRow } from "../../../../lib/webhook/state/contract.ts";
+import { HOST_PICTURES } from "./host-pictures.ts";
+import { IDS } from "./ids.ts";
 
-/** The ids of these pictures; none may ever be broken. */
-export const IDS = [1, 2, 3, 4, 5].map((at) => `${at}f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d`);
 const [ID, TENANT, USER, REPORT, OTHER] = IDS as [string, string, string, string, string];
 const WEEK = {
   ...{ week: "2026-11-16", lastDate: "2026-11-22" },
@@ -32,6 +32,7 @@ const HOSTILE = `Ｗ株式会社 \u001b[31mred\u001b]0;title\u0007 \u202eevil\r\
 
 /** Each picture by its name. */
 export const PICTURES: Record<string, (screen: Screen) => string> = {
+  ...HOST_PICTURES,
   "reports-list": (screen) => renderOwnerList({ ...WEEK, owners: OWNERS, more: true, next: USER }, screen),
   "reports-status": (screen) => renderStatus(STATUS, LAST_RUN, screen),
   "reports-show": (screen) => renderShown([SHOWN], screen),

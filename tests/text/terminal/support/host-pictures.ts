@@ -1,0 +1,170 @@
+/** What people see of a host and of a weekly run, drawn by the renderers from made up data. */
+import {
+  type CommandName,
+  type Finding,
+  fail,
+  notChecked,
+  notSetUp,
+  pass,
+  type Verdict,
+  warn,
+} from "../../../../lib/doctor/finding.ts";
+import { renderFindings } from "../../../../lib/doctor/render.ts";
+import { renderSummary as renderDoctor } from "../../../../lib/doctor/render-summary.ts";
+import { attention, type NamedReport, NOT_SET_UP, ok } from "../../../../lib/status/part.ts";
+import { renderStatus } from "../../../../lib/status/render.ts";
+import type { Screen } from "../../../../lib/text/terminal/screen.ts";
+import { emptySummary, type WeeklySummary } from "../../../../lib/weekly/context/summary.ts";
+import { renderSummary } from "../../../../lib/weekly/texts/summary-text.ts";
+import { IDS } from "./ids.ts";
+
+const [ID, TENANT, OTHER] = IDS as [string, string, string];
+
+/** Each picture by its name. */
+export const HOST_PICTURES: Record<string, (screen: Screen) => string> = {
+  status: (screen) => renderStatus(PARTS, { ...screen, isTerminal: true }),
+  "status-nothing-set-up": (screen) =>
+    renderStatus([{ part: "weekly", ...NOT_SET_UP }], { ...screen, isTerminal: true }),
+  doctor: (screen) => renderDoctor(FINDINGS, screen),
+  "doctor-all": (screen) => renderFindings(FINDINGS, screen),
+  weekly: (screen) => renderSummary(FAILED, screen),
+  "weekly-dry-run": (screen) => renderSummary(READY, screen),
+  "weekly-not-ready": (screen) => renderSummary(NOT_READY, screen),
+};
+
+const PARTS: NamedReport[] = [
+  {
+    part: "weekly",
+    ...attention(
+      [
+        "week of 2026-11-16: OPEN: 12 open, 3 networks failed; can be repeated until 2026-11-24 00:00:00 (São Paulo)",
+        "what the last run left cannot be read (LAST_RUN_MALFORMED)",
+      ],
+      "sudo opsctl reports status",
+    ),
+  },
+  {
+    part: "webhook",
+    ...attention(
+      [
+        "up; 3 wait, the oldest for 41 min; 2 given up, 1 in doubt; gateway disconnected",
+        "holds its messages: sem_instancia_gateway",
+        "refused the last post from elsewhere for its secret, at 2026-11-23T10:04:12.118Z: sudo opsctl doctor webhook",
+      ],
+      "sudo opsctl doctor webhook",
+    ),
+  },
+  { part: "collector", ...ok(["last pass 22 s ago, every source read"], {}) },
+  {
+    ...{ part: "socket-monitor", status: "unknown", lines: ["its log cannot be read (EACCES)"] },
+    ...{ next: "opsctl status, without --as-is", facts: null },
+  },
+  { part: "alert-rules", ...NOT_SET_UP },
+];
+
+const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
+  found.map(([check, verdict]) => ({ command, check, ...verdict }));
+const MISSING = fail(
+  "DATABASE_URL is missing; expected a postgres:// URL with special characters of the password percent-encoded",
+  "opsctl secret set DATABASE_URL",
+);
+const BEHIND = notChecked("the settings of weekly that it needs are incomplete, see configuration");
+
+const FINDINGS: Finding[] = [
+  ...of(
+    "weekly",
+    ["configuration", MISSING],
+    [
+      "environment file",
+      fail(
+        "/etc/opsctl/weekly.env does not exist: cron starts weekly without any other setting",
+        "install -D -m 0600 -o opsctl /dev/null /etc/opsctl/weekly.env # then fill it in",
+      ),
+    ],
+    ["database", BEHIND],
+    [
+      "recipients",
+      warn(
+        "6 owners: 1 without a usable phone, 0 without a usable e-mail",
+        "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
+      ),
+    ],
+  ),
+  ...of(
+    "webhook",
+    ["configuration", pass("every setting is there and valid")],
+    [
+      "service",
+      warn(
+        "the last post from elsewhere, at 2026-11-23T10:04:12.118Z, was refused: it has another secret than the service",
+        'Who sent it: journalctl -u opsctl-webhook.service -g "A request was refused" -n 5; if it was the platform: opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook',
+      ),
+    ],
+    [
+      "second channel",
+      notSetUp(
+        "a ping, by whose absence a check elsewhere notices that this host is gone",
+        "Set OPSCTL_PING_URL in /etc/opsctl/webhook.env to the address of a check, then systemctl reload opsctl-webhook.service",
+      ),
+    ],
+  ),
+  ...of(
+    "collect-metrics",
+    ["socket table", pass("ss and the kernel's counters can be read")],
+    ["hosting provider", notChecked("HOSTING_TOKEN cannot be read, see secrets")],
+  ),
+  ...of("alert-rules", [
+    "configuration",
+    notSetUp("this host does not use it", "What it needs: opsctl doctor alert-rules"),
+  ]),
+  ...of("reports", ["configuration", MISSING]),
+];
+
+const WINDOW = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" };
+const COUNTS = { sent: 9_000, reused: 0, failed: 700, partial: 3, unknown: 12, skipped: 285 };
+const empty = emptySummary({ version: "1.0.0", runId: ID, dryRun: false });
+
+const FAILED: WeeklySummary = {
+  ...empty,
+  ...{ status: "failed", exitCode: 1, durationMs: 884_100, window: WINDOW, announced: "failed" },
+  reports: {
+    ...{ scopes: 10_000, completed: 9_800, reused: 20, busy: 20, failed: 150, ineligible: 10 },
+    partialCoverage: 0,
+  },
+  social: { calls: 12_000, failed: 33 },
+  whatsapp: COUNTS,
+  email: { ...COUNTS, failed: 0, unknown: 5 },
+  editorials: { ...empty.editorials, status: "failed", code: "WORKER_HTTP_401", calls: 1, llmCalls: 3 },
+  heartbeat: "kept",
+  retryableUntil: "2026-11-24T03:00:00Z",
+  failures: [
+    ...[TENANT, OTHER, ID, TENANT].map((tenantId) => ({
+      ...{ step: "whatsapp" as const, code: "sem_instancia_gateway", cause: "instance_close" },
+      ...{ tenantId, deliveryId: OTHER, providerMessageId: ID },
+    })),
+    { step: "email", code: "delivery_not_recorded", tenantId: TENANT, deliveryId: OTHER },
+    { step: "editorials", code: "WORKER_HTTP_401" },
+  ],
+};
+
+const READY: WeeklySummary = {
+  ...empty,
+  ...{ status: "ready", dryRun: true, exitCode: 0, durationMs: 2_300, window: WINDOW },
+  reports: { ...FAILED.reports, scopes: 6 },
+  whatsapp: { ...empty.whatsapp, failed: 1 },
+  unproved: ["trigger_secret_unproved", "editorial_secret_unproved", "whatsapp_numbers_unproved"],
+};
+
+const NOT_READY: WeeklySummary = {
+  ...empty,
+  ...{ status: "not_ready", exitCode: 3 },
+  error: {
+    code: "CONFIG_INVALID",
+    message: [
+      "Cannot start: 2 settings are missing or invalid",
+      "  APP_BASE_URL: is missing; expected the http or https URL that the paths are added to, such as https://app.example.com",
+      "  WEBHOOK_SECRET: is missing; expected printable ASCII on one line; a secret, so best a file of this name with mode 0600",
+    ].join("\n"),
+    hint: "Set them in /etc/opsctl/weekly.env; a secret by opsctl secret set, such as opsctl secret set WEBHOOK_SECRET, or as a file in /etc/opsctl/secrets",
+  },
+};
