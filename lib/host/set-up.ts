@@ -38,19 +38,14 @@ const SECRET_FILES: Record<PartName, readonly string[]> = {
 };
 
 /**
- * Whether a part is meant to work on this host: it has left something, or a setting of its own is there.
+ * Whether a part that has left nothing is meant to work on this host: a setting of its own is there.
  *
- * Shape:     `env` are the settings of its command; `hasWorked`: the part left its file, or it answers, or what it works
- *            on was named.
+ * Shape:     `env` are the settings of its command; `reader` names who reads the webhook's file.
  * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read counts
  *            as set up: then somebody has to look.
  */
-export function isSetUp(
-  part: PartName,
-  env: Environment,
-  { hasWorked, reader }: { hasWorked: boolean; reader: string },
-): boolean {
-  if (hasWorked || hasAny(env, SET_UP_BY[part]) || hasSecretFile(part, env)) return true;
+export function isSetUp(part: PartName, env: Environment, { reader }: { reader: string }): boolean {
+  if (hasAny(env, SET_UP_BY[part]) || hasSecretFile(part, env)) return true;
   return part === "socket-monitor" && isSenderSetUp(env, reader);
 }
 

@@ -22,7 +22,8 @@ const PART_OF: Record<CommandName, PartName> = {
 
 /**
  * The checks of one command, without those of a part that this host does not use: then the first says that it is not set
- * up, as `opsctl status` does, and the others find nothing.
+ * up, as `opsctl status` does, and the others find nothing. It is set up when a setting of its own is there, or it has left
+ * something.
  */
 export function ifSetUp(checks: readonly Check[]): Check[] {
   return checks.map((check, at) => ({
@@ -44,8 +45,9 @@ function isCommandSetUp(command: CommandName, context: CheckContext, signal: Abo
     const { env, file } = await context.environment(command);
     if (file.problem !== null) return true;
     const part = PART_OF[command];
-    const isAtWork = await HAS_WORKED[part]({ command, env, context, signal });
-    return isSetUp(part, env, { hasWorked: isAtWork, reader: "opsctl doctor" });
+    // What may hang is asked last, and only where the settings say nothing.
+    if (isSetUp(part, env, { reader: "opsctl doctor" })) return true;
+    return await HAS_WORKED[part]({ command, env, context, signal });
   });
 }
 
