@@ -52,7 +52,7 @@ export function joinNames(names: readonly string[]): string {
 }
 
 function groupThousands(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ".");
+  return digits.length <= 3 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, ".");
 }
 
 function signed(value: number, text: string): string {

@@ -1,6 +1,6 @@
 import { type Html, html } from "../../text/html.ts";
 import type { CardView } from "./card.ts";
-import { changeAttributes, changeHtml } from "./change-html.ts";
+import { mainChangeHtml, smallChangeHtml } from "./change-html.ts";
 import type { FigureView } from "./figures.ts";
 import { PILL_STYLE, STYLE } from "./style.ts";
 import { moreText } from "./wording.ts";
@@ -63,7 +63,7 @@ function noteHtml(note: string | null): Html | null {
 function mainHtml({ label, value, change }: FigureView, _: number, { length }: { length: number }): Html {
   const share = Math.floor(100 / length);
   const px = VALUE_SIZES.find(({ characters }) => value!.length <= characters)?.px ?? SMALLEST_VALUE_PX;
-  return html`<td valign="top" width="${share}%" style="${STYLE.mainCell}"><p class="ink" style="${STYLE.mainValue};font-size:${px}px">${value}</p><p class="muted" dir="auto" style="${STYLE.mainLabel}">${label}</p>${change === null ? null : html`<p ${changeAttributes(change, STYLE.mainChange)}>${changeHtml(change, change.percent)}</p>`}</td>`;
+  return html`<td valign="top" width="${share}%" style="${STYLE.mainCell}"><p class="ink" style="${STYLE.mainValue};font-size:${px}px">${value}</p><p class="muted" dir="auto" style="${STYLE.mainLabel}">${label}</p>${change === null ? null : mainChangeHtml(change)}</td>`;
 }
 
 function smallTable(figures: FigureView[], name: string): Html {
@@ -77,8 +77,7 @@ function smallRow({ label, value, change }: FigureView, isCompared: boolean): Ht
 }
 
 function changeCell(change: FigureView["change"]): Html {
-  if (change === null) return html`<td>&nbsp;</td>`;
-  return html`<td ${changeAttributes(change, STYLE.smallChange + unbroken(change.text))}>${changeHtml(change, null)}</td>`;
+  return change === null ? html`<td>&nbsp;</td>` : smallChangeHtml(change, unbroken(change.text));
 }
 
 function unbroken({ length }: string): string {

@@ -1,19 +1,22 @@
 import { type Html, html } from "../../text/html.ts";
 import type { ChangeView } from "./change.ts";
-import { TONE_COLOURS } from "./style.ts";
+import { STYLE, TONE_COLOURS } from "./style.ts";
 
-const ARROWS: Record<ChangeView["trend"], string> = { up: "▲ ", down: "▼ ", flat: "= ", unknown: "" };
+const ARROWS = { up: "▲", down: "▼", flat: "=" };
 
 const CLASSES: Record<ChangeView["tone"], string> = { good: "good", bad: "bad", plain: "muted" };
 
-/** The attributes of what holds a change: its class for the dark scheme, and `style` in the colour of its tone. */
-export function changeAttributes({ tone }: ChangeView, style: string): Html {
-  return html`class="${CLASSES[tone]}" style="${style};color:${TONE_COLOURS[tone]}"`;
+/** A change below a large figure: words after a sign that is for the eyes alone. */
+export function mainChangeHtml({ trend, tone, text, percent }: ChangeView): Html {
+  const style = `${STYLE.mainChange};color:${TONE_COLOURS[tone]}`;
+  const words = percent === null ? text : `${text} (${percent})`;
+  if (trend === "unknown") return html`<p class="${CLASSES[tone]}" style="${style}">${words}</p>`;
+  return html`<p class="${CLASSES[tone]}" style="${style}"><span aria-hidden="true">${ARROWS[trend]} </span>${words}</p>`;
 }
 
-/** A change in words, after a sign that is for the eyes alone. */
-export function changeHtml({ trend, text }: ChangeView, percent: string | null): Html {
-  const arrow = ARROWS[trend];
-  const sign = arrow === "" ? null : html`<span aria-hidden="true">${arrow}</span>`;
-  return html`${sign}${text}${percent === null ? null : ` (${percent})`}`;
+/** A change beside a small figure; `wrap` is what its style says about breaks. */
+export function smallChangeHtml({ trend, tone, text }: ChangeView, wrap: string): Html {
+  const style = `${STYLE.smallChange}${wrap};color:${TONE_COLOURS[tone]}`;
+  if (trend === "unknown") return html`<td class="${CLASSES[tone]}" style="${style}">${text}</td>`;
+  return html`<td class="${CLASSES[tone]}" style="${style}"><span aria-hidden="true">${ARROWS[trend]} </span>${text}</td>`;
 }

@@ -79,8 +79,11 @@ function isOneUnit(now: number, before: number): boolean {
   return asShares < asPercentages;
 }
 
+/** A difference of a whole shown part or more shows; only smaller ones need the texts. */
 function isShownAlike(key: string, now: number, before: number): boolean {
-  return now === before || metricValue(key, now) === metricValue(key, before);
+  if (now === before) return true;
+  const isFar = Math.abs(now - before) >= 1 && Math.max(Math.abs(now), Math.abs(before)) < LARGEST_EXACT;
+  return !(isFar && !isRate(key)) && metricValue(key, now) === metricValue(key, before);
 }
 
 function toneOf(trend: "up" | "down", direction: Direction): ChangeView["tone"] {

@@ -8,7 +8,7 @@ import type { EmailView, StepView } from "./view.ts";
 import { BUTTON_TEXT, moreText, READINGS_EMPTY_TEXT, UNSUBSCRIBE_TEXT } from "./wording.ts";
 
 /** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
-const PREVIEW_FILLER = Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`);
+const PREVIEW_FILLER = html`${Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`)}`;
 
 const GAP = html`<tr><td height="10" style="${STYLE.gap}">&nbsp;</td></tr>
 `;

@@ -4,7 +4,10 @@ import type { Payload } from "../../../lib/weekly/payload.ts";
 import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
 import { PAYLOADS } from "../../fixtures/payloads.ts";
 
-const OPTIONS = { appBaseUrl: "https://app.example.com" };
+const OPTIONS = {
+  appBaseUrl: "https://app.example.com",
+  unsubscribe: "mailto:sair@mail.example.com?subject=Sair",
+};
 
 /** Everything a report says to people, by the ending of its golden file. */
 export function partsOf(payload: Payload): Record<string, string> {
