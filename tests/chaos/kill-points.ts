@@ -24,6 +24,8 @@ export type KillPoint = {
   email?: Fate;
   editorials?: boolean;
   hurried?: boolean;
+  /** Whether `weekly/run/crashes.test.ts` leaves a run at this step, in a process that lives on. */
+  isInCrashes?: boolean;
 };
 
 /** `reached` waits until the run has stopped there; `afterKill` undoes what held it. */
@@ -32,12 +34,14 @@ export type Armed = { reached(worker: Worker): Promise<void>; afterKill(): Promi
 const IN_DOUBT: Fate = { status: "unknown", taken: 1 };
 const NEVER_TAKEN: Fate = { status: "unknown", taken: 0 };
 
+const IN_CRASHES = { isInCrashes: true };
+
 /** All points, in the order of the run flow; the numbers are those of the requirement. */
 export const KILL_POINTS: KillPoint[] = [
   { name: "0 the last-run file says that it goes on", arm: saysThatItRuns },
   { name: "0 the owners are being listed", arm: table("tenants") },
-  ...write("1-2 the claim", "report_claimed"),
-  { name: "3 the first analysis is running", arm: hangs(analysisRoute, 3) },
+  ...write("1-2 the claim", "report_claimed", IN_CRASHES),
+  { name: "3 the first analysis is running", arm: hangs(analysisRoute, 3), ...IN_CRASHES },
   { name: "3 the second analysis is running", arm: hangs(analysisRoute, 4) },
   {
     name: "4 the second analysis is running, the first has failed",
@@ -53,9 +57,9 @@ export const KILL_POINTS: KillPoint[] = [
   ...write("4 the second pass makes the report", "report_completed", {
     break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
   }),
-  { name: "5 the evidence is being read", arm: table("resend_email_sends") },
+  { name: "5 the evidence is being read", arm: table("resend_email_sends"), ...IN_CRASHES },
   ...write("6 the persisting", "report_completed"),
-  ...write("7-8 the WhatsApp claim", "whatsapp_claimed"),
+  ...write("7-8 the WhatsApp claim", "whatsapp_claimed", IN_CRASHES),
   { name: "8 the gateway is asked for its state", arm: hangs(({ gateway }) => gateway.routes.state, 2) },
   ...write("9 the WhatsApp dispatch", "whatsapp_dispatched", { after: { whatsapp: NEVER_TAKEN } }),
   {
@@ -69,17 +73,18 @@ export const KILL_POINTS: KillPoint[] = [
     whatsapp: IN_DOUBT,
   },
   ...write("9 the timeline entry", "timeline_entry", { before: { whatsapp: IN_DOUBT } }),
-  ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: IN_DOUBT } }),
+  ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: IN_DOUBT }, ...IN_CRASHES }),
   // One statement with the WhatsApp confirmation: neither has taken place.
-  ...write("10 the e-mail claim", "email_claimed", { before: { whatsapp: IN_DOUBT } }),
-  ...write("10 the e-mail dispatch", "email_dispatched", { after: { email: NEVER_TAKEN } }),
+  ...write("10 the e-mail claim", "email_claimed", { before: { whatsapp: IN_DOUBT }, ...IN_CRASHES }),
+  ...write("10 the e-mail dispatch", "email_dispatched", { after: { email: NEVER_TAKEN }, ...IN_CRASHES }),
   { name: "11 the provider has not read the e-mail", arm: hangs(mailRoute, 2), email: NEVER_TAKEN },
   {
     name: "11 the provider has taken the e-mail",
     arm: takesAndHangs("email"),
     email: IN_DOUBT,
+    ...IN_CRASHES,
   },
-  ...write("11 the e-mail confirmation", "email_sent", { before: { email: IN_DOUBT } }),
+  ...write("11 the e-mail confirmation", "email_sent", { before: { email: IN_DOUBT }, ...IN_CRASHES }),
   ...write("12 the phone is missing, and the delivery fails", "whatsapp_failed", { break: removePhone }),
   ...write("12 the gateway refuses, and the delivery fails", "whatsapp_failed", {
     break: (arena, { phone }) => {
@@ -120,7 +125,7 @@ type Break = (arena: Arena, owner: SeededOwner) => Promise<Mend> | Mend;
 function write(
   name: string,
   gate: WriteName,
-  options: { before?: Fates; after?: Fates; break?: Break } = {},
+  options: { before?: Fates; after?: Fates; break?: Break; isInCrashes?: boolean } = {},
 ): KillPoint[] {
   const armed = (end: (gate: Gate) => Promise<void>): KillPoint["arm"] => {
     return async (arena, owner) => {
@@ -133,9 +138,15 @@ function write(
       return { reached: held.reached, afterKill };
     };
   };
+  const { isInCrashes = false } = options;
   return [
-    { name: `${name}: before the write`, arm: armed((held) => held.refuse()), ...options.before },
-    { name: `${name}: after the write`, arm: armed((held) => held.open()), ...options.after },
+    {
+      name: `${name}: before the write`,
+      arm: armed((held) => held.refuse()),
+      ...options.before,
+      isInCrashes,
+    },
+    { name: `${name}: after the write`, arm: armed((held) => held.open()), ...options.after, isInCrashes },
   ];
 }
 

@@ -1,4 +1,7 @@
-/** The disturbances that every `make test` goes through; `make chaos` runs them longer and at random. */
+/**
+ * The disturbances that every `make test` goes through; `make chaos` runs them longer and at random, and kills at all of
+ * the points. Here the report, the message's dispatch and its send stand for those that `weekly/run/crashes.test.ts` has.
+ */
 import { describe, setDefaultTimeout, test } from "bun:test";
 import { promoteReplica } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
@@ -17,7 +20,8 @@ const SEED_OF_WAITS = 8;
 const SEED_OF_MOVES = 4;
 
 describe("opsctl weekly, killed at one point and run again, sends nothing twice and loses nothing", () => {
-  test.each(KILL_POINTS.map((point) => [point.name, point] as const))("%s", (_name, point) =>
+  const points = KILL_POINTS.filter(({ isInCrashes }) => !isInCrashes);
+  test.each(points.map((point) => [point.name, point] as const))("%s", (_name, point) =>
     killAt(point, { thorough: false }),
   );
 });
@@ -29,7 +33,7 @@ describe("opsctl deliveries, killed at one point and given again, sends nothing 
 });
 
 describe("opsctl weekly, disturbed otherwise, sends nothing twice and loses nothing", () => {
-  test("four processes at once over 60 owners", () => runAtOnce({ processes: 4, owners: 60 }));
+  test("four processes at once over 40 owners", () => runAtOnce({ processes: 4, owners: 40 }));
 
   test("killed at random, with a fixed seed", async () => {
     await killAtRandom(20261123, 12);

@@ -119,13 +119,23 @@ const STEPS: Step[] = [
   "claimEmail",
 ];
 
-/** `make chaos` asks for lengths of its own. */
+/** One of each kind: the first write, the report itself, the last moment before a send, the first after it. */
+const KINDS: Step[] = ["claimReport", "persistAndClaimWhatsapp", "dispatchDelivery", "settleDelivery"];
+/** The faults that are tried at every step: a refusal by the server, a way that is closed, a session that breaks. */
+const AT_EVERY_STEP: FaultName[] = ["read-only", "refused", "cut"];
+
+/** `make chaos` asks for lengths of its own, for every fault at every step. */
 const asked = process.env.FAILOVER_SECONDS?.split(",").map(Number);
 
+/** How long a fault lasts that begins at a step. A step waits by what has failed, whatever step it is. */
+function secondsOf(name: FaultName, step: Step): number[] {
+  if (asked !== undefined) return asked;
+  if (!KINDS.includes(step)) return AT_EVERY_STEP.includes(name) ? [90] : [];
+  return name === "read-only" ? [2, 90] : [90];
+}
+
 const CASES = FAULT_NAMES.flatMap((name) =>
-  STEPS.flatMap((step) =>
-    (asked ?? (name === "read-only" ? [2, 90] : [90])).map((seconds) => [name, step, seconds] as const),
-  ),
+  STEPS.flatMap((step) => secondsOf(name, step).map((seconds) => [name, step, seconds] as const)),
 );
 
 describe("runWeekly() on a database that is away for a while costs time, and no report", () => {
