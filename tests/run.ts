@@ -16,6 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import { opsctlBinary } from "./support/binary.ts";
+import { prepareDenoCache } from "./support/deno-cache.ts";
 import { type Failures, failuresIn } from "./support/failures.ts";
 import { filesWithoutTests } from "./support/files-without-tests.ts";
 import { type RunningCheck, startCheck } from "./support/make-check.ts";
@@ -39,11 +40,10 @@ const LONGEST_TMPDIR = 50;
 const WORKERS = Math.min(4 * availableParallelism(), 8);
 const OPTIONS = ["--check", "--unit"];
 const ROOT = join(import.meta.dirname, "..");
-/** What starts the compiled binary, and what starts a database. */
-const [BINARY, DATABASE] = ["binary", "postgres"].map((name) => join(ROOT, `tests/support/${name}.ts`)) as [
-  string,
-  string,
-];
+/** What starts the compiled binary, what starts a database, and what starts Deno. */
+const [BINARY, DATABASE, DENO] = ["binary", "postgres", "deno-cache"].map((name) =>
+  join(ROOT, `tests/support/${name}.ts`),
+) as [string, string, string];
 /** How long each file took the last time on this machine; the slowest begin first. */
 const TIMINGS = ".tools/test-timings.json";
 /** What a clone begins with: otherwise its last file could be one that runs for a minute while the cores are idle. */
@@ -109,6 +109,7 @@ if (files.some((file) => imports(join(ROOT, file), [BINARY]))) await opsctlBinar
 if (process.argv.includes("--check")) check = checkBeside();
 if (together.filter((file) => imports(join(ROOT, file), [DATABASE])).length > WORKERS)
   await Promise.all([preparePostgres(folder), preparePostgres(folder, 15)]);
+if (together.filter((file) => imports(join(ROOT, file), [DENO])).length > WORKERS) prepareDenoCache(folder);
 if (together.length > 0) {
   beginTimings();
   const timings = [`--timings=${TIMINGS}`, "--update-timings"];

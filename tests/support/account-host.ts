@@ -7,6 +7,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { RuntimeName } from "../e2e/support/opsctl.ts";
 import { opsctlBinary } from "./binary.ts";
+import { denoCache, fillDenoCache } from "./deno-cache.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -31,6 +32,8 @@ export type AccountHost = {
   make(name: string, mode?: number, uid?: number): string;
   /** The words that run `command` there as root; `before` is what root's shell does first. */
   inside(command: readonly string[], before?: string): string[];
+  /** Has Deno read the clone's sources there once, for a file that starts it often. */
+  warmDeno(): void;
   /** The words that start opsctl. */
   opsctl(runtime: RuntimeName, args: readonly string[]): Promise<string[]>;
   [Symbol.dispose](): void;
@@ -62,6 +65,9 @@ export function openAccountHost({ account = true }: { account?: boolean } = {}):
     inside: (command, before = ":") => [
       ...["unshare", "-m", "sh", "-c", `${MOUNTS}\n${before}\nexec "$@"`, folder, ...command],
     ],
+    warmDeno() {
+      fillDenoCache(denoCache(), path("clone"), (words) => this.inside(words));
+    },
     async opsctl(runtime, args) {
       return [...(await commandOf(runtime, path("clone"))), ...args];
     },

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { opsctl, RUNTIMES, startProgram } from "../../e2e/support/opsctl.ts";
+import { ENGINES, opsctl, startProgram } from "../../e2e/support/opsctl.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PROGRAM = join(import.meta.dirname, "../support/command-program.ts");
@@ -10,7 +11,7 @@ const SOURCE_RUNTIMES: [string, string[]][] = [
   ["bun", [process.execPath, PROGRAM]],
   ["deno", [join(ROOT, "node_modules/deno/deno"), "run", "-A", PROGRAM]],
 ];
-const ENV = { PATH: process.env.PATH, HOME: "/tmp", DENO_NO_UPDATE_CHECK: "1" };
+const ENV = { PATH: process.env.PATH, HOME: "/tmp", DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
 
 describe.each(SOURCE_RUNTIMES)("runCommand() under %s", (_name, command) => {
   const run = (mode: string, args: string[], env = {}) =>
@@ -142,8 +143,8 @@ describe("a command that cannot start", () => {
     [["migrate", "--json"], "migrate"],
     [["deliveries", "list", "--json"], "deliveries list"],
     [["deliveries", "show", "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d", "--json"], "deliveries show"],
-  ])("%j prints one line of JSON with error code and hint, on every runtime", async (args, name) => {
-    for (const runtime of RUNTIMES) {
+  ])("%j prints one line of JSON with error code and hint, on each engine", async (args, name) => {
+    for (const runtime of ENGINES) {
       const { exitCode, json, stdout, stderr } = await opsctl(args, { runtime, env });
       expect(exitCode).toBe(3);
       expect(json).toMatchObject({

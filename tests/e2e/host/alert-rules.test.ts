@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { groupKey, type Monitoring, startMonitoring } from "../../standins/grafana.ts";
-import { type Ended, opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -48,7 +48,9 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     expect(stdout).toBe(readFileSync(GOLDEN, "utf8"));
     expect(platform.ledger).toEqual([]);
   });
+});
 
+describe.each(ENGINES)("opsctl alert-rules, on each engine: %s", (runtime) => {
   test("apply, again, drift, plan and apply: one write for each rule that differs", async () => {
     const env = settings({ OPSCTL_LOG_LEVEL: "debug" });
     const run = (...args: string[]) => opsctl(["alert-rules", ...args, "--json"], { runtime, env });
@@ -102,16 +104,6 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     for (const ended of [planned, first, drift, last]) expectNoToken(ended);
   });
 
-  test("two applies at once succeed, and leave each rule once", async () => {
-    const env = settings();
-    const ends = await Promise.all(
-      [1, 2].map(() => opsctl(["alert-rules", "apply", "--json"], { runtime, env })),
-    );
-    expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    expect(platform.writes().filter(({ status }) => status === 201)).toHaveLength(7);
-    expect(platform.rules.size).toBe(7);
-  });
-
   test("an apply that was killed on its way is finished by the next", async () => {
     const env = settings();
     const running = await startOpsctl(["alert-rules", "apply"], { runtime, env });
@@ -132,10 +124,20 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     expect(results.slice(3)).toEqual(Array(4).fill("created"));
     expect(platform.rules.size).toBe(7);
   });
+});
+
+describe("opsctl alert-rules, whatever runs them", () => {
+  test("two applies at once succeed, and leave each rule once", async () => {
+    const env = settings();
+    const ends = await Promise.all([1, 2].map(() => opsctl(["alert-rules", "apply", "--json"], { env })));
+    expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(platform.writes().filter(({ status }) => status === 201)).toHaveLength(7);
+    expect(platform.rules.size).toBe(7);
+  });
 
   test("reports each rule to a person, and ends with 1 when one is not in place", async () => {
     platform.routes.create.next({ status: 400, json: { message: "invalid alert rule: no" } });
-    const ended = await opsctl(["alert-rules", "apply"], { runtime, env: settings() });
+    const ended = await opsctl(["alert-rules", "apply"], { env: settings() });
     expect(ended.exitCode).toBe(1);
     expect(ended.stdout).toContain("failed     vps-infra / VPS Load Average Alto (opsctl-vps-load)\n");
     expect(ended.stdout).toContain("  monitoring_http_400: invalid alert rule: no\n");
@@ -148,7 +150,6 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
 
   test("a missing folder and a refused token are failures of the platform: 1", async () => {
     const folder = await opsctl(["alert-rules", "apply", "--json", "--folder-uid", "absent"], {
-      runtime,
       env: settings(),
     });
     expect({ exitCode: folder.exitCode, json: folder.json }).toMatchObject({
@@ -157,7 +158,6 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
     });
     expect(JSON.stringify(folder.json)).toContain("absent");
     const token = await opsctl(["alert-rules", "plan", "--json"], {
-      runtime,
       env: settings({ MONITORING_TOKEN: "glc_canaryAnotherToken" }),
     });
     expect({ exitCode: token.exitCode, json: token.json }).toMatchObject({
@@ -169,14 +169,14 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
   });
 
   test("missing or wrong settings are 3, all named, and misuse is 2, before anything is called", async () => {
-    const missing = await opsctl(["alert-rules", "apply", "--json"], { runtime });
+    const missing = await opsctl(["alert-rules", "apply", "--json"]);
     expect(missing.exitCode).toBe(3);
     expect(missing.json).toMatchObject({ status: "not_ready", error: { code: "CONFIG_INVALID" } });
     for (const name of ["MONITORING_URL", "MONITORING_TOKEN", ...Object.keys(PROJECT_SETTINGS)])
       expect(JSON.stringify(missing.json)).toContain(`${name}: is missing`);
 
     const env = settings({ MONITORING_URL: "http://monitoring.example.com" });
-    expect((await opsctl(["alert-rules", "plan", "--json"], { runtime, env })).exitCode).toBe(3);
+    expect((await opsctl(["alert-rules", "plan", "--json"], { env })).exitCode).toBe(3);
 
     const misuses = [
       ["apply", "--token", TOKEN],
@@ -188,7 +188,7 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
       ["aply"],
     ];
     const ends = await Promise.all(
-      misuses.map((args) => opsctl(["alert-rules", ...args], { runtime, env: settings() })),
+      misuses.map((args) => opsctl(["alert-rules", ...args], { env: settings() })),
     );
     expect(ends.map(({ exitCode, stdout }) => ({ exitCode, stdout }))).toEqual(
       misuses.map(() => ({ exitCode: 2, stdout: "" })),
@@ -197,7 +197,7 @@ describe.each([...RUNTIMES])("opsctl alert-rules, %s", (runtime) => {
   });
 });
 
-describe.each([...RUNTIMES])("opsctl alert-rules contact-point apply, %s", (runtime) => {
+describe.each(ENGINES)("opsctl alert-rules contact-point apply, %s", (runtime) => {
   const WEBHOOK_SECRET = "canary-webhook-secret-99aa";
   const args = ["contact-point", "apply", "--url", "https://alerts.example.com/webhook"];
   const folder = mkdtempSync(join(tmpdir(), "opsctl-webhook-env-"));

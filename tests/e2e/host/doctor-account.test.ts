@@ -12,8 +12,9 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { FLOOD_TAKEN, parentFloodPerl } from "../support/flood.ts";
-import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 /** Whether one process of an account may look into another one. */
 function mayTrace(): boolean {
@@ -24,11 +25,10 @@ function mayTrace(): boolean {
 const ROOTS_OWN = "line-of-a-file-of-roots";
 
 let host: AccountHost;
-beforeAll(async () => {
+beforeAll(() => {
   host = openAccountHost();
-  host.make("deno", 0o777);
-  // Deno compiles the sources once, and doctor's own time limits are not about that.
-  await doctor(["migrate", "--json"], "deno");
+  // Doctor's own time limits are not about how long Deno takes to compile the sources.
+  if (canHaveAccount) host.warmDeno();
 });
 afterAll(() => host[Symbol.dispose]());
 
@@ -46,7 +46,7 @@ function settings(name: string, files: Settings): string {
 
 async function doctor(
   args: string[],
-  runtime: RuntimeName,
+  runtime: RuntimeName = "binary",
   env: Record<string, string> = {},
 ): Promise<Ended> {
   const words = host.inside(await host.opsctl(runtime, ["doctor", ...args]));
@@ -54,7 +54,7 @@ async function doctor(
     PATH: "/usr/bin:/bin",
     HOME: host.folder,
     DENO_NO_UPDATE_CHECK: "1",
-    DENO_DIR: host.path("deno"),
+    DENO_DIR: denoCache(),
   };
   return await startProgram(words, { cwd: "/", env: { ...base, ...env } }).ended;
 }
@@ -62,7 +62,7 @@ async function doctor(
 const of = ({ json }: Ended, command: string, check: string) =>
   (json.findings as Finding[]).filter((one) => one.command === command && one.check === check);
 
-describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
+describe.each(ENGINES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
   tried("runs a secret command that the account chose as the account", async () => {
@@ -101,62 +101,6 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     await gateway.stop();
   });
 
-  tried(
-    "looks at what is the collector's as root, and at nothing that another account put before it",
-    async () => {
-      const textfile = host.make(`textfile-${runtime}`, 0o755, ACCOUNT.uid);
-      const target = host.put(
-        `metrics-of-root-${runtime}`,
-        'opsctl_collector_up{source="canary"} 0\n',
-        0o644,
-      );
-      rmSync(`${textfile}/custom_metrics.prom`, { force: true });
-      symlinkSync(target, `${textfile}/custom_metrics.prom`);
-      const envDir = settings(`collecting-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: textfile } });
-      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
-      expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
-      expect(ended.stdout).not.toContain("canary");
-      const shared = host.make(`shared-${runtime}`, 0o1777);
-      const metrics = 'opsctl_collector_up{source="canary"} 0\n';
-      host.put(`shared-${runtime}/custom_metrics.prom`, metrics, 0o644, ACCOUNT.uid);
-      const sharing = settings(`sharing-${runtime}`, { "collect-metrics": { TEXTFILE_DIR: shared } });
-      const inShared = await doctor(["collect-metrics", "--json", "--env-dir", sharing], runtime);
-      expect(inShared.stdout).not.toContain("canary");
-      expect(inShared.stdout).toContain("which sources the last run could read");
-    },
-  );
-
-  tried("does not use the collector's settings when they are not root's", async () => {
-    const out = `${host.make(`fooled-${runtime}`, 0o1777)}/as`;
-    const vault = host.put(`fool-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
-    const envDir = settings(`foreign-${runtime}`, { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
-    host.put(
-      `foreign-${runtime}/collect-metrics.env`,
-      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
-      0o600,
-      ACCOUNT.uid,
-    );
-    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
-    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
-    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
-  });
-
-  tried("does not use the collector's settings when somebody else may write to them", async () => {
-    const out = `${host.make(`open-${runtime}`, 0o1777)}/as`;
-    const vault = host.put(`opened-${runtime}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
-    const envDir = settings(`opened-${runtime}`, { "collect-metrics": {} });
-    const path = host.put(
-      `opened-${runtime}/collect-metrics.env`,
-      `OPSCTL_SECRETS_COMMAND=${vault}\n`,
-      0o660,
-    );
-    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir], runtime);
-    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
-      { status: "fail", mend: `chmod 0600 ${path}` },
-    ]);
-    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
-  });
-
   tried("fails no check that has nothing to say, and shows the account no secret of root's", async () => {
     const out = `${host.make(`nothing-${runtime}`, 0o1777)}/env`;
     const vault = host.put(`empty-${runtime}.sh`, `#!/bin/sh\nenv > ${out}\n`, 0o755, ACCOUNT.uid);
@@ -169,13 +113,60 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
     expect(ended.stdout).not.toContain("no answer within");
     expect(readFileSync(out, "utf8")).not.toContain("roots-own-token");
   });
+});
+
+describe(`opsctl doctor started by root${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried(
+    "looks at what is the collector's as root, and at nothing that another account put before it",
+    async () => {
+      const textfile = host.make("textfile", 0o755, ACCOUNT.uid);
+      const target = host.put("metrics-of-root", 'opsctl_collector_up{source="canary"} 0\n', 0o644);
+      rmSync(`${textfile}/custom_metrics.prom`, { force: true });
+      symlinkSync(target, `${textfile}/custom_metrics.prom`);
+      const envDir = settings("collecting", { "collect-metrics": { TEXTFILE_DIR: textfile } });
+      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+      expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
+      expect(ended.stdout).not.toContain("canary");
+      const shared = host.make("shared", 0o1777);
+      const metrics = 'opsctl_collector_up{source="canary"} 0\n';
+      host.put("shared/custom_metrics.prom", metrics, 0o644, ACCOUNT.uid);
+      const sharing = settings("sharing", { "collect-metrics": { TEXTFILE_DIR: shared } });
+      const inShared = await doctor(["collect-metrics", "--json", "--env-dir", sharing]);
+      expect(inShared.stdout).not.toContain("canary");
+      expect(inShared.stdout).toContain("which sources the last run could read");
+    },
+  );
+
+  tried("does not use the collector's settings when they are not root's", async () => {
+    const out = `${host.make("fooled", 0o1777)}/as`;
+    const vault = host.put("fool.sh", `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings("foreign", { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
+    host.put("foreign/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o600, ACCOUNT.uid);
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  tried("does not use the collector's settings when somebody else may write to them", async () => {
+    const out = `${host.make("open", 0o1777)}/as`;
+    const vault = host.put("opened.sh", `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
+    const envDir = settings("opened", { "collect-metrics": {} });
+    const path = host.put("opened/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o660);
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
+      { status: "fail", mend: `chmod 0600 ${path}` },
+    ]);
+    expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
 
   tried("does not advise root to give away what the account's settings name", async () => {
-    const victim = host.put(`given-${runtime}`, "of root\n");
-    const envDir = settings(`giving-${runtime}`, {
+    const victim = host.put("given", "of root\n");
+    const envDir = settings("giving", {
       "socket-monitor": { OPSCTL_WEBHOOK_ENV_FILE: victim, OPSCTL_LOG_DIR: "/etc/not-there.d" },
     });
-    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir]);
     expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
       { status: "fail", mend: expect.stringContaining(`Correct the setting: ${victim} is not for opsctl`) },
     ]);
@@ -183,21 +174,21 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
   });
 
   tried("does not advise root to give away its own settings", async () => {
-    const envDir = settings(`roots-${runtime}`, { "collect-metrics": {}, "socket-monitor": {} });
+    const envDir = settings("roots", { "collect-metrics": {}, "socket-monitor": {} });
     const own = `${envDir}/collect-metrics.env`;
     const text = `OPSCTL_WEBHOOK_ENV_FILE='${own}'\n`;
-    host.put(`roots-${runtime}/socket-monitor.env`, text, 0o600, ACCOUNT.uid);
-    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir], runtime);
+    host.put("roots/socket-monitor.env", text, 0o600, ACCOUNT.uid);
+    const ended = await doctor(["socket-monitor", "--json", "--env-dir", envDir]);
     expect(of(ended, "socket-monitor", "webhook's environment file")).toMatchObject([
       { status: "fail", mend: expect.stringContaining(`Correct the setting: ${own} is not for opsctl`) },
     ]);
   });
 
   tried("checks the owner's login that root has, without showing it", async () => {
-    const envDir = settings(`owner-${runtime}`, { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
+    const envDir = settings("owner", { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
     const url = "postgres://owner:secret-of-the-owner@127.0.0.1:1/app?sslmode=disable";
     const words = ["migrate", "--json", "--env-dir", envDir];
-    const ended = await doctor(words, runtime, { MIGRATE_DATABASE_URL: url });
+    const ended = await doctor(words, "binary", { MIGRATE_DATABASE_URL: url });
     expect(of(ended, "migrate", "configuration")).toMatchObject([{ status: "pass" }]);
     expect(of(ended, "migrate", "secrets")).toMatchObject([
       { status: "pass", reason: "MIGRATE_DATABASE_URL comes from environment" },
@@ -209,12 +200,12 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
   });
 
   tried("says of every command, in their order, what the account's file mode lets it see", async () => {
-    const envDir = settings(`ordered-${runtime}`, {
+    const envDir = settings("ordered", {
       ...{ weekly: {}, "socket-monitor": {} },
       webhook: { MESSAGING_API_URL: "http://127.0.0.1:1" },
     });
-    host.put(`ordered-${runtime}/weekly.env`, "", 0o600);
-    const ended = await doctor(["--json", "--env-dir", envDir], runtime);
+    host.put("ordered/weekly.env", "", 0o600);
+    const ended = await doctor(["--json", "--env-dir", envDir]);
     const commands = (ended.json.findings as Finding[]).map(({ command }) => command);
     expect([...new Set(commands)]).toEqual([
       ...["weekly", "webhook", "collect-metrics", "socket-monitor", "alert-rules", "migrate"],
@@ -229,7 +220,7 @@ describe.each(RUNTIMES)(`opsctl doctor started by root, on %s${UNTRIED}`, (runti
   });
 });
 
-describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, () => {
+describe(`opsctl doctor started by root, on each engine at once${UNTRIED}`, () => {
   const tried = test.skipIf(!canHaveAccount);
 
   tried("ends although the account stops its own checks", async () => {
@@ -238,7 +229,7 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
       weekly: { OPSCTL_SECRETS_COMMAND: stop, OPSCTL_SECRETS_DIR: host.path("none") },
     });
     const words = ["weekly", "--json", "--env-dir", envDir];
-    for (const ended of await Promise.all(RUNTIMES.map((runtime) => doctor(words, runtime)))) {
+    for (const ended of await Promise.all(ENGINES.map((runtime) => doctor(words, runtime)))) {
       expect(ended.exitCode).toBe(3);
       const lost = (ended.json.findings as Finding[]).filter(({ check, reason }) =>
         check === "service account" ? reason.includes("said nothing") : reason === "no answer within 4 s",
@@ -249,7 +240,7 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
   });
 
   tried("ends although the account floods what its checks say", async () => {
-    const floods = RUNTIMES.map(async (runtime) => {
+    const floods = ENGINES.map(async (runtime) => {
       const written = `${host.make(`flood-${runtime}`, 0o1777)}/written`;
       // Where one process may not trace another (Yama), it cannot take that output over either.
       const program = `#!/usr/bin/perl\n${parentFloodPerl(written)}`;
@@ -272,7 +263,7 @@ describe(`opsctl doctor started by root, on every runtime at once${UNTRIED}`, ()
     host.put("hanging/DATABASE_URL", url, 0o600, ACCOUNT.uid);
     const envDir = settings("hangs", { weekly: { OPSCTL_SECRETS_DIR: secrets } });
     const words = ["weekly", "--json", "--env-dir", envDir];
-    for (const ended of await Promise.all(RUNTIMES.map((runtime) => doctor(words, runtime)))) {
+    for (const ended of await Promise.all(ENGINES.map((runtime) => doctor(words, runtime)))) {
       expect(of(ended, "weekly", "database")).toMatchObject([
         { status: "fail", reason: "no answer within 4 s" },
       ]);

@@ -8,7 +8,7 @@ import { PASSWORD } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
-import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, opsctl, RUNTIMES } from "../support/opsctl.ts";
 
 let fixture: Fixture;
 let envDir: string;
@@ -73,7 +73,7 @@ describe("opsctl doctor", () => {
     );
   });
 
-  test.each(RUNTIMES)("shows people what is wrong and what mends it, on %s", async (runtime) => {
+  test.each(ENGINES)("shows people what is wrong and what mends it, on %s", async (runtime) => {
     const { exitCode, stdout } = await doctor(["alert-rules"], runtime);
     expect(exitCode).toBe(3);
     expect(stdout).toStartWith("alert-rules\n  FAIL  configuration: MONITORING_URL is missing");
@@ -82,7 +82,7 @@ describe("opsctl doctor", () => {
     expect(stdout).not.toContain("\x1b");
   });
 
-  test("ends although gateway and database hang, and says which, on every runtime", async () => {
+  test("ends although gateway and database hang, and says which, on each engine", async () => {
     const database = await startSilentPeer();
     for (const route of Object.values(fixture.gateway.routes)) route.script = () => "hang";
     const secretsDir = join(fixture.folder, "other-secrets");
@@ -92,7 +92,7 @@ describe("opsctl doctor", () => {
       `postgres://u:${PASSWORD}@127.0.0.1:${database.port}/app`,
     );
     const all = await Promise.all(
-      RUNTIMES.map((runtime) => doctor(["weekly", "--json"], runtime, { OPSCTL_SECRETS_DIR: secretsDir })),
+      ENGINES.map((runtime) => doctor(["weekly", "--json"], runtime, { OPSCTL_SECRETS_DIR: secretsDir })),
     );
     for (const { exitCode, json, stdout } of all) {
       const failed = findingsOf(json).filter(({ status }) => status === "fail");
@@ -132,7 +132,7 @@ describe("opsctl doctor", () => {
     expect([bare.exitCode, named.exitCode]).toEqual([0, 3]);
   });
 
-  test.each(RUNTIMES)("refuses a command that there is not, on %s", async (runtime) => {
+  test.each(ENGINES)("refuses a command that there is not, on %s", async (runtime) => {
     const { exitCode, stdout, stderr } = await opsctl(["doctor", "nope", "--json"], { runtime });
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("argument <command> expects one of weekly, webhook, collect-metrics");

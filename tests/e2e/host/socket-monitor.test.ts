@@ -93,11 +93,13 @@ describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) =
       if (index === 4) expect(arena.gateway.accepted[1]?.text).toContain(`Total: ${line.total} (limite: 20)`);
     }
   });
+});
 
+describe.concurrent("opsctl socket-monitor in trouble", () => {
   test("names a phone that is not paired, and alerts at the next run", async () => {
     await using arena = await openArena();
     arena.gateway.instances.set("ops", "close");
-    const failed = await opsctl(monitor(1), { runtime, env: arena.env });
+    const failed = await opsctl(monitor(1), { env: arena.env });
     const message = expect.stringContaining(
       "sem_instancia_gateway, the instance is not connected to its phone",
     );
@@ -107,14 +109,14 @@ describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) =
       problems: [{ code: "sem_instancia_gateway", message }],
     });
     arena.gateway.instances.set("ops", "open");
-    const next = await opsctl(monitor(1), { runtime, env: arena.env });
+    const next = await opsctl(monitor(1), { env: arena.env });
     expect(next.json).toMatchObject({ exitCode: 0, alert: "sent" });
   });
 
   test("says no alert when the sockets cannot be listed, logs nulls and ends with 1", async () => {
     await using arena = await openArena();
     const env = { ...arena.env, PATH: "/nowhere" };
-    const { exitCode, json } = await opsctl(monitor(1), { runtime, env });
+    const { exitCode, json } = await opsctl(monitor(1), { env });
     expect(exitCode).toBe(1);
     expect(json).toMatchObject({
       alert: "not_needed",

@@ -14,9 +14,10 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { type Ended, opsctl, RUNTIMES, startProgram } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 setDefaultTimeout(60_000);
 
@@ -53,17 +54,19 @@ describe.each(RUNTIMES)("opsctl status, %s", (runtime) => {
     expect(ended.stdout + ended.stderr).not.toContain("secret-of-the-url");
     await database.stop();
   });
+});
 
+describe("opsctl status, after a plan", () => {
   test("remembers what a plan and an apply of the alert rules found", async () => {
     const token = "glsa_canary";
     const platform = await startMonitoring({ token, folders: ["vps"] });
-    const logDir = join(folder, `log-${runtime}`);
+    const logDir = join(folder, "log-of-a-plan");
     mkdirSync(logDir);
     const env = {
       ...{ ...nowhere(), OPSCTL_LOG_DIR: logDir, MONITORING_URL: platform.url, MONITORING_TOKEN: token },
       ...{ MONITORING_FOLDER_UID: "vps", MONITORING_PROMETHEUS_UID: "p", MONITORING_LOKI_UID: "l" },
     };
-    const run = (...args: string[]) => opsctl(args, { runtime, env });
+    const run = (...args: string[]) => opsctl(args, { env });
     const rules = async () => partsOf(await run("status", "--json", "--as-is"))["alert-rules"]!;
     expect(await rules()).toMatchObject({ status: "attention", lines: ["never planned on this host"] });
     await run("alert-rules", "plan", "--as-is");
@@ -130,7 +133,6 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
   let host: AccountHost;
   beforeAll(() => {
     host = openAccountHost();
-    host.make("deno", 0o777);
     host.make("etc");
     host.make("log", 0o750, ACCOUNT.uid);
     host.make("textfile");
@@ -147,19 +149,19 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
   });
   afterAll(() => host[Symbol.dispose]());
 
-  const status = async (runtime: (typeof RUNTIMES)[number], before?: string) => {
+  const status = async (runtime: RuntimeName, before?: string) => {
     const words = host.inside(await host.opsctl(runtime, ["status", "--json"]), before);
     const env = {
       PATH: "/usr/bin:/bin",
       HOME: host.folder,
-      DENO_DIR: host.path("deno"),
+      DENO_DIR: denoCache(),
       DENO_NO_UPDATE_CHECK: "1",
     };
     const own = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("none") };
     return await startProgram(words, { cwd: "/", env: { ...env, ...own } }).ended;
   };
 
-  test.skipIf(!canHaveAccount).each(RUNTIMES)(
+  test.skipIf(!canHaveAccount).each(ENGINES)(
     "sees what is the account's, and where root's settings say that the collector writes, on %s",
     async (runtime) => {
       const parts = partsOf(await status(runtime));

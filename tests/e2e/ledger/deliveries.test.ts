@@ -2,17 +2,13 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
 type Row = { id: string; state: string; code: string | null; channel: string; maskedHint: string | null };
 
-async function list(
-  fixture: Fixture,
-  args: string[],
-  runtime: (typeof RUNTIMES)[number] = "binary",
-): Promise<Row[]> {
+async function list(fixture: Fixture, args: string[], runtime: RuntimeName = "binary"): Promise<Row[]> {
   const { exitCode, json, stderr } = await fixture.opsctl(["deliveries", "list", "--json", ...args], {
     runtime,
   });
@@ -30,7 +26,7 @@ async function openDoubtfulFixture(): Promise<{ fixture: Fixture; id: string }> 
   return { fixture, id: summary.failures[0]!.deliveryId! };
 }
 
-describe.concurrent.each([...RUNTIMES])("opsctl deliveries, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl deliveries, %s", (runtime) => {
   test("finds the delivery in doubt, shows it, and settles it as sent", async () => {
     const { fixture, id } = await openDoubtfulFixture();
     await using _ = fixture;

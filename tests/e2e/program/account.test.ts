@@ -10,12 +10,21 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type Ended, RUNTIMES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import {
+  ENGINES,
+  type Ended,
+  RUNTIMES,
+  type Running,
+  type RuntimeName,
+  startProgram,
+} from "../support/opsctl.ts";
 
 let host: AccountHost;
 beforeAll(() => {
   host = openAccountHost();
+  if (canHaveAccount) host.warmDeno();
 });
 afterAll(() => host[Symbol.dispose]());
 
@@ -32,7 +41,7 @@ async function start(
     PATH: "/usr/bin:/bin",
     HOME: on.folder,
     DENO_NO_UPDATE_CHECK: "1",
-    DENO_DIR: on.make("deno", 0o777),
+    DENO_DIR: denoCache(),
   };
   return startProgram(words, { cwd: "/", env: { ...base, ...env } });
 }
@@ -87,31 +96,10 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(facts()).not.toMatch(/BUN_OPTIONS|roots-own-token/);
     expect(field(facts(), "Cwd")).toBe("/");
   });
+});
 
-  tried("leaves a file alone to which the account has led a name of the state", async () => {
-    const state = host.make(`state-${runtime}`, 0o700, ACCOUNT.uid);
-    const victim = host.put(`victim-${runtime}`, "root's own\n");
-    for (const name of ["state.lock", "dispatcher.lock", "state.db"]) symlinkSync(victim, `${state}/${name}`);
-    const { exitCode } = await run(runtime, ["webhook", "dead", "list", "--json"], {
-      env: { OPSCTL_STATE_DIR: state },
-    });
-    expect(exitCode).toBe(3);
-    expect(readFileSync(victim, "utf8")).toBe("root's own\n");
-  });
-
-  tried("reads the account's settings file, as the account", async () => {
-    const state = host.make(`settings-state-${runtime}`, 0o700, ACCOUNT.uid);
-    const folder = host.make(`settings-${runtime}`);
-    host.put(`settings-${runtime}/webhook.env`, `OPSCTL_STATE_DIR=${state}\n`, 0o600, ACCOUNT.uid);
-    const list = (...more: string[]) =>
-      run(runtime, ["webhook", "dead", "list", "--json", ...more], { env: { OPSCTL_ENV_DIR: folder } });
-    const { exitCode, json } = await list();
-    expect([exitCode, json.dead]).toEqual([0, []]);
-    expect(readdirSync(state)).toContain("state.db");
-    const asRoot = (await list("--as-is")).json.error as { code: string; hint: string };
-    expect(asRoot.code).toBe("SECRET_FILE_UNTRUSTED");
-    expect(asRoot.hint).toContain("Run it as root without --as-is");
-  });
+describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of %s${UNTRIED}`, (runtime) => {
+  const tried = test.skipIf(!canHaveAccount);
 
   tried("leaves no file of root's behind", async () => {
     const state = host.make(`own-${runtime}`, 0o700, ACCOUNT.uid);
@@ -131,13 +119,6 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
       run(runtime, ["migrate", "--status"], { env: without.env, on: other }),
     ]);
     for (const { facts } of [kept, without]) expect(field(facts(), "Uid")).toBe("0\t0\t0\t0");
-  });
-
-  tried("says what is wrong with its arguments as root, and becomes no account", async () => {
-    const before = "mount --bind /dev/null /usr/bin/setpriv";
-    const { exitCode, stderr } = await run(runtime, ["weekly", "--dryrun"], { before });
-    expect([exitCode, stderr.includes("did you mean --dry-run")]).toEqual([2, true]);
-    expect((await run(runtime, ["weekly", "--help"], { before })).exitCode).toBe(0);
   });
 
   tried("does nothing where it cannot become the account, and says how to go on", async () => {
@@ -178,21 +159,6 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     const { stderr } = await running.ended;
     expect(stderr).not.toContain("canary-of-the-owner");
     await database.stop();
-  });
-
-  tried("names the owner's login of the terminal when root's secret file overrules it", async () => {
-    const [etc, secrets] = [`etc-${runtime}`, `etc-${runtime}/opsctl/root-secrets`];
-    host.make(secrets, 0o700);
-    host.put(`${secrets}/MIGRATE_DATABASE_URL`, "postgres://owner:canary-file@127.0.0.1:1/app");
-    const { stderr } = await run(runtime, ["migrate", "--status", "--json"], {
-      env: { MIGRATE_DATABASE_URL: "postgres://other:canary-typed@127.0.0.1:1/app" },
-      before: `cp /etc/passwd /etc/group /etc/nsswitch.conf "$0/${etc}"; mount --bind "$0/${etc}" /etc`,
-    });
-    expect(stderr).toContain("A variable is not used");
-    expect(stderr).toContain(
-      `variable=MIGRATE_DATABASE_URL from=environment used="secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL"`,
-    );
-    expect(stderr).not.toContain("canary");
   });
 
   tried("passes SIGTERM on, and ends as its child ends", async () => {
@@ -345,21 +311,13 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(stderr).toContain("standard output");
   });
 
-  tried("knows no account to become where that name is root's own number", async () => {
-    using other = openAccountHost({ account: false });
-    other.put("passwd", `opsctl:x:0:0::/:/bin/sh\n${readFileSync(other.path("passwd"), "utf8")}`, 0o644);
-    const { env, facts } = witness(other, "root-by-name");
-    const { exitCode } = await run(runtime, ["migrate", "--status"], { env, on: other });
-    expect([exitCode, field(facts(), "Uid")]).toEqual([3, "0\t0\t0\t0"]);
-  });
-
   tried("has root's terminal for its output alone: it can neither read there nor type", async () => {
     const { env } = witness(host, `terminal-${runtime}`);
     const line = (await host.opsctl(runtime, ["migrate", "--status"])).map((word) => `'${word}'`).join(" ");
     const words = host.inside(["script", "--quiet", "--return", "--command", line, "/dev/null"]);
     const { exitCode, stdout } = await startProgram(words, {
       cwd: "/",
-      env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: host.path("deno"), ...env },
+      env: { PATH: "/usr/bin:/bin", HOME: host.folder, TERM: "xterm", DENO_DIR: denoCache(), ...env },
     }).ended;
     expect(exitCode).toBe(3);
     // As people read it, not as JSON: the child has seen that a terminal is there.
@@ -373,6 +331,65 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
     expect(streams[0]).toBe("/dev/null");
     expect(streams.slice(2, 6)).toEqual([streams[2]!, "1", streams[2]!, "1"]);
     expect(streams[2]).toStartWith("/dev/pts/");
+  });
+});
+
+describe.concurrent(`a command that root starts, whatever runs it${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("leaves a file alone to which the account has led a name of the state", async () => {
+    const state = host.make("state", 0o700, ACCOUNT.uid);
+    const victim = host.put("victim", "root's own\n");
+    for (const name of ["state.lock", "dispatcher.lock", "state.db"]) symlinkSync(victim, `${state}/${name}`);
+    const { exitCode } = await run("binary", ["webhook", "dead", "list", "--json"], {
+      env: { OPSCTL_STATE_DIR: state },
+    });
+    expect(exitCode).toBe(3);
+    expect(readFileSync(victim, "utf8")).toBe("root's own\n");
+  });
+
+  tried("reads the account's settings file, as the account", async () => {
+    const state = host.make("settings-state", 0o700, ACCOUNT.uid);
+    const folder = host.make("settings");
+    host.put("settings/webhook.env", `OPSCTL_STATE_DIR=${state}\n`, 0o600, ACCOUNT.uid);
+    const list = (...more: string[]) =>
+      run("binary", ["webhook", "dead", "list", "--json", ...more], { env: { OPSCTL_ENV_DIR: folder } });
+    const { exitCode, json } = await list();
+    expect([exitCode, json.dead]).toEqual([0, []]);
+    expect(readdirSync(state)).toContain("state.db");
+    const asRoot = (await list("--as-is")).json.error as { code: string; hint: string };
+    expect(asRoot.code).toBe("SECRET_FILE_UNTRUSTED");
+    expect(asRoot.hint).toContain("Run it as root without --as-is");
+  });
+
+  tried("says what is wrong with its arguments as root, and becomes no account", async () => {
+    const before = "mount --bind /dev/null /usr/bin/setpriv";
+    const { exitCode, stderr } = await run("binary", ["weekly", "--dryrun"], { before });
+    expect([exitCode, stderr.includes("did you mean --dry-run")]).toEqual([2, true]);
+    expect((await run("binary", ["weekly", "--help"], { before })).exitCode).toBe(0);
+  });
+
+  tried("names the owner's login of the terminal when root's secret file overrules it", async () => {
+    const [etc, secrets] = ["etc", "etc/opsctl/root-secrets"];
+    host.make(secrets, 0o700);
+    host.put(`${secrets}/MIGRATE_DATABASE_URL`, "postgres://owner:canary-file@127.0.0.1:1/app");
+    const { stderr } = await run("binary", ["migrate", "--status", "--json"], {
+      env: { MIGRATE_DATABASE_URL: "postgres://other:canary-typed@127.0.0.1:1/app" },
+      before: `cp /etc/passwd /etc/group /etc/nsswitch.conf "$0/${etc}"; mount --bind "$0/${etc}" /etc`,
+    });
+    expect(stderr).toContain("A variable is not used");
+    expect(stderr).toContain(
+      `variable=MIGRATE_DATABASE_URL from=environment used="secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL"`,
+    );
+    expect(stderr).not.toContain("canary");
+  });
+
+  tried("knows no account to become where that name is root's own number", async () => {
+    using other = openAccountHost({ account: false });
+    other.put("passwd", `opsctl:x:0:0::/:/bin/sh\n${readFileSync(other.path("passwd"), "utf8")}`, 0o644);
+    const { env, facts } = witness(other, "root-by-name");
+    const { exitCode } = await run("binary", ["migrate", "--status"], { env, on: other });
+    expect([exitCode, field(facts(), "Uid")]).toEqual([3, "0\t0\t0\t0"]);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCALHOST_CERTIFICATE } from "../../standins/localhost-certificate.ts";
 import { type RawPeer, startTlsPeer } from "../../standins/raw-peer.ts";
-import { opsctl, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { ENGINES, opsctl, type RuntimeName } from "../support/opsctl.ts";
 
 /** Reads the hosting provider over HTTPS, with a token, in an environment that asks for no checks. */
 async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<string, string> = {}) {
@@ -24,7 +24,7 @@ async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<st
   return ended;
 }
 
-describe.concurrent.each([...RUNTIMES])("a read over TLS, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a read over TLS, %s", (runtime) => {
   test("asks nothing of a peer whose certificate is not trusted, whatever the environment says", async () => {
     const peer = await startTlsPeer("{}");
     try {
@@ -62,7 +62,7 @@ async function sendOverTls(runtime: RuntimeName, url: string, trust: Record<stri
   return ended;
 }
 
-describe.concurrent.each([...RUNTIMES])("a send over TLS, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a send over TLS, %s", (runtime) => {
   const trusted = { NODE_EXTRA_CA_CERTS: "", DENO_CERT: "" };
 
   test.each([

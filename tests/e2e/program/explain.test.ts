@@ -1,13 +1,13 @@
 /** The commands that tell of opsctl itself, on every runtime: they need no settings, and say what was probably meant. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, opsctl } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
 /** Settings that every other command would refuse. */
 const BROKEN = { OPSCTL_ENV_DIR: "/dev/null", OPSCTL_SECRETS_DIR: "relative", OPSCTL_LOG_LEVEL: "loud" };
 
-describe.each([...RUNTIMES])("opsctl explain, %s", (runtime) => {
+describe.each(ENGINES)("opsctl explain, %s", (runtime) => {
   const explain = (...words: string[]) => opsctl(["explain", ...words], { runtime, env: BROKEN });
 
   test("prints what docs/codes.md says", async () => {
@@ -34,6 +34,10 @@ describe.each([...RUNTIMES])("opsctl explain, %s", (runtime) => {
       error: null,
     });
   });
+});
+
+describe("opsctl explain", () => {
+  const explain = (...words: string[]) => opsctl(["explain", ...words], { env: BROKEN });
 
   test.each([
     ["WEEK_OPN", "; did you mean WEEK_OPEN?"],
@@ -83,25 +87,21 @@ describe("a typing error", () => {
 });
 
 describe("completion's question to opsctl", () => {
-  test.each([...RUNTIMES])(
-    "is answered without settings, and never with a complaint, %s",
-    async (runtime) => {
-      const ask = (...words: string[]) =>
-        opsctl(["internal", "complete", ...words], { runtime, env: BROKEN });
-      expect(await ask("line", "opsctl reports list --state=mi", "mi")).toMatchObject({
-        exitCode: 0,
-        stdout: "missing\t\n",
-        stderr: "",
-      });
-      for (const words of [
-        [],
-        ["words"],
-        ["line"],
-        ["line", "opsctl x --", "y"],
-        ["what"],
-        ["words", "weekly", "--tenant="],
-      ])
-        expect(await ask(...words)).toMatchObject({ exitCode: 0, stderr: "" });
-    },
-  );
+  test.each(ENGINES)("is answered without settings, and never with a complaint, %s", async (runtime) => {
+    const ask = (...words: string[]) => opsctl(["internal", "complete", ...words], { runtime, env: BROKEN });
+    expect(await ask("line", "opsctl reports list --state=mi", "mi")).toMatchObject({
+      exitCode: 0,
+      stdout: "missing\t\n",
+      stderr: "",
+    });
+    for (const words of [
+      [],
+      ["words"],
+      ["line"],
+      ["line", "opsctl x --", "y"],
+      ["what"],
+      ["words", "weekly", "--tenant="],
+    ])
+      expect(await ask(...words)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
 });

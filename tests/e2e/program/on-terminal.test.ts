@@ -1,4 +1,4 @@
-/** What a terminal shows, on every runtime: its width, colours and none. The pictures of all tables are drawn elsewhere. */
+/** What a terminal shows, on each engine: its width, colours and none. The pictures of all tables are drawn elsewhere. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { stripVTControlCharacters } from "node:util";
 import type { OwnerList } from "../../../lib/reports/list.ts";
@@ -6,10 +6,11 @@ import { renderOwnerList } from "../../../lib/reports/render-list.ts";
 import { displayWidth } from "../../../lib/text/display-width.ts";
 import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import { canHaveAccount, openAccountHost, UNTRIED } from "../../support/account-host.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { terminal } from "../../text/support/terminal.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { commandOf, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { commandOf, ENGINES, type RuntimeName } from "../support/opsctl.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(120_000);
@@ -32,7 +33,8 @@ type How = { cols: number; env?: Record<string, string> };
 
 /** What the terminal shows of these words until they end well. */
 async function shownBy(words: readonly string[], { cols, env = {} }: How): Promise<string> {
-  const base = { PATH: process.env.PATH!, HOME: fixture.folder, DENO_NO_UPDATE_CHECK: "1", TERM: "xterm" };
+  const ofDeno = { DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
+  const base = { PATH: process.env.PATH!, HOME: fixture.folder, TERM: "xterm", ...ofDeno };
   const around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"];
   const screen = startOnTerminal([...around, ...words], {
     cols,
@@ -52,7 +54,7 @@ async function shown(runtime: RuntimeName, args: readonly string[], how: How): P
   return await shownBy([...quiet, ...args], how);
 }
 
-describe.concurrent.each(RUNTIMES)("on a terminal, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
   test("a table takes its width, with colours", async () => {
     for (const cols of [60, 120]) {
       const text = await shown(runtime, LIST, { cols });

@@ -1,4 +1,4 @@
-/** `opsctl secret` on a terminal and on a pipe, as root on a host with the account, on every runtime. */
+/** `opsctl secret` on a terminal and on a pipe, as root on a host with the account, on each engine. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,8 @@ import {
   UNTRIED,
 } from "../../support/account-host.ts";
 import { opsctlBinary } from "../../support/binary.ts";
-import { type Ended, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { denoCache } from "../../support/deno-cache.ts";
+import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(120_000);
@@ -44,12 +45,11 @@ function etcOf(name: string): Etc {
 }
 
 function environment(): Record<string, string> {
-  const cache = host.make("deno", 0o777);
   return {
     PATH: "/usr/bin:/bin",
     HOME: host.folder,
     DENO_NO_UPDATE_CHECK: "1",
-    DENO_DIR: cache,
+    DENO_DIR: denoCache(),
     TERM: "xterm",
   };
 }
@@ -90,7 +90,7 @@ function settingsOf(pid: number): string {
   return Bun.spawnSync(["sh", "-c", `stty -a < /proc/${pid}/fd/0`]).stdout.toString();
 }
 
-describe.concurrent.each(RUNTIMES)(`opsctl secret set, on %s${UNTRIED}`, (runtime) => {
+describe.concurrent.each(ENGINES)(`opsctl secret set, on %s${UNTRIED}`, (runtime) => {
   tried(
     "asks on a terminal that shows nothing, once more for a wrong form, and writes for the account",
     async () => {

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, opsctl } from "../support/opsctl.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "opsctl-settings-"));
 const asked: { url: string | undefined; secret: unknown }[] = [];
@@ -27,7 +27,7 @@ function put(lines: readonly string[]): void {
   writeFileSync(join(folder, "webhook.env"), `${lines.join("\n")}\n`, { mode: 0o600 });
 }
 
-describe.each(RUNTIMES)("opsctl webhook test on %s", (runtime) => {
+describe.each(ENGINES)("opsctl webhook test on %s", (runtime) => {
   test("calls through the file's proxy, with what the file's secrets command makes of the file's variables", async () => {
     const command = join(folder, "secrets-command");
     writeFileSync(command, '#!/bin/sh\n[ "$1" = WEBHOOK_SECRET ] && echo "$VAULT_PART-and-more"\n:\n');
@@ -83,7 +83,7 @@ describe("opsctl webhook dead list", () => {
   });
 });
 
-describe.each(RUNTIMES)("a command that cron starts, by hand on %s", (runtime) => {
+describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) => {
   const lines = (...text: string[]) =>
     writeFileSync(join(folder, "weekly.env"), `${text.join("\n")}\n`, { mode: 0o600 });
 

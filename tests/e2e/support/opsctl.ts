@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { atEnd } from "../../support/at-end.ts";
 import { opsctlBinary } from "../../support/binary.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const main = join(root, "cli/main.ts");
@@ -16,6 +17,12 @@ export type RuntimeName = "binary" | "bun" | "deno";
 
 /** The runtimes, all of which must behave alike. */
 export const RUNTIMES: readonly RuntimeName[] = ["binary", "bun", "deno"];
+
+/**
+ * One runtime of each engine, for what an engine does its own way: signals, sockets, TLS, files, child processes. The
+ * binary has Bun's engine, and every other test runs the sources on it.
+ */
+export const ENGINES: readonly RuntimeName[] = ["binary", "deno"];
 
 /** How a process is started; the default is the compiled binary in an empty folder. */
 export type StartOptions = {
@@ -52,7 +59,7 @@ export type Running = {
   ended: Promise<Ended>;
 };
 
-/** The home of the runtimes, with their caches, and the working directory of a process that names none. */
+/** The home of the runtimes, and the working directory of a process that names none. */
 const home = mkdtempSync(join(tmpdir(), "opsctl-home-"));
 const empty = mkdtempSync(join(tmpdir(), "opsctl-empty-"));
 atEnd(() => {
@@ -70,8 +77,8 @@ export async function commandOf(runtime: RuntimeName): Promise<string[]> {
 /** Starts `opsctl` with these arguments. */
 export async function startOpsctl(args: string[], options: StartOptions = {}): Promise<Running> {
   const { runtime = "binary", through = [], env } = options;
-  const ofRuntime =
-    runtime === "binary" ? {} : { HOME: home, DENO_NO_UPDATE_CHECK: "1", PATH: process.env.PATH };
+  const ofDeno = runtime === "deno" ? { DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" } : {};
+  const ofRuntime = runtime === "binary" ? {} : { HOME: home, PATH: process.env.PATH, ...ofDeno };
   return startProgram([...through, ...(await commandOf(runtime)), ...args], {
     ...options,
     // No file of this machine: a test that is about such files names a directory.

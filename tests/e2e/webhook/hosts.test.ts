@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../chaos/until.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
 let db: TestDatabase;
@@ -61,7 +61,7 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     await until("the other delivers", isOut, 40_000);
   });
 
-  for (const runtime of RUNTIMES)
+  for (const runtime of ENGINES)
     test(`start while the database is away, send from memory, and keep alerts once it is back; on ${runtime}`, async () => {
       await using arena = await openWebhookArena();
       const relay = await startTcpProxy((await sharedPostgres()).port);

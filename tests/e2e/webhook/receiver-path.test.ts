@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { until } from "../../chaos/until.ts";
 import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
 import { type FiredAlert, notify } from "../../standins/grafana-notification.ts";
-import { opsctl, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { ENGINES, opsctl, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type WebhookArena } from "../support/webhook-process.ts";
 
 setDefaultTimeout(120_000);
@@ -61,7 +61,7 @@ async function openPlatform(): Promise<void> {
   });
 }
 
-test.each([...RUNTIMES])(
+test.each(ENGINES)(
   "an alert of a rule reaches phone and tracker, and its end the phone, %s",
   async (runtime) => {
     await openPlatform();

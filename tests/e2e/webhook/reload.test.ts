@@ -10,7 +10,7 @@ import { freePort } from "../../support/free-port.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "../../webhook/support/sample-alert.ts";
 import { acceptAll } from "../../webhook/support/state-fixture.ts";
-import { RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../support/webhook-process.ts";
 
 const NEW_SECRET = "canary-webhook-secret-of-tomorrow";
@@ -82,7 +82,7 @@ test(
   LONG,
 );
 
-describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+describe.each(ENGINES)("opsctl webhook serve on %s", (runtime) => {
   test(
     "takes a new secret at SIGHUP, the old one until then, and both with the previous one",
     async () => {

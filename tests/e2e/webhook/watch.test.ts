@@ -5,12 +5,12 @@ import { until } from "../../chaos/until.ts";
 import { listenForNotifications } from "../../platform/support/notify-listener.ts";
 import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
-import { logLines, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, logLines } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
 const LONG = 60_000;
 
-describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+describe.each(ENGINES)("opsctl webhook serve on %s", (runtime) => {
   test("tells systemd that it is ready and lives, and its check that it is well", async () => {
     await using arena = await openWebhookArena();
     const systemd = listenForNotifications(join(arena.directory, "notify"));

@@ -1,11 +1,11 @@
-/** `opsctl webhook` as a black box: the service, its test alert and its dead rows, on all three runtimes. */
+/** `opsctl webhook` as a black box: the service, its test alert and its dead rows, on all three runtimes where that may matter. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { until } from "../../chaos/until.ts";
 import { request, speak } from "../../platform/support/raw-http.ts";
-import { type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
 import {
   KEY,
   openWebhookArena,
@@ -55,22 +55,9 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     const { exitCode, stdout } = await service.ended;
     expect([exitCode, stdout]).toEqual([0, ""]);
   });
+});
 
-  test("comments on an issue when its alert resolves, and shows both on its page", async () => {
-    await using arena = await openWebhookArena();
-    const service = await arena.start({ runtime, env: { ISSUE_TRACKER_COMMENTS: "1" } });
-    for (const status of ["firing", "resolved"])
-      await postAlerts(service.url, { alerts: [{ ...ALERT, status, startsAt: "2026-03-02T08:15:30Z" }] });
-    await until("the comment is there", () => arena.tracker.comments.length === 1);
-    expect(arena.tracker.comments[0]!.issueId).toBe(arena.tracker.issues[0]!.id);
-    const page = await fetch(`${service.adminUrl}/`);
-    expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    const text = await page.text();
-    for (const shown of ["Tudo em ordem", "Disco Raiz Baixo", "resolvido", "ENG-1"])
-      expect(text).toContain(shown);
-    for (const canary of [SECRET, TOKEN, KEY, PHONE]) expect(text).not.toContain(canary);
-  });
-
+describe.each(ENGINES)("opsctl webhook serve, on each engine: %s", (runtime) => {
   test("is killed and goes on: an accepted alert is delivered by the next process, the dedup holds", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => "hang";
@@ -88,10 +75,35 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     expect(arena.tracker.issues).toHaveLength(1);
   });
 
+  test("starts and accepts while every peer is down", async () => {
+    await using arena = await openWebhookArena();
+    const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
+    const service = await arena.start({ runtime, env });
+    const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
+    expect([status, json]).toMatchObject([200, { alerts: [{ whatsapp: "queued", issue: "queued" }] }]);
+  });
+});
+
+describe("opsctl webhook serve whose alert ends, or whose phone is not paired", () => {
+  test("comments on an issue when its alert resolves, and shows both on its page", async () => {
+    await using arena = await openWebhookArena();
+    const service = await arena.start({ env: { ISSUE_TRACKER_COMMENTS: "1" } });
+    for (const status of ["firing", "resolved"])
+      await postAlerts(service.url, { alerts: [{ ...ALERT, status, startsAt: "2026-03-02T08:15:30Z" }] });
+    await until("the comment is there", () => arena.tracker.comments.length === 1);
+    expect(arena.tracker.comments[0]!.issueId).toBe(arena.tracker.issues[0]!.id);
+    const page = await fetch(`${service.adminUrl}/`);
+    expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const text = await page.text();
+    for (const shown of ["Tudo em ordem", "Disco Raiz Baixo", "resolvido", "ENG-1"])
+      expect(text).toContain(shown);
+    for (const canary of [SECRET, TOKEN, KEY, PHONE]) expect(text).not.toContain(canary);
+  });
+
   test("names a phone that is not paired, waits for it, and sends what has waited", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.instances.set("ops", "close");
-    const service = await arena.start({ runtime });
+    const service = await arena.start();
     const { json } = await postAlerts(service.url, { alerts: [ALERT] });
     expect(json).toMatchObject({ alerts: [{ whatsapp: "queued", issue: "created" }] });
     const health = await (await fetch(`${service.adminUrl}/healthz`)).json();
@@ -104,14 +116,6 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "error", ...told }]);
     arena.gateway.instances.set("ops", "open");
     await until("the message is sent", () => arena.gateway.accepted.length === 1);
-  });
-
-  test("starts and accepts while every peer is down", async () => {
-    await using arena = await openWebhookArena();
-    const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
-    const service = await arena.start({ runtime, env });
-    const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
-    expect([status, json]).toMatchObject([200, { alerts: [{ whatsapp: "queued", issue: "queued" }] }]);
   });
 });
 

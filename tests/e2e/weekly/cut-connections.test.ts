@@ -2,11 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
-describe.concurrent.each([...RUNTIMES])("a database that cuts every connection of the run, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a database that cuts every connection of the run, %s", (runtime) => {
   test("and takes new ones has every report made and sent once", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { sql } = fixture.db;

@@ -8,7 +8,7 @@ import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
-import { logLines, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, logLines, type RuntimeName } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -102,7 +102,7 @@ const INCOMPLETE: Case[] = [
   },
 ];
 
-async function expectNotReady(fixture: Fixture, unready: Case, runtime?: (typeof RUNTIMES)[number]) {
+async function expectNotReady(fixture: Fixture, unready: Case, runtime?: RuntimeName) {
   const { code, hint, isWaitedFor } = unready;
   const before = await databaseSnapshot(fixture.db.sql);
   for (const mode of isWaitedFor ? [["--dry-run"]] : [[], ["--dry-run"]]) {
@@ -123,7 +123,7 @@ async function expectNotReady(fixture: Fixture, unready: Case, runtime?: (typeof
   expect(fixture.heartbeat.isOld()).toBe(true);
 }
 
-describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a database out of reach, %s", (runtime) => {
   test.each(OUT_OF_REACH)("because it $name", async (unready) => {
     await using fixture = await openFixture();
     await unready.spoil(fixture);
@@ -131,7 +131,7 @@ describe.concurrent.each([...RUNTIMES])("a database out of reach, %s", (runtime)
   });
 });
 
-describe.concurrent.each([...RUNTIMES])("a database that is away when the run starts, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a database that is away when the run starts, %s", (runtime) => {
   test("is waited for, and the run is as any other", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);

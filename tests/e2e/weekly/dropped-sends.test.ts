@@ -2,13 +2,13 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LedgerEntry } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
 const OWNERS = 4;
 
-describe.concurrent.each([...RUNTIMES])("peers that accept and then drop the connection, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("peers that accept and then drop the connection, %s", (runtime) => {
   test.each(["drop", "break_body"] as const)("have seen each send once (%s)", async (fault) => {
     await using fixture = await openFixture();
     const { application, gateway, email } = fixture;

@@ -2,13 +2,13 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
 const WEDNESDAY = "2026-11-25T12:00:00Z";
 
-describe.concurrent.each([...RUNTIMES])("opsctl weekly --dry-run, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl weekly --dry-run, %s", (runtime) => {
   test("says on any day whether a run would succeed, reads only, and sends nothing", async () => {
     await using fixture = await openFixture({ editorials: true, clock: WEDNESDAY });
     const { sql } = fixture.db;

@@ -6,7 +6,7 @@ import { startPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -34,7 +34,7 @@ describe.concurrent("what never answers", () => {
     expect(fixture.requests()).toEqual([]);
   });
 
-  test.each([...RUNTIMES])("a database that accepts and is silent is out of reach (%s)", async (runtime) => {
+  test.each([...ENGINES])("a database that accepts and is silent is out of reach (%s)", async (runtime) => {
     await using fixture = await openFixture();
     const silent = await startSilentPeer();
     fixture.secret("DATABASE_URL", `postgres://u:canary-password@127.0.0.1:${silent.port}/app`);

@@ -2,12 +2,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 import { childrenOf, listeningSockets } from "../support/process-facts.ts";
 
 setDefaultTimeout(120_000);
 
-describe.concurrent.each([...RUNTIMES])("opsctl weekly as a process, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl weekly as a process, %s", (runtime) => {
   test("listens nowhere, starts nothing, and ends by itself", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);

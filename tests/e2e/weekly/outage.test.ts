@@ -4,7 +4,7 @@ import { seedOwner } from "../../support/seed.ts";
 import { until } from "../../weekly/support/ledger.ts";
 import { lackingNetworks, reportStates } from "../../weekly/support/outage.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { logLines, RUNTIMES, type Running } from "../support/opsctl.ts";
+import { ENGINES, logLines, type Running } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -33,7 +33,7 @@ async function waiting({ child, ended }: Running): Promise<string> {
   return await Promise.race([told, early]);
 }
 
-describe.concurrent.each([...RUNTIMES])("opsctl weekly while the application is away, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl weekly while the application is away, %s", (runtime) => {
   test("says for whom it waits and until when; killed meanwhile it holds nothing, and the next run makes all reports", async () => {
     await using fixture = await awayFixture();
     const running = await fixture.start(["weekly", "--json"], { runtime });
@@ -57,10 +57,12 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly while the application is 
     expect(await lackingNetworks(fixture)).toEqual({ completed: OWNERS, lacking: [] });
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);
   });
+});
 
+describe.concurrent("opsctl weekly while the application is away", () => {
   test("without patience breaks off, and resumes when started again", async () => {
     await using fixture = await awayFixture();
-    const ended = await fixture.weekly(["--json", "--patience", "0"], { runtime });
+    const ended = await fixture.weekly(["--json", "--patience", "0"]);
     expect(ended.exitCode, ended.stdout).toBe(1);
     expect(ended.summary).toMatchObject({
       status: "failed",
@@ -71,12 +73,12 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly while the application is 
     });
     expect(await lackingNetworks(fixture)).toEqual({ completed: 0, lacking: [] });
     fixture.application.routes.analysis.script = null;
-    expect((await fixture.weekly(["--json"], { runtime })).exitCode).toBe(0);
+    expect((await fixture.weekly(["--json"])).exitCode).toBe(0);
   });
 
   test("--without-social reports without it, and keeps the heartbeat", async () => {
     await using fixture = await awayFixture();
-    const ended = await fixture.weekly(["--json", "--without-social"], { runtime });
+    const ended = await fixture.weekly(["--json", "--without-social"]);
     expect(ended.exitCode, ended.stdout).toBe(0);
     expect(ended.summary).toMatchObject({
       status: "success",

@@ -6,7 +6,7 @@ import { PASSWORD } from "../../support/postgres.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
-import { type Ended, RUNTIMES, type RuntimeName } from "../support/opsctl.ts";
+import { ENGINES, type Ended, type RuntimeName } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
 
 setDefaultTimeout(120_000);
@@ -88,7 +88,7 @@ function echo(status: number): (entry: LedgerEntry) => Scripted {
 
 const DEBUG = { OPSCTL_LOG_LEVEL: "debug" };
 
-describe.concurrent.each([...RUNTIMES])("what opsctl weekly shows and keeps, %s", (runtime: RuntimeName) => {
+describe.concurrent.each(ENGINES)("what opsctl weekly shows and keeps, %s", (runtime: RuntimeName) => {
   test("of a success holds nothing private, and its processes carry it in no command line", async () => {
     await using fixture = await openFixture({ editorials: true });
     await seedPeople(fixture);
@@ -129,6 +129,8 @@ describe.concurrent.each([...RUNTIMES])("what opsctl weekly shows and keeps, %s"
 });
 
 const STATUSES = [200, 201, 302, 400, 401, 403, 404, 408, 409, 422, 500, 503];
+/** An answer taken for a success, one that ends the run, one that fails a send, one that leaves it in doubt. */
+const SHOWN_TO_PEOPLE = [200, 401, 422, 500];
 
 describe.concurrent("what opsctl weekly shows and keeps when its peers give back all they were told", () => {
   test.each(STATUSES)("with %d", async (status) => {
@@ -142,12 +144,14 @@ describe.concurrent("what opsctl weekly shows and keeps when its peers give back
     }
 
     const json = await fixture.weekly(["--json", "--patience", "0"], { env: DEBUG });
-    const forPeople = await fixture.weekly(["--patience", "0"], { env: DEBUG });
 
-    expect([json.exitCode, forPeople.exitCode]).toEqual([1, 1]);
+    expect(json.exitCode).toBe(1);
     expect(json.summary.whatsapp.sent + json.summary.email.sent).toBe(0);
     expect(gateway.routes.send.calls.length + email.routes.send.calls.length).toBeGreaterThan(0);
     await expectNothingPrivate(fixture, json);
+    if (!SHOWN_TO_PEOPLE.includes(status)) return;
+    const forPeople = await fixture.weekly(["--patience", "0"], { env: DEBUG });
+    expect(forPeople.exitCode).toBe(1);
     await expectNothingPrivate(fixture, forPeople);
   });
 

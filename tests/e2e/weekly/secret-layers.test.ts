@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -16,7 +16,7 @@ function secretsCommand(fixture: Fixture, script: string): Record<string, string
   return { OPSCTL_SECRETS_COMMAND: path, OPSCTL_SECRETS_DIR: empty };
 }
 
-describe.concurrent.each([...RUNTIMES])("secrets of opsctl weekly, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("secrets of opsctl weekly, %s", (runtime) => {
   test("in a file that others may read are refused, whatever the environment holds", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);

@@ -6,11 +6,11 @@ import { opsctlBinary } from "../../support/binary.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Barrier, closedBarrier } from "../support/barrier.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { ENGINES, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
-const OWNERS = 12;
+const OWNERS = 8;
 
 async function seedOwners(fixture: Fixture): Promise<void> {
   for (let i = 0; i < OWNERS; i += 1) await seedOwner(fixture.db.sql);
@@ -29,7 +29,7 @@ function holdAnalysis(fixture: Fixture, inFlight = 1): Barrier {
   return barrier;
 }
 
-const CASES: [RuntimeName, NodeJS.Signals][] = RUNTIMES.flatMap((runtime) =>
+const CASES: [RuntimeName, NodeJS.Signals][] = ENGINES.flatMap((runtime) =>
   (["SIGTERM", "SIGINT"] as const).map((signal): [RuntimeName, NodeJS.Signals] => [runtime, signal]),
 );
 
@@ -88,7 +88,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
   });
 });
 
-describe.concurrent.each([...RUNTIMES])("a signal before opsctl weekly has begun, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("a signal before opsctl weekly has begun, %s", (runtime) => {
   test("while a vault's client keeps it waiting: one line of JSON, exit 1", async () => {
     await using fixture = await openFixture();
     rmSync(join(fixture.secretsDir, "TRIGGER_SECRET"));
@@ -141,7 +141,7 @@ async function logged(
   });
 }
 
-describe.concurrent.each([...RUNTIMES])("standard output that takes nothing, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("standard output that takes nothing, %s", (runtime) => {
   test("because the disk is full: the run is done, and its end is no success", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { clearTextAnswer } from "../../../lib/platform/database/clear-text-password.ts";
 import { opsctl } from "../../e2e/support/opsctl.ts";
 import { type Asking, type AskingPostgres, startAskingPostgres } from "../../standins/asking-postgres.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { PASSWORD } from "../../support/postgres.ts";
 import { loginAt } from "../support/login-probe.ts";
 import { startTlsPostgres, type TlsPostgres } from "../support/tls-postgres.ts";
@@ -23,7 +24,7 @@ const notTried = elsewhere === undefined ? " (not tried: this machine has loopba
 
 async function underDeno(urls: readonly string[]): Promise<string[]> {
   const probe = join(import.meta.dirname, "../support/login-probe.ts");
-  const env = { PATH: process.env.PATH, HOME: tmpdir(), DENO_NO_UPDATE_CHECK: "1" };
+  const env = { PATH: process.env.PATH, HOME: tmpdir(), DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
   const deno = join(root, "node_modules/deno/deno");
   const { stdout } = await promisify(execFile)(deno, ["run", "-A", probe, JSON.stringify(urls)], { env });
   return JSON.parse(stdout);

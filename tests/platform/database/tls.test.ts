@@ -8,6 +8,7 @@ import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { opsctl } from "../../e2e/support/opsctl.ts";
 import { AUTHORITY, type CERTIFICATES } from "../../standins/certificates.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { startTlsPostgres, type TlsPostgres } from "../support/tls-postgres.ts";
 import { sessionsOf } from "../support/tls-session.ts";
@@ -34,7 +35,14 @@ function urlAt(host: string, query: string, { url } = tls.server): string {
 async function sessionsUnderDeno(urls: readonly string[], more = {}): Promise<string[]> {
   const deno = join(import.meta.dirname, "../../../node_modules/deno/deno");
   const probe = join(import.meta.dirname, "../support/tls-probe.ts");
-  const env = { PATH: process.env.PATH, HOME: tls.folder, DENO_NO_UPDATE_CHECK: "1", ...NO_CHECKS, ...more };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: tls.folder,
+    DENO_DIR: denoCache(),
+    DENO_NO_UPDATE_CHECK: "1",
+    ...NO_CHECKS,
+    ...more,
+  };
   const { stdout } = await promisify(execFile)(deno, ["run", "-A", probe, JSON.stringify(urls)], { env });
   return JSON.parse(stdout);
 }

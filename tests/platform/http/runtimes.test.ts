@@ -16,6 +16,7 @@ import {
   startTlsPeer,
 } from "../../standins/raw-peer.ts";
 import { type StandIn, startStandIn } from "../../standins/standin.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import type { ProbeCall, ProbeResult } from "../support/http-probe.ts";
 
 const root = join(import.meta.dir, "../../..");
@@ -63,7 +64,14 @@ async function run(
 ): Promise<Map<string, ProbeResult>> {
   const pem = join(folder, "certificate.pem");
   const trust = trusted ? { NODE_EXTRA_CA_CERTS: pem, DENO_CERT: pem } : {};
-  const env = { PATH: process.env.PATH, HOME: folder, DENO_NO_UPDATE_CHECK: "1", ...trust, ...more };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    DENO_DIR: denoCache(),
+    DENO_NO_UPDATE_CHECK: "1",
+    ...trust,
+    ...more,
+  };
   const [file = "", ...args] = [...command, JSON.stringify(calls)];
   const { stdout } = await promisify(execFile)(file, args, { cwd: root, env });
   return new Map((JSON.parse(stdout) as ProbeResult[]).map((result) => [result.name, result]));

@@ -8,6 +8,7 @@ import type { IssueOutcome } from "../../../lib/providers/issue-outcome.ts";
 import { refusedPort, startTlsPeer } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import type { ProbeCreation, ProbeOrder } from "../support/linear-probe.ts";
 
 const TOKEN = "lin_api_canary";
@@ -35,7 +36,7 @@ async function createOn(
   creations: ProbeCreation[],
 ): Promise<{ said: string; outcomes: IssueOutcome[] }> {
   const order: ProbeOrder = { token: TOKEN, teamId: TEAM, creations };
-  const env = { PATH: process.env.PATH, HOME: tmpdir(), DENO_NO_UPDATE_CHECK: "1" };
+  const env = { PATH: process.env.PATH, HOME: tmpdir(), DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
   const [file = "", ...args] = [...command, JSON.stringify(order)];
   const { stdout } = await promisify(execFile)(file, args, { cwd: root, env });
   return { said: stdout, outcomes: JSON.parse(stdout).outcomes };

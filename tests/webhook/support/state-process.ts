@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { denoCache } from "../../support/deno-cache.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SCRIPT = join(import.meta.dirname, "state-child.ts");
@@ -28,7 +29,7 @@ export function startStateProcess(
   const [command, ...args] = RUNTIMES[runtime];
   const child = spawn(command, [...args, SCRIPT, role, directory], {
     cwd: ROOT,
-    env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" },
+    env: { ...process.env, DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" },
     stdio: ["pipe", "pipe", "inherit"],
     // Deno from npm is a script that starts the real one: both have to go.
     detached: true,
