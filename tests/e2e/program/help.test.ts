@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, opsctl, RUNTIMES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -46,12 +46,12 @@ const HELPS = [
 
 describe.concurrent("help", () => {
   test.each(HELPS.map((args) => [args.join(" "), args] as const))(
-    "of `opsctl %s` is the same on every runtime and needs no configuration",
+    "of `opsctl %s` is the same on each engine and needs no configuration",
     async (_name, args) => {
-      const ends = await Promise.all(RUNTIMES.map((runtime) => opsctl([...args], { runtime })));
+      const ends = await Promise.all(ENGINES.map((runtime) => opsctl([...args], { runtime })));
 
       expect(ends.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
-        RUNTIMES.map(() => ({ exitCode: 0, stderr: "" })),
+        ENGINES.map(() => ({ exitCode: 0, stderr: "" })),
       );
       const texts = ends.map(({ stdout }) => stdout);
       expect(texts[0]).toContain(`Usage: opsctl`);
