@@ -43,8 +43,8 @@ function ownCache(): string {
 export function fillDenoCache(folder: string, clone = root, inside = (words: string[]) => words): void {
   const env = { PATH: process.env.PATH, HOME: folder, DENO_DIR: folder, DENO_NO_UPDATE_CHECK: "1" };
   for (const args of [
-    ["cache", "--quiet", join(clone, "cli/main.ts")],
-    ["run", "-A", join(clone, "cli/main.ts"), "--version"],
+    ["cache", "--quiet", "--no-lock", join(clone, "cli/main.ts")],
+    ["run", "-A", "--no-lock", join(clone, "cli/main.ts"), "--version"],
   ]) {
     const [program, ...words] = inside([denoBinary().replace(root, clone), ...args]);
     spawnSync(program!, words, { cwd: "/", env, stdio: "ignore" });
