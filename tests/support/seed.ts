@@ -56,27 +56,27 @@ export async function seedOwner(sql: postgres.Sql, spec: OwnerSpec = {}): Promis
   const userId = spec.userId ?? randomUUID();
   const phone = spec.phone === undefined ? `+55 (11) 9${String(50_000_000 + people)}` : spec.phone;
   const email = spec.email === undefined ? `owner${people}@client${people}.example` : spec.email;
+  const connections = (spec.networks ?? ["instagram", "linkedin"]).map((network) => ({
+    id: randomUUID(),
+    network,
+  }));
+  const wallet = spec.wallet === undefined ? "active" : spec.wallet;
+  // One statement: a test seeds many owners, and each round trip costs as much as the row.
   await sql`
-    insert into tenants (id, name, archived_at)
-    values (${tenantId}, ${spec.tenantName ?? `Tenant ${people}`}, ${spec.archived ? WEEK.start : null})
-    on conflict (id) do nothing`;
-  await sql`
-    insert into users (id, tenant_id, role, name, phone, email, created_at)
-    values (${userId}, ${tenantId}, ${spec.role ?? "owner"}, ${`Owner ${people}`}, ${phone}, ${email}, ${JOINED})`;
-  if (spec.wallet !== null) {
-    await sql`
+    with t as (
+      insert into tenants (id, name, archived_at)
+      values (${tenantId}, ${spec.tenantName ?? `Tenant ${people}`}, ${spec.archived ? WEEK.start : null})
+      on conflict (id) do nothing),
+    u as (
+      insert into users (id, tenant_id, role, name, phone, email, created_at)
+      values (${userId}, ${tenantId}, ${spec.role ?? "owner"}, ${`Owner ${people}`}, ${phone}, ${email}, ${JOINED})),
+    w as (
       insert into credit_wallets (tenant_id, status, balance)
-      values (${tenantId}, ${spec.wallet ?? "active"}, ${spec.balance ?? 100})
-      on conflict (tenant_id) do nothing`;
-  }
-  const connections = [];
-  for (const network of spec.networks ?? ["instagram", "linkedin"]) {
-    const id = randomUUID();
-    await sql`
-      insert into social_connections (id, tenant_id, user_id, network, status)
-      values (${id}, ${tenantId}, ${userId}, ${network}, 'active')`;
-    connections.push({ id, network });
-  }
+      select ${tenantId}::uuid, ${wallet}::text, ${spec.balance ?? 100}::bigint where ${wallet}::text is not null
+      on conflict (tenant_id) do nothing)
+    insert into social_connections (id, tenant_id, user_id, network, status)
+    select (c ->> 'id')::uuid, ${tenantId}::uuid, ${userId}::uuid, c ->> 'network', 'active'
+    from jsonb_array_elements(${JSON.stringify(connections)}::text::jsonb) with ordinality as a(c, n) order by n`;
   await seedSends(sql, { tenantId, userId }, spec.sends ?? [["email.delivered", "email.opened"]]);
   return { tenantId, userId, phone, email, connections };
 }
@@ -88,18 +88,18 @@ export async function seedSends(
   sends: string[][],
   sentAt = "2026-11-18T12:00:00Z",
 ): Promise<void> {
-  for (const types of sends) {
-    const id = `em_${randomUUID()}`;
-    await sql`
+  if (sends.length === 0) return;
+  const written = sends.map((types) => ({ id: `em_${randomUUID()}`, types }));
+  await sql`
+    with s as (
+      select e ->> 'id' as id, e -> 'types' as types
+      from jsonb_array_elements(${JSON.stringify(written)}::text::jsonb) as a(e)),
+    sent as (
       insert into resend_email_sends (tenant_id, user_id, provider_email_id, subject, sent_at)
-      values (${owner.tenantId}, ${owner.userId}, ${id}, 'Novidades', ${sentAt})`;
-    for (const [index, type] of types.entries()) {
-      const at = new Date(Date.parse(sentAt) + (index + 1) * 60_000).toISOString();
-      await sql`
-        insert into resend_email_events (tenant_id, provider_email_id, type, occurred_at)
-        values (${owner.tenantId}, ${id}, ${type}, ${at})`;
-    }
-  }
+      select ${owner.tenantId}::uuid, ${owner.userId}::uuid, id, 'Novidades', ${sentAt}::timestamptz from s)
+    insert into resend_email_events (tenant_id, provider_email_id, type, occurred_at)
+    select ${owner.tenantId}::uuid, s.id, t.type, ${sentAt}::timestamptz + t.n * interval '1 minute'
+    from s cross join jsonb_array_elements_text(s.types) with ordinality as t(type, n)`;
 }
 
 /** The central sender tenants: one with a messaging instance, one with a verified e-mail sender. */
