@@ -81,7 +81,7 @@ describe.concurrent("what never answers", () => {
   });
 
   test("a database that stops and starts again costs time, and no report", async () => {
-    const server = await startPostgres();
+    const server = await startPostgres({ inMemory: true });
     await using _ = { [Symbol.asyncDispose]: () => server.stop() };
     await using fixture = await openFixture({ server });
     for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
@@ -108,7 +108,7 @@ describe.concurrent("what never answers", () => {
   });
 
   test("a database that goes away for good leaves the run's end to a signal", async () => {
-    const server = await startPostgres();
+    const server = await startPostgres({ inMemory: true });
     let isStopped = false;
     await using fixture = await openFixture({ server });
     await using _ = { [Symbol.asyncDispose]: async () => void (isStopped || (await server.stop())) };

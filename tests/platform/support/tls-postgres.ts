@@ -33,6 +33,7 @@ export async function startTlsPostgres(settings: Record<string, string> = {}): P
   writeFileSync(key, CERTIFICATE_KEY, { mode: 0o600 });
   if (process.getuid?.() === 0) chownSync(key, NOBODY, NOBODY);
   const server = await startPostgres({
+    inMemory: true,
     settings: { ssl: "on", ssl_cert_file: certificate, ssl_key_file: key, ...settings },
   });
   return {

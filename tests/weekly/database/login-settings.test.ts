@@ -86,7 +86,7 @@ describe("settings of the login change nothing", () => {
 test("a run goes through the Unix socket that the URL's host names", async () => {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-socket-"));
   if (process.getuid?.() === 0) chownSync(directory, 65_534, 65_534);
-  const server = await startPostgres({ settings: { unix_socket_directories: directory } });
+  const server = await startPostgres({ inMemory: true, settings: { unix_socket_directories: directory } });
   try {
     await using weekly = await weeklyFixture({ server });
     await seedOwner(weekly.db.sql);
