@@ -1,46 +1,31 @@
 /** What the runtime, the driver and the machine can do at best: the baseline of the weekly run, in this run. */
-import postgres from "postgres";
+import { join } from "node:path";
+import process from "node:process";
+import { cronEnvironment } from "../support/cron-environment.ts";
+import { ROOT, run } from "./child.ts";
 
-/** Calls that one report makes of its peers: two analyses, the gateway's state, a message, an e-mail. */
-export const CALLS_PER_REPORT = 5;
+/** How much work one report is: round trips, calls on a connection of their own, and calls over a kept one. */
+export type BareReport = { roundTrips: number; posts: number; reads: number };
 
-/** How much work one report is. */
-export type BareReport = { roundTrips: number; httpCalls: number };
+/** Calls that one report makes of its peers: two analyses, a message and an e-mail; the gateway's state. */
+export const CALLS_OF_A_REPORT = { posts: 4, reads: 1 };
 
-/**
- * `count` times the bare round trips of one report, with at most `concurrency` at once, in reports a second.
- *
- * Shape: every database round trip is `select 1` through the same driver, every call an empty POST on a connection of
- *        its own; nothing is built, nothing is written.
- */
-export async function bareReportsPerSecond(
+/** Reports a second, and processor time of the process for each. */
+export type BareSpeed = { perSecond: number; cpuMs: number };
+
+/** Bare round trips and calls of `count` reports, `concurrency` at once, with the engine as the weekly run has it. */
+export async function bareReports(
   databaseUrl: string,
   peerUrl: string,
-  { roundTrips, httpCalls }: BareReport,
-  count: number,
-  concurrency: number,
-): Promise<number> {
-  const sql = postgres(databaseUrl, { max: concurrency, fetch_types: false, onnotice: () => {} });
-  try {
-    await Promise.all(Array.from({ length: concurrency }, () => sql`select 1`));
-    const startedMs = performance.now();
-    let left = count;
-    const worker = async () => {
-      while (left > 0) {
-        left -= 1;
-        for (let i = 0; i < roundTrips; i += 1) await sql`select 1`;
-        for (let i = 0; i < httpCalls; i += 1) await bareCall(peerUrl);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, worker));
-    return count / ((performance.now() - startedMs) / 1000);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
-
-async function bareCall(peerUrl: string): Promise<void> {
-  const init = { method: "POST", body: "{}", keepalive: false };
-  const response = await fetch(`${peerUrl}/api/v1/social/analytics/weekly`, init);
-  await response.arrayBuffer();
+  report: BareReport,
+  { count, concurrency }: { count: number; concurrency: number },
+): Promise<BareSpeed> {
+  const script = join(ROOT, "tests/bench/bare-reports.ts");
+  const args = [databaseUrl, peerUrl, JSON.stringify(report), String(count), String(concurrency)];
+  const { exitCode, stdout, stderr, cpuMs } = await run(
+    [process.execPath, script, ...args],
+    cronEnvironment(),
+  );
+  if (exitCode !== 0) throw new Error(`The bare reports failed: ${stderr.slice(0, 2_000)}`);
+  return { perSecond: Number(stdout), cpuMs: cpuMs / count };
 }
