@@ -4,6 +4,7 @@ import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
 import { parseHanded, writtenHanded } from "../../lib/doctor/context/handed-login.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { refusedPort } from "../standins/raw-peer.ts";
 import { ofCheck } from "./support/fault.ts";
 import { openHost } from "./support/host.ts";
 
@@ -41,6 +42,28 @@ describe("runDoctor() of migrate", () => {
       reason: `${VARIABLE} comes from /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL`,
     });
     expect(JSON.stringify(findings)).not.toContain(url);
+  });
+
+  test("names the variable of that login when it does not work", async () => {
+    await using host = await openHost();
+    host.dependencies.handedLogin = found(`postgres://o:p@127.0.0.1:${await refusedPort()}/app`);
+    const findings = await host.examine("migrate");
+    for (const check of ["database", "migrations"])
+      expect(findings.find((one) => one.check === check)).toMatchObject({
+        status: "fail",
+        mend: `Check host, port and sslmode in ${VARIABLE} and that the server accepts connections`,
+      });
+  });
+
+  test("names what the account's settings have beside it, and says where the account can read it", async () => {
+    await using host = await openHost();
+    const handed = found(host.db.url);
+    host.dependencies.handedLogin = handed.status === "found" ? { ...handed, isClosed: false } : handed;
+    host.setting("weekly", VARIABLE, "postgres://other@127.0.0.1:1/app");
+    const told = ofCheck(await host.examine("migrate"), "secrets");
+    expect(told.map(({ status }) => status)).toEqual(["pass", "warn", "warn"]);
+    expect(told[1]?.reason).toMatch(/^MIGRATE_DATABASE_URL of \S+\/weekly\.env is not used: /);
+    expect(told[2]?.reason).toStartWith("other processes of opsctl can read");
   });
 
   test("says why root's own secret cannot be used, and does not fall back on the other login", async () => {

@@ -389,8 +389,8 @@ describe("make install on a host, as root", () => {
       "opsctl /var/log/opsctl/collect-metrics.log",
       "opsctl /var/log/opsctl/socket-monitor-cron.log",
       "opsctl /var/log/opsctl/weekly.log",
-      "called with: collect-metrics",
-      "called with: socket-monitor",
+      "called with: collect-metrics --json",
+      "called with: socket-monitor --json",
       "called with: weekly --json",
     ]);
   });

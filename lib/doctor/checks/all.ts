@@ -10,7 +10,7 @@ import { loadWeeklyConfig } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
-import { ownerUrl } from "../context/handed-login.ts";
+import { ownerLogin } from "../context/handed-login.ts";
 import { ifSetUp } from "../context/set-up.ts";
 import type { CommandName } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
@@ -31,7 +31,7 @@ const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependenc
   "collect-metrics": loadCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": (env) => loadAlertRulesConfig(env, {}),
-  migrate: ownerUrl,
+  migrate: ownerLogin,
   reports: loadDatabaseUrl,
   deliveries: loadLookUpConfig,
 };

@@ -1,12 +1,15 @@
 import type postgres from "postgres";
+import { aboutUrl } from "../../platform/config/about-url.ts";
 import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
+import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import { OpsError } from "../../platform/errors.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { ownerUrl } from "../context/handed-login.ts";
+import { ownerLogin } from "../context/handed-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -83,17 +86,21 @@ export async function withDatabase(
   context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const load = command === "migrate" ? ownerUrl : loadDatabaseUrl;
-  const url = await context.settings(command, "database", load);
-  if (url.status !== "ok") return withoutSettings(command);
-  const { sql } = await context.database(url.value);
+  const login = await context.settings(command, "database", command === "migrate" ? ownerLogin : loginOf);
+  if (login.status !== "ok") return withoutSettings(command);
   try {
+    const { sql } = await context.database(login.value.url);
     return await use(sql);
   } catch (error) {
-    if (error instanceof OpsError) throw error;
     const { databaseError } = await import("../../platform/database/error.ts");
-    throw databaseError(error, "read the database");
+    const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
+    throw aboutUrl(failure, login.value.variable);
   }
+}
+
+/** The login of every other command. */
+async function loginOf(env: Environment): Promise<Pick<DatabaseLogin, "url" | "variable">> {
+  return { url: await loadDatabaseUrl(env), variable: "DATABASE_URL" };
 }
 
 function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {

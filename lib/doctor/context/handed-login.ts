@@ -1,4 +1,5 @@
 import {
+  type DatabaseLogin,
   findOwnerLogin,
   parseLogin,
   rootsOwnerLogin,
@@ -6,7 +7,6 @@ import {
 } from "../../platform/config/owner-login.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
 import type { DoctorDependencies, HandedLogin } from "./dependencies.ts";
 
 /** The owner's login as root finds it; null when root has none. */
@@ -35,12 +35,15 @@ export function parseHanded(text: string, isClosed: boolean): HandedLogin {
 }
 
 /**
- * The address with which `opsctl migrate` connects.
+ * The login with which `opsctl migrate` connects.
  *
  * Errors: those of `findOwnerLogin`, and why root could not read its own secret.
  */
-export async function ownerUrl(env: Environment, { handedLogin }: DoctorDependencies): Promise<Secret> {
+export async function ownerLogin(
+  env: Environment,
+  { handedLogin }: DoctorDependencies,
+): Promise<DatabaseLogin> {
   if (handedLogin?.status === "failed") throw handedLogin.error;
-  if (handedLogin !== null) return handedLogin.login.url;
-  return (await findOwnerLogin(env, { given: env, settingsFile: null })).url;
+  if (handedLogin !== null) return handedLogin.login;
+  return await findOwnerLogin(env, { given: env, settingsFile: null });
 }
