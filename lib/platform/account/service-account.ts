@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
-import { type RunningProgram, startProgram } from "../start-program.ts";
+import type { RunningProgram } from "../start-program.ts";
 import { unlessLate } from "../time-limit.ts";
 
 /** The account of the service, as `make install` makes it. */
@@ -18,19 +18,44 @@ const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.conf answ
 /**
  * The service account of this host; null where there is none, or where that name has root's number.
  *
- * Behaviour: asks `getent`, which knows directory services too, and reads /etc/passwd where there is none.
+ * Behaviour: reads /etc/passwd where the host has no other list of accounts. Else asks `getent`, which knows directory
+ *            services too and takes as long as half the start of a command.
  * Units:     `limitMs` is in milliseconds.
  * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit.
  * Source:    getent(1), passwd(5).
  */
 export async function findServiceAccount(limitMs = LOOK_UP_LIMIT_MS): Promise<ServiceAccount | null> {
-  const getent = firstProgram(GETENT);
+  const getent = hasFilesAlone(textOf("/etc/nsswitch.conf")) ? null : firstProgram(GETENT);
   const lines = getent === null ? readFileSync("/etc/passwd", "utf8") : await linesOf(getent, limitMs);
   return serviceAccountIn(lines);
 }
 
+/** The list itself, and systemd, which adds only accounts that a unit borrows while it runs. */
+const FILES: readonly string[] = ["files", "systemd"];
+
+/**
+ * Whether a host looks for accounts in /etc/passwd alone, by the text of its nsswitch.conf.
+ *
+ * Behaviour: false where the text does not say it, or says what to do about a source that fails.
+ * Source:    nsswitch.conf(5), nss-systemd(8).
+ */
+export function hasFilesAlone(text: string): boolean {
+  const lines = [...text.matchAll(/^\s*passwd\s*:([^#\n]*)/gm)];
+  const sources = lines[0]?.[1]?.trim().split(/\s+/) ?? [];
+  return lines.length === 1 && sources[0] === "files" && sources.every((source) => FILES.includes(source));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** What `getent` says of the service account; it is killed at the limit. */
 export async function linesOf(getent: string, limitMs: number): Promise<string> {
+  const { startProgram } = await import("../start-program.ts");
   const running = await startProgram(getent, ["passwd", SERVICE_ACCOUNT], {});
   return await unlessLate(
     { limitMs },

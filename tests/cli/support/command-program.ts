@@ -2,11 +2,12 @@
 import process from "node:process";
 import { defineCommand } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
+import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
 const secret = new Secret("canary-of-the-program");
-const [mode, ...rawArgs] = process.argv.slice(2);
+const [mode, ...words] = process.argv.slice(2);
 
 function whole(bytes: number) {
   const result = {
@@ -56,4 +57,6 @@ const command = defineCommand({
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-process.exitCode = await runCommand("test", command, { rawArgs, isJson: rawArgs.includes("--json") });
+const checked = strictArguments(words, command);
+if ("problem" in checked) throw new Error(checked.problem);
+process.exitCode = await runCommand("test", command, checked);

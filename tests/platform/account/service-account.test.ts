@@ -2,7 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { firstProgram, linesOf, serviceAccountIn } from "../../../lib/platform/account/service-account.ts";
+import {
+  firstProgram,
+  hasFilesAlone,
+  linesOf,
+  serviceAccountIn,
+} from "../../../lib/platform/account/service-account.ts";
 
 const ROOT = "root:x:0:0:root:/root:/bin/bash\n";
 
@@ -69,4 +74,25 @@ describe("linesOf()", () => {
       hint: expect.stringContaining("/etc/nsswitch.conf"),
     });
   });
+});
+
+describe("hasFilesAlone()", () => {
+  test.each(["passwd: files\n", "# x\n passwd:\tfiles systemd # y\ngroup: files sss\n", "passwd: files"])(
+    "of %j",
+    (text) => expect(hasFilesAlone(text)).toBe(true),
+  );
+
+  test.each([
+    "",
+    "passwd:\n",
+    "# passwd: files\n",
+    "passwd: compat\n",
+    "passwd: systemd\n",
+    "passwd: files sss\n",
+    "passwd: sss files\n",
+    "passwd: files ldap [NOTFOUND=return]\n",
+    "passwd: files [NOTFOUND=return] sss\n",
+    "passwd: files\npasswd: sss\n",
+    "shadow: files\n",
+  ])("not of %j", (text) => expect(hasFilesAlone(text)).toBe(false));
 });

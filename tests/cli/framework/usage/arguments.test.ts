@@ -82,8 +82,8 @@ describe("strictArguments() refuses what could be a mistake", () => {
   });
 
   test("deliveries look-up takes several ids", () => {
-    expect(strictArguments([ID, "--settle", OTHER], deliveriesLookUp)).toEqual({
-      rawArgs: ["--settle", "--", ID, OTHER],
+    expect(strictArguments([ID, "--settle", OTHER], deliveriesLookUp)).toMatchObject({
+      args: { settle: true, all: undefined, _: [ID, OTHER] },
       isJson: false,
     });
   });
@@ -113,26 +113,32 @@ describe("strictArguments() with an argument that may be left out", () => {
 
   test("takes it, and does without it", () => {
     expect(strictArguments(["weekly", "--json"], doctor)).toEqual({
-      rawArgs: ["--json", "--", "weekly"],
+      args: { command: "weekly", json: true, _: ["weekly"] } as never,
       isJson: true,
     });
-    expect(strictArguments(["--json"], doctor)).toEqual({ rawArgs: ["--json"], isJson: true });
+    expect(strictArguments(["--json"], doctor)).toEqual({
+      args: { json: true, _: [] } as never,
+      isJson: true,
+    });
   });
 });
 
-describe("strictArguments() puts what is right into one form", () => {
+describe("strictArguments() reads what is right", () => {
   test("flags, values with and without an equals sign, repetition of the same", () => {
     expect(strictArguments(["--json", "--tenant", ID, "--json", `--tenant=${ID}`], weekly)).toEqual({
-      rawArgs: ["--json", `--tenant=${ID}`],
+      args: { json: true, tenant: ID, patience: "15", concurrency: "8", _: [] } as never,
       isJson: true,
     });
-    expect(strictArguments([], weekly)).toEqual({ rawArgs: [], isJson: false });
+    expect(strictArguments(["--patience", "0"], weekly)).toEqual({
+      args: { patience: "0", concurrency: "8", _: [] } as never,
+      isJson: false,
+    });
   });
 
   test("words after two dashes, whatever they look like", () => {
     const words = ["--to=failed", "--reason=--no-trace", ID, "--actor", "ana=x"];
-    expect(strictArguments(words, deliveriesReconcile)).toEqual({
-      rawArgs: ["--to=failed", "--reason=--no-trace", "--actor=ana=x", "--", ID],
+    expect(strictArguments(words, deliveriesReconcile)).toMatchObject({
+      args: { to: "failed", reason: "--no-trace", actor: "ana=x", _: [ID] },
       isJson: false,
     });
   });
