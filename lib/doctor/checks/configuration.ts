@@ -27,7 +27,8 @@ export function withoutSettings(command: CommandName): Verdict[] {
   return [notChecked(`the settings of ${command} that it needs are incomplete, see configuration`)];
 }
 
-function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
+/** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
+export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
   if (error.code !== "CONFIG_INVALID") return [fail(reasonOf(error), error.hint ?? null)];
   // What stands in that file seems to be missing: the check of the file says what is wrong with it.
   if (file.problem !== null) return [notChecked(`${file.path} was not read, see environment file`)];

@@ -15,7 +15,7 @@ import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly
 import { weeklyStore } from "../../weekly/database/store.ts";
 import type { Check } from "../context/check.ts";
 import { fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
-import { reasonOf } from "../finding-reason.ts";
+import { problemsOf } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
 
 const command = "weekly";
@@ -72,7 +72,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
           : `systemctl status opsctl-webhook; or correct ${ALERT_WEBHOOK} in ${file.path}`;
       return [fail(`ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, mend)];
     } catch (error) {
-      if (error instanceof OpsError) return [fail(reasonOf(error), error.hint ?? null)];
+      if (error instanceof OpsError) return problemsOf(error, { env, file });
       throw error;
     }
   },
