@@ -1,12 +1,14 @@
 /**
- * Makes the pictures of the README again, from golden texts: the alert always, the e-mail when `CHROMIUM` names a
- * headless Chromium.
+ * Makes the pictures of the documents and of the tests again, from golden texts: the alert always, the e-mails when
+ * `CHROMIUM` names a headless Chromium.
  */
-import { spawnSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { encodePng } from "../support/png.ts";
 import { alertPicture } from "./alert-picture.ts";
+import { documentPictures } from "./document-pictures.ts";
+import { PICTURES, photographs, pictureFont } from "./weekly-pictures.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const IMAGES = join(ROOT, "docs/images");
@@ -16,18 +18,25 @@ writeFileSync(join(IMAGES, "alert.svg"), alertPicture(message));
 shown("alert.svg");
 
 const chromium = process.env.CHROMIUM ?? "";
-if (chromium === "") console.log("The e-mail is left as it is: CHROMIUM names no headless Chromium");
-else photograph(chromium, "tests/golden/weekly/full.email.html", "weekly-email.png");
+const font = pictureFont();
+if (chromium === "") console.log("The e-mails are left as they are: CHROMIUM names no headless Chromium");
+else if (font === null) console.log("The e-mails are left as they are: their font cannot be had");
+else await photographAll(chromium, font);
 
-/** The top of a page as a phone of 360 by 760 pixels shows it. */
-function photograph(program: string, page: string, image: string): void {
-  const { status, stderr } = spawnSync(program, [
-    ...["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
-    ...["--force-device-scale-factor=2", "--window-size=360,760"],
-    ...[`--screenshot=${join(IMAGES, image)}`, `file://${join(ROOT, page)}`],
-  ]);
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
-  shown(image);
+async function photographAll(program: string, face: string): Promise<void> {
+  rmSync(PICTURES, { recursive: true, force: true });
+  mkdirSync(PICTURES, { recursive: true });
+  let bytes = 0;
+  for await (const { name, picture } of photographs(program, face)) {
+    const file = encodePng(picture);
+    bytes += file.length;
+    writeFileSync(join(PICTURES, name), file);
+  }
+  console.log(`tests/golden/weekly/pictures: ${Math.ceil(bytes / 1024)} KiB`);
+  for await (const { name, file } of documentPictures(program, face)) {
+    writeFileSync(join(IMAGES, name), file);
+    shown(name);
+  }
 }
 
 function shown(image: string): void {

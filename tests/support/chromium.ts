@@ -8,20 +8,22 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { findDebianTool } from "./debian-tool.ts";
 
-/** How a page is looked at. */
-export type View = { width: number; scheme: "light" | "dark" };
+/** How a page is looked at; without `scale` a narrow screen is a phone's, with two pixels for one. */
+export type View = { width: number; scheme: "light" | "dark"; scale?: number };
 
 /**
  * A page as it was shown.
  *
  * Shape: `requests` are all that the browser wanted to load, `complaints` what it wrote to its console. `evaluate`
- *        returns the value of an expression, `picture` the whole page as PNG.
+ *        returns the value of an expression, or of the promise that it gives; `picture` the whole page as PNG; `look`
+ *        looks at the same page in another way.
  */
 export type ShownPage = {
   requests: string[];
   complaints: string[];
   evaluate<T>(expression: string): Promise<T>;
   picture(): Promise<Buffer>;
+  look(view: View): Promise<void>;
 };
 
 /** A running browser. */
@@ -51,6 +53,8 @@ export async function startChromium(program: string): Promise<Chromium> {
       ...["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"],
       ...["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"],
       ...["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+      // Letters look the same whatever the machine's screen and fonts are set to.
+      ...["--disable-lcd-text", "--font-render-hinting=none", "--force-color-profile=srgb"],
       ...["--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"],
     ],
     // A group of its own: the program may be a script that starts the browser.
@@ -128,7 +132,7 @@ function watch(
   return { requests, complaints, loaded };
 }
 
-async function show(call: Call, url: string, { width, scheme }: View): Promise<ShownPage> {
+async function show(call: Call, url: string, view: View): Promise<ShownPage> {
   const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", {
     targetId,
@@ -137,19 +141,25 @@ async function show(call: Call, url: string, { width, scheme }: View): Promise<S
   const ask = <T>(method: string, params?: object) => call<T>(method, params, sessionId);
   const { requests, complaints, loaded } = watch(call, sessionId);
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await ask(`${domain}.enable`);
-  const isPhone = width < 700;
-  const metrics = { width, height: isPhone ? 780 : 900, deviceScaleFactor: isPhone ? 2 : 1, mobile: isPhone };
-  await ask("Emulation.setDeviceMetricsOverride", metrics);
-  await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  const look = async ({ width, scheme, scale }: View) => {
+    const isPhone = width < 700;
+    const [height, factor] = isPhone ? [780, scale ?? 2] : [900, scale ?? 1];
+    const metrics = { width, height, deviceScaleFactor: factor, mobile: isPhone };
+    await ask("Emulation.setDeviceMetricsOverride", metrics);
+    await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  };
+  await look(view);
   await ask("Page.navigate", { url });
   await loaded;
   return {
     requests,
     complaints,
+    look,
     async evaluate<T>(expression: string) {
       const answer = await ask<{ result: { value: T } }>("Runtime.evaluate", {
         expression,
         returnByValue: true,
+        awaitPromise: true,
       });
       return answer.result.value;
     },

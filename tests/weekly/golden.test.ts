@@ -36,7 +36,8 @@ test("every golden file belongs to a report", async () => {
   const expected = Object.keys(PAYLOADS).flatMap((name) =>
     Object.keys(partsOf(PAYLOADS[name]!)).map((part) => `${name}.${part}`),
   );
-  expect((await readdir(FOLDER)).toSorted()).toEqual(expected.toSorted());
+  const files = (await readdir(FOLDER)).filter((name) => name !== "pictures");
+  expect(files.toSorted()).toEqual(expected.toSorted());
 });
 
 test("the texts are the same on Deno, in another zone and language", async () => {

@@ -6,7 +6,7 @@ import type { FigureView } from "./figures.ts";
 
 /** Below these a figure moves by chance: it is never the change of the week. */
 const MIN_COUNT = 20;
-const MIN_SIZE = 0.02;
+const MIN_SIZE = 0.05;
 
 const TITLES = { good: "O que mais melhorou", bad: "O que mais piorou" };
 

@@ -1,0 +1,98 @@
+/** Pictures of the weekly e-mail as a phone and a wider screen show it, in both colour schemes. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type ShownPage, startChromium, type View } from "../support/chromium.ts";
+import { debianPackages } from "../support/debian-packages.ts";
+import { decodePng, type Picture } from "../support/png.ts";
+
+const GOLDEN = join(import.meta.dirname, "../golden/weekly");
+
+/** Where the kept pictures are. */
+export const PICTURES = join(GOLDEN, "pictures");
+
+/** The reports that are photographed, by the names of their golden files. */
+export const PHOTOGRAPHED = [
+  ...["full", "empty", "first-week", "after-gap", "score-drop", "score-zero"],
+  ...["second-tenant", "hostile", "huge", "network-failed", "only-email", "only-linkedin"],
+] as const;
+
+/** How each of them is looked at. */
+export const LOOKS: readonly View[] = [360, 640].flatMap((width) =>
+  (["light", "dark"] as const).map((scheme) => ({ width, scheme, scale: 1 })),
+);
+
+/** Lower than this a picture repeats itself: only a report of huge lists is longer. */
+const MAX_HEIGHT = 3_200;
+
+/** The file name of a picture. */
+export function pictureName(report: string, { width, scheme }: View): string {
+  return `${report}.${width}.${scheme}.png`;
+}
+
+/** What a picture of a report shows, and whether something in it is wider than its screen. */
+export type Photograph = { name: string; picture: Picture; scrollWidth: number; view: View };
+
+/** The font of the pictures, in a Debian package: in another font lines break elsewhere. */
+const FONT_FILES = { 400: "Roboto-Regular.ttf", 700: "Roboto-Bold.ttf" };
+const FONT_PACKAGE = "fonts-roboto-unhinted";
+const FONT_FOLDER = "usr/share/fonts/truetype/roboto/unhinted/RobotoTTF";
+
+/** A style sheet that holds the font of the pictures, which many phones have; null where it cannot be had. */
+export function pictureFont(): string | null {
+  const root = ["/", debianPackages(`debian/${FONT_PACKAGE}`, () => [FONT_PACKAGE])].find(
+    (place) => place !== null && existsSync(join(place, FONT_FOLDER, FONT_FILES[400])),
+  );
+  if (root === undefined || root === null) return null;
+  const faces = Object.entries(FONT_FILES).map(([weight, file]) => {
+    const data = readFileSync(join(root, FONT_FOLDER, file)).toString("base64");
+    return `@font-face{font-family:Picture;font-weight:${weight};src:url(data:font/ttf;base64,${data})}`;
+  });
+  return `<style>${faces.join("\n")}</style>`;
+}
+
+/** Photographs golden e-mails, one browser for all of them. */
+export async function* photographs(
+  program: string,
+  font: string,
+  { reports, looks }: { reports: readonly string[]; looks: readonly View[] } = {
+    reports: PHOTOGRAPHED,
+    looks: LOOKS,
+  },
+): AsyncGenerator<Photograph> {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-pictures-"));
+  const browser = await startChromium(program);
+  try {
+    for (const report of reports) {
+      const file = join(folder, `${report}.html`);
+      writeFileSync(file, inFont(readFileSync(join(GOLDEN, `${report}.email.html`), "utf8"), font));
+      const page = await browser.show(pathToFileURL(file).href, looks[0]!);
+      for (const view of looks) yield await photograph(page, report, view);
+    }
+  } finally {
+    await browser.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function photograph(page: ShownPage, report: string, view: View): Promise<Photograph> {
+  await page.look(view);
+  const scrollWidth = await page.evaluate<number>(
+    "document.fonts.ready.then(() => document.documentElement.scrollWidth)",
+  );
+  const picture = cut(decodePng(await page.picture()));
+  return { name: pictureName(report, view), picture, scrollWidth, view };
+}
+
+function cut({ width, height, colours }: Picture): Picture {
+  const kept = Math.min(height, MAX_HEIGHT);
+  return { width, height: kept, colours: colours.slice(0, kept * width) };
+}
+
+/** The page with the pictures' font before all others. */
+function inFont(page: string, font: string): string {
+  return page
+    .replaceAll("font-family:-apple-system", "font-family:Picture")
+    .replace("</head>", `${font}</head>`);
+}
