@@ -6,7 +6,7 @@ export type Picture = { width: number; height: number; colours: Uint32Array };
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** Enough for flat grounds and the edges of letters; more of them nearly double the file. */
-const PALETTE_SIZE = 48;
+const PALETTE_SIZE = 36;
 
 type Header = { width: number; height: number; samples: number; palette: Buffer | null };
 

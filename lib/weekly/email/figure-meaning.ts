@@ -38,6 +38,11 @@ const SOCIAL_GROUPS = [
   ["engagement_rate", "engagement", "engagements", "interactions", "click_rate", "ctr", "clicks", "likes"],
 ];
 
+/** Whether a figure counts what went wrong. */
+export function isTrouble(name: string): boolean {
+  return LESS_IS_BETTER.has(name);
+}
+
 /** What more of a channel's figure means to the owner; its name is spelt as `metricKey` does. */
 export function directionOf(channel: ChannelName, name: string): Direction {
   if (LESS_IS_BETTER.has(name)) return "less_is_better";

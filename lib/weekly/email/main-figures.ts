@@ -1,5 +1,5 @@
 import type { ChannelName } from "../payload.ts";
-import { questionsOf } from "./figure-meaning.ts";
+import { isTrouble, questionsOf } from "./figure-meaning.ts";
 import type { FigureView } from "./figures.ts";
 
 /** More large figures than these, and none of them is large. */
@@ -8,13 +8,13 @@ const MAX_MAIN_FIGURES = 3;
 /**
  * The figures that matter most, in the order of the channel's questions.
  *
- * Behaviour: the best known figure of each question, then the first others until there are three; a figure without data
- *            is never one of them.
+ * Behaviour: the best known figure of each question, then the first others until there are three; never a figure without
+ *            data or one of trouble.
  */
 export function mainFigures(channel: ChannelName, figures: readonly FigureView[]): FigureView[] {
   const known = figures.filter(({ value }) => value !== null);
   const answers = questionsOf(channel).flatMap((names) => firstOf(names, known));
-  const others = known.filter((figure) => !answers.includes(figure));
+  const others = known.filter((figure) => !answers.includes(figure) && !isTrouble(figure.key));
   return [...answers, ...others].slice(0, MAX_MAIN_FIGURES);
 }
 
