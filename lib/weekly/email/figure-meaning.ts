@@ -15,11 +15,11 @@ export const TROUBLES: Readonly<Record<string, string>> = {
 
 const LESS_IS_BETTER = new Set([...Object.keys(TROUBLES), "bounce_rate", "followers_lost"]);
 
-/** What an owner writes, such as sends and posts, is missing here on purpose: more of it is neither good nor bad. */
-const EMAIL_MORE_IS_BETTER = new Set([
-  ...["delivery_rate", "open_rate", "click_rate"],
-  ...["reached_delivered", "reached_opened", "reached_clicked", "clicked"],
-]);
+/**
+ * What an owner writes, such as sends and posts, is missing on purpose: more of it is neither good nor bad. So are counts of
+ * e-mails, which follow the number of sends: their rates tell.
+ */
+const EMAIL_MORE_IS_BETTER = new Set(["delivery_rate", "open_rate", "click_rate"]);
 
 const SOCIAL_MORE_IS_BETTER = new Set([
   ...["followers", "followers_count", "follower_count", "new_followers", "followers_gained"],

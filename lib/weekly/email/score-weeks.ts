@@ -15,15 +15,26 @@ export type ScoreWeek = { day: string; score: number | null };
  */
 export type ScoreWeeksView = { weeks: ScoreWeek[]; label: string; note: string | null };
 
-/** The row of weeks in the e-mail's head. */
-export function scoreWeeksView(history: Payload["provenance"]["scoreHistory"]): ScoreWeeksView | null {
+/**
+ * The row of weeks in the e-mail's head.
+ *
+ * Shape: `previous` is the score of the week before as the application has it now; the row has what the owner was told.
+ */
+export function scoreWeeksView(
+  history: Payload["provenance"]["scoreHistory"],
+  previous: number | null,
+): ScoreWeeksView | null {
   if (history === undefined || history.every(({ score }) => score === null)) return null;
   const weeks = history.map(({ week, score }) => ({
     day: dayOf(week),
     score: score === null ? null : Math.floor(score + 0.5),
   }));
   const words = weeks.map(({ day, score }) => `${day}: ${score ?? "sem score"}`);
-  return { weeks, label: `Score por semana, pela segunda-feira. ${words.join("; ")}`, note: noteOf(weeks) };
+  return {
+    weeks,
+    label: `Score por semana, pela segunda-feira. ${words.join("; ")}`,
+    note: recomputedNote(weeks, previous) ?? recordNote(weeks),
+  };
 }
 
 /** "16/11" of 2026-11-16. */
@@ -32,8 +43,15 @@ function dayOf(week: string): string {
   return formatDayMonth({ month: month!, day: day! });
 }
 
+/** Two scores of one week would stand beside each other without a word. */
+function recomputedNote(weeks: readonly ScoreWeek[], previous: number | null): string | null {
+  const told = weeks.at(-2)?.score ?? null;
+  if (told === null || previous === null || told === previous) return null;
+  return `O score da semana anterior foi recalculado: era ${told}, agora é ${previous}.`;
+}
+
 /** Whether this week's score is the first, the best or the lowest of those shown. */
-function noteOf(weeks: readonly ScoreWeek[]): string | null {
+function recordNote(weeks: readonly ScoreWeek[]): string | null {
   const now = weeks.at(-1)!.score;
   if (now === null) return null;
   const before = weeks.slice(0, -1).flatMap(({ score }) => (score === null ? [] : [score]));

@@ -64,7 +64,7 @@ export function emailView(payload: Payload, { appBaseUrl, unsubscribe = null }: 
     days,
     link: reportLink(appBaseUrl, week),
     score,
-    scoreWeeks: scoreWeeksView(provenance.scoreHistory),
+    scoreWeeks: scoreWeeksView(provenance.scoreHistory, score.previous),
     nextStep: nextStepText(payload.activationActions),
     highlights,
     readings: readingsView(

@@ -65,6 +65,15 @@ describe("the head of the e-mail", () => {
     expect(view(withScores(...scores)).scoreWeeks!.note).toBe(note);
   });
 
+  test("says when the application has computed the score of the week before anew", () => {
+    const payload = withScores(1, 2, 3, 4, 5, 6, 64, 73);
+    const note = (previousScore: number | null) =>
+      view({ ...payload, accountScore: { ...payload.accountScore, previousScore } }).scoreWeeks!.note;
+    expect(note(68)).toBe("O score da semana anterior foi recalculado: era 64, agora é 68.");
+    expect(note(64.4)).toBe("Seu melhor score nas últimas oito semanas.");
+    expect(note(null)).toBe("Seu melhor score nas últimas oito semanas.");
+  });
+
   test("draws nothing where no week has a score, and for reports that do not know the weeks", () => {
     expect(view(withScores(...Array<null>(8).fill(null))).scoreWeeks).toBeNull();
     expect(view(payloadOf({ score: 5 })).scoreWeeks).toBeNull();
