@@ -120,7 +120,7 @@ chaos: build ## Some fifteen minutes: kill -9 at every step, outages, failovers 
 peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
 	$(BUN) tests/peers/peers.ts $(ONLY)
 
-pictures: setup ## Draw the README's pictures again from golden texts (CHROMIUM=<program>: the e-mail, too)
+pictures: setup ## Draw the pictures of documents and tests again (CHROMIUM=<program>: the e-mails, too)
 	CHROMIUM="$(CHROMIUM)" $(BUN) tests/pictures/make.ts
 
 clean: ## Remove what was built and installed

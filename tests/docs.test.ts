@@ -82,7 +82,10 @@ describe("the pictures", () => {
     );
   });
 
-  test.each(["alert.svg", "weekly-email.png"])("%s is under 150 KB", (image) => {
+  test.each([
+    ...["alert.svg", "weekly-email.png", "weekly-email-cards.png"],
+    ...["weekly-email-dark.png", "weekly-email-first.png"],
+  ])("%s is under 150 KB", (image) => {
     expect(statSync(join(ROOT, "docs/images", image)).size).toBeLessThan(150_000);
   });
 });
