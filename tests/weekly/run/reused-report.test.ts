@@ -89,7 +89,7 @@ describe("a report whose delivery failed", () => {
     expect(await weekly.run()).toMatchObject({ exitCode: 0, reports: { reused: 1 }, email: { sent: 1 } });
     expect((await storedReport(db.sql, owner)).payload.channels.email.metrics).not.toHaveProperty("reached");
     const text = email.accepted[0]!.text!;
-    expect(text).toContain("E-mail (dados completos)");
+    expect(text).not.toContain("E-mail (dados parciais)");
     expect(text).toContain("- Abertos, sem clique: 1");
     expect(text).not.toContain("- Abertos: ");
   });
