@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
@@ -80,6 +80,8 @@ export async function weeklyFixture(
   const gateway = await startGateway({ adminKey: SECRETS.GATEWAY_ADMIN_KEY });
   const email = await startEmailProvider({ apiKey: SECRETS.EMAIL_API_KEY, ...options.email });
 
+  // A run's connections are the next run's: what a new one has to load and plan costs more than a short run.
+  const idle: Database[] = [];
   const fixture: WeeklyFixture = {
     db,
     application,
@@ -90,11 +92,8 @@ export async function weeklyFixture(
     timeoutsMs: {},
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
     run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...dependencies } = {}) => {
-      const database = await openDatabase(new Secret(databaseUrl), {
-        max: 10,
-        applicationName: "opsctl-test",
-        closeLimitMs: 300,
-      });
+      const isUsual = databaseUrl === db.url;
+      const database = (isUsual && idle.pop()) || (await openPool(databaseUrl));
       const emailPace = createPace();
       const limits = fixture.timeoutsMs;
       const limitOf = (timeoutMs?: number) => (timeoutMs === undefined ? {} : { timeoutMs });
@@ -159,16 +158,22 @@ export async function weeklyFixture(
           },
         );
       } finally {
-        await database.close();
+        if (isUsual) idle.push(database);
+        else await database.close();
       }
     },
     [Symbol.asyncDispose]: async () => {
+      await Promise.all(idle.map((database) => database.close()));
       await Promise.all([application.stop(), gateway.stop(), email.stop()]);
       await db.drop();
       rmSync(logDir, { recursive: true, force: true });
     },
   };
   return fixture;
+}
+
+function openPool(url: string): Promise<Database> {
+  return openDatabase(new Secret(url), { max: 10, applicationName: "opsctl-test", closeLimitMs: 300 });
 }
 
 /** The peers at these addresses as a dry run asks them. */
