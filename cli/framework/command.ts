@@ -1,4 +1,4 @@
-import type { ArgsDef, CommandMeta, ParsedArgs } from "citty";
+import type { ArgsDef, CommandDef, CommandMeta, ParsedArgs } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
@@ -95,8 +95,7 @@ export type AboutParts<T extends ArgsDef> = Omit<
 /** A command that runs. */
 export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
   about?: AboutParts<ArgsDef>["about"];
-  /** Missing in a command with `about`. */
-  run: (args: ParsedArgs, context: CommandContext) => Promise<Outcome>;
+  citty: CommandDef<ArgsDef>;
   failed:
     | ((error: OpsError, exitCode: number, args: ParsedArgs, context: CommandContext) => Promise<object>)
     | undefined;
@@ -130,13 +129,20 @@ function logFormat(isUnattended: boolean): ArgsDef {
 
 /** Declares a command. */
 export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): Command {
+  const { run, ...rest } = parts;
   const ofAccount = parts.account === undefined ? {} : AS_IS;
   const args = { ...parts.args, ...logFormat(parts.isUnattended === true), ...ofAccount };
+  const citty: CommandDef<T> = {
+    meta: parts.meta,
+    args: args as T,
+    run: ({ args: given, data }) => run(given, data as CommandContext),
+  };
   // From here on all commands have one type, without the types of their own arguments.
-  return { failed: undefined, ...parts, args } as unknown as Command;
+  return { failed: undefined, ...rest, args, citty } as unknown as Command;
 }
 
 /** Declares a command that tells of opsctl itself. */
 export function defineAbout<const T extends ArgsDef>(parts: AboutParts<T>): Command {
-  return { failed: undefined, ...parts } as unknown as Command;
+  const { meta, args } = parts;
+  return { failed: undefined, ...parts, citty: { meta, args } } as unknown as Command;
 }

@@ -1,4 +1,4 @@
-import type { ParsedArgs } from "citty";
+import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
@@ -15,7 +15,6 @@ import { jsonLine } from "./streams/json-line.ts";
 import { writeOut } from "./streams/output.ts";
 import { wantsColour } from "./streams/screen.ts";
 import { type StandardError, standardError } from "./streams/standard-error.ts";
-import type { CheckedArguments } from "./usage/arguments.ts";
 
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
@@ -28,12 +27,12 @@ import type { CheckedArguments } from "./usage/arguments.ts";
 export async function runCommand(
   name: string,
   command: Command,
-  { args, isJson }: CheckedArguments,
+  { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
 ): Promise<number> {
-  const handedOver = await asServiceAccount(command, args);
+  const handedOver = await asServiceAccount(command, rawArgs);
   if (typeof handedOver === "number") return handedOver;
   const [stderr, settings] = await Promise.all([standardError(), settingsOf(name)]);
-  const log = commandLog(stderr, settings.read, logFormat(command, args, stderr));
+  const log = commandLog(stderr, settings.read, logFormat(command, rawArgs, stderr));
   const context = contextOf(settings, { log, stderr });
 
   const fail = async (error: unknown): Promise<Outcome> => {
@@ -41,7 +40,7 @@ export async function runCommand(
     const { code, message, hint } = failure;
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
-    return await failedOutcome(failure, { name, command, args, context });
+    return await failedOutcome(failure, { name, command, rawArgs, context });
   };
   const print = printOnce(isJson, log);
   onCrash(async (error) => {
@@ -55,7 +54,8 @@ export async function runCommand(
     if (settings.problem !== null) throw settings.problem;
     tellOfOverruled(settings.read, log);
     tellOfSettings(settings.read, log);
-    return print(await command.run(args, context));
+    const { result } = await runCitty(command.citty, { rawArgs, data: context });
+    return print(result as Outcome);
   } catch (error) {
     return print(await fail(await aboutFile(error, settings.read)));
   } finally {
@@ -64,9 +64,9 @@ export async function runCommand(
 }
 
 /** Runs a command of the service account as that account; null when this process runs it itself. */
-async function asServiceAccount(command: Command, args: ParsedArgs): Promise<number | OpsError | null> {
+async function asServiceAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
   if (command.account === undefined || !isRoot()) return null;
-  if (args["as-is"] === true) return null;
+  if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
   try {
     const { findServiceAccount } = await import("../../lib/platform/account/service-account.ts");
     // The look-up is a program: root reads beside it.
@@ -85,15 +85,15 @@ async function failedOutcome(
   {
     name,
     command,
-    args,
+    rawArgs,
     context,
-  }: { name: string; command: Command; args: ParsedArgs; context: CommandContext },
+  }: { name: string; command: Command; rawArgs: string[]; context: CommandContext },
 ): Promise<Outcome> {
   const { code, message, hint } = failure;
   const exitCode = exitStatusOf(code);
   if (command.failed === undefined)
     return outcomeOf({ command: name, exitCode, fields: {}, error: { code, message, hint }, text: "" });
-  const result = await command.failed(failure, exitCode, args, context);
+  const result = await command.failed(failure, exitCode, parseArgs(rawArgs, command.args), context);
   return { exitCode, result, text: "" };
 }
 
@@ -149,8 +149,8 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-function logFormat(command: Command, args: ParsedArgs, { isTerminal }: StandardError): LogFormat {
-  const wanted = args["log-format"] as LogFormat | undefined;
+function logFormat(command: Command, rawArgs: string[], { isTerminal }: StandardError): LogFormat {
+  const wanted = parseArgs(rawArgs, command.args)["log-format"] as LogFormat | undefined;
   return wanted ?? (command.isUnattended && !isTerminal ? "json" : "text");
 }
 

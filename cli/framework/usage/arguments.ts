@@ -1,25 +1,21 @@
-import type { ArgDef, ArgsDef, ParsedArgs } from "citty";
+import type { ArgDef, ArgsDef } from "citty";
 import type { Command, ValueCheck } from "../command.ts";
 import { nearest } from "./nearest.ts";
 import { splitWords, type Token } from "./split-words.ts";
 import { oneOf, valueCheck } from "./values.ts";
 
-/** The arguments of a command that are as it declares them. */
-export type CheckedArguments = { args: ParsedArgs; isJson: boolean };
-
 /**
- * Checks the arguments of a command, and reads them.
+ * Checks the arguments of a command.
  *
  * Behaviour: every word is checked here, because citty accepts unknown options, missing values and stray words silently,
- *            and `--dryrun` must never become a real run. So nothing is left for its parser, which takes a tenth of the
- *            start of a command to load.
- * Shape:     `args` are the values as citty would return them, by the names that are declared; or `problem`, the first
- *            thing that is wrong, which repeats no value of an option.
+ *            and `--dryrun` must never become a real run.
+ * Shape:     `rawArgs` can be read in one way only, options as `--name=value` and words after `--`; or `problem`, the
+ *            first thing that is wrong, which repeats no value of an option.
  */
 export function strictArguments(
   words: readonly string[],
   command: Command,
-): CheckedArguments | { problem: string } {
+): { rawArgs: string[]; isJson: boolean } | { problem: string } {
   const tokens = splitWords(words, (name) => takesValue(command.args, name));
   const given = new Map<string, string>();
   const positionals: string[] = [];
@@ -33,17 +29,9 @@ export function strictArguments(
     positionalProblem(positionals, command) ??
     command.checkTogether?.(new Map([...given, ...named(positionals, command)]));
   if (problem !== undefined) return { problem };
-  return { args: parsedArgs(given, positionals, command), isJson: given.has("json") };
-}
-
-/** A flag that is given is true; of what is not given the default, or undefined. */
-function parsedArgs(given: ReadonlyMap<string, string>, positionals: string[], command: Command): ParsedArgs {
-  const values = new Map([...given, ...named(positionals, command)]);
-  const read = Object.entries(command.args).map(([name, { type, default: fallback }]) => {
-    const value = values.get(name) ?? fallback;
-    return [name, type === "boolean" ? value !== undefined || undefined : value] as const;
-  });
-  return { ...Object.fromEntries(read), _: positionals } as ParsedArgs;
+  const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
+  const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
+  return { rawArgs, isJson: given.has("json") };
 }
 
 type OptionToken = Extract<Token, { kind: "option" }>;

@@ -2,12 +2,11 @@
 import process from "node:process";
 import { defineCommand } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
-import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
 const secret = new Secret("canary-of-the-program");
-const [mode, ...words] = process.argv.slice(2);
+const [mode, ...rawArgs] = process.argv.slice(2);
 
 function whole(bytes: number) {
   const result = {
@@ -57,6 +56,4 @@ const command = defineCommand({
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-const checked = strictArguments(words, command);
-if ("problem" in checked) throw new Error(checked.problem);
-process.exitCode = await runCommand("test", command, checked);
+process.exitCode = await runCommand("test", command, { rawArgs, isJson: rawArgs.includes("--json") });
