@@ -31,8 +31,11 @@ export function pictureName(report: string, { width, scheme }: View): string {
   return `${report}.${width}.${scheme}.png`;
 }
 
-/** What a picture of a report shows, and whether something in it is wider than its screen. */
-export type Photograph = { name: string; picture: Picture; scrollWidth: number; view: View };
+/** The narrowest screen that an e-mail has to fit on. */
+const NARROWEST = 320;
+
+/** What a picture of a report shows, and by how much something is wider than the screen; a phone's is the narrowest. */
+export type Photograph = { name: string; picture: Picture; overhang: number };
 
 /** The font of the pictures, in a Debian package: in another font lines break elsewhere. */
 const FONT_FILES = { 400: "Roboto-Regular.ttf", 700: "Roboto-Bold.ttf" };
@@ -77,12 +80,13 @@ export async function* photographs(
 }
 
 async function photograph(page: ShownPage, report: string, view: View): Promise<Photograph> {
-  await page.look(view);
-  const scrollWidth = await page.evaluate<number>(
-    "document.fonts.ready.then(() => document.documentElement.scrollWidth)",
+  const width = view.width < 480 ? NARROWEST : view.width;
+  await page.look({ ...view, width });
+  const overhang = await page.evaluate<number>(
+    `document.fonts.ready.then(() => document.documentElement.scrollWidth - ${width})`,
   );
-  const picture = cut(decodePng(await page.picture()));
-  return { name: pictureName(report, view), picture, scrollWidth, view };
+  await page.look(view);
+  return { name: pictureName(report, view), picture: cut(decodePng(await page.picture())), overhang };
 }
 
 function cut({ width, height, colours }: Picture): Picture {

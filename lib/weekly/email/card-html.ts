@@ -16,7 +16,7 @@ const VALUE_SIZES = [
 const SMALLEST_VALUE_PX = 14;
 
 /** A short figure is never broken, a long one may be. */
-const MAX_WHOLE_CHARACTERS = 20;
+const MAX_WHOLE_CHARACTERS = 16;
 
 /** A channel's card, as a row of the e-mail's column. */
 export function cardHtml(card: CardView): Html {
