@@ -83,8 +83,8 @@ describe("the pictures", () => {
   });
 
   test.each([
-    ...["alert.svg", "weekly-email.png", "weekly-email-cards.png"],
-    ...["weekly-email-dark.png", "weekly-email-first.png"],
+    ...["alert.svg", "weekly-email.webp", "weekly-email-cards.webp"],
+    ...["weekly-email-dark.webp", "weekly-email-first.webp"],
   ])("%s is under 150 KB", (image) => {
     expect(statSync(join(ROOT, "docs/images", image)).size).toBeLessThan(150_000);
   });

@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { encodePng } from "../support/png.ts";
 import { alertPicture } from "./alert-picture.ts";
 import { documentPictures } from "./document-pictures.ts";
 import { PICTURES, photographs, pictureFont } from "./weekly-pictures.ts";
@@ -27,8 +26,7 @@ async function photographAll(program: string, face: string): Promise<void> {
   rmSync(PICTURES, { recursive: true, force: true });
   mkdirSync(PICTURES, { recursive: true });
   let bytes = 0;
-  for await (const { name, picture } of photographs(program, face)) {
-    const file = encodePng(picture);
+  for await (const { name, file } of photographs(program, face)) {
     bytes += file.length;
     writeFileSync(join(PICTURES, name), file);
   }

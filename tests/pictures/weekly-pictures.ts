@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ShownPage, startChromium, type View } from "../support/chromium.ts";
 import { debianPackages } from "../support/debian-packages.ts";
-import { decodePng, type Picture } from "../support/png.ts";
 
 const GOLDEN = join(import.meta.dirname, "../golden/weekly");
 
@@ -26,16 +25,37 @@ export const LOOKS: readonly View[] = [360, 640].flatMap((width) =>
 /** Lower than this a picture repeats itself: only a report of huge lists is longer. */
 const MAX_HEIGHT = 3_200;
 
+/** Enough to see what has moved; the comparison looks at blocks of pixels. */
+const QUALITY = 35;
+
 /** The file name of a picture. */
 export function pictureName(report: string, { width, scheme }: View): string {
-  return `${report}.${width}.${scheme}.png`;
+  return `${report}.${width}.${scheme}.webp`;
 }
 
 /** The narrowest screen that an e-mail has to fit on. */
 const NARROWEST = 320;
 
-/** What a picture of a report shows, and by how much something is wider than the screen; a phone's is the narrowest. */
-export type Photograph = { name: string; picture: Picture; overhang: number };
+/**
+ * A picture of a report, and the page that it was taken of. `overhang` is by how much something is wider than the screen,
+ * a phone's being the narrowest.
+ */
+export type Photograph = { name: string; file: Buffer; overhang: number; page: ShownPage };
+
+/** What is photographed, and how. */
+export type PhotographOptions = {
+  reports: readonly string[];
+  looks: readonly View[];
+  maxHeight: number;
+  quality: number;
+};
+
+const ALL: PhotographOptions = {
+  reports: PHOTOGRAPHED,
+  looks: LOOKS,
+  maxHeight: MAX_HEIGHT,
+  quality: QUALITY,
+};
 
 /** The font of the pictures, in a Debian package: in another font lines break elsewhere. */
 const FONT_FILES = { 400: "Roboto-Regular.ttf", 700: "Roboto-Bold.ttf" };
@@ -59,10 +79,7 @@ export function pictureFont(): string | null {
 export async function* photographs(
   program: string,
   font: string,
-  { reports, looks }: { reports: readonly string[]; looks: readonly View[] } = {
-    reports: PHOTOGRAPHED,
-    looks: LOOKS,
-  },
+  { reports, looks, ...taken }: PhotographOptions = ALL,
 ): AsyncGenerator<Photograph> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-pictures-"));
   const browser = await startChromium(program);
@@ -71,7 +88,7 @@ export async function* photographs(
       const file = join(folder, `${report}.html`);
       writeFileSync(file, inFont(readFileSync(join(GOLDEN, `${report}.email.html`), "utf8"), font));
       const page = await browser.show(pathToFileURL(file).href, looks[0]!);
-      for (const view of looks) yield await photograph(page, report, view);
+      for (const view of looks) yield await photograph(page, { report, view, taken });
     }
   } finally {
     await browser.stop();
@@ -79,19 +96,22 @@ export async function* photographs(
   }
 }
 
-async function photograph(page: ShownPage, report: string, view: View): Promise<Photograph> {
+async function photograph(
+  page: ShownPage,
+  {
+    report,
+    view,
+    taken,
+  }: { report: string; view: View; taken: Pick<PhotographOptions, "maxHeight" | "quality"> },
+): Promise<Photograph> {
   const width = view.width < 480 ? NARROWEST : view.width;
   await page.look({ ...view, width });
   const overhang = await page.evaluate<number>(
     `document.fonts.ready.then(() => document.documentElement.scrollWidth - ${width})`,
   );
   await page.look(view);
-  return { name: pictureName(report, view), picture: cut(decodePng(await page.picture())), overhang };
-}
-
-function cut({ width, height, colours }: Picture): Picture {
-  const kept = Math.min(height, MAX_HEIGHT);
-  return { width, height: kept, colours: colours.slice(0, kept * width) };
+  const file = await page.picture({ format: "webp", ...taken });
+  return { name: pictureName(report, view), file, overhang, page };
 }
 
 /** The page with the pictures' font before all others. */

@@ -15,14 +15,14 @@ export type View = { width: number; scheme: "light" | "dark"; scale?: number };
  * A page as it was shown.
  *
  * Shape: `requests` are all that the browser wanted to load, `complaints` what it wrote to its console. `evaluate`
- *        returns the value of an expression, or of the promise that it gives; `picture` the whole page as PNG; `look`
- *        looks at the same page in another way.
+ *        returns the value of an expression, or of the promise that it gives; `picture` a file of the page's top, or of
+ *        all of it when it is no higher; `look` looks at the same page in another way.
  */
 export type ShownPage = {
   requests: string[];
   complaints: string[];
   evaluate<T>(expression: string): Promise<T>;
-  picture(): Promise<Buffer>;
+  picture(wanted: { format: "webp"; quality: number; maxHeight: number }): Promise<Buffer>;
   look(view: View): Promise<void>;
 };
 
@@ -148,6 +148,14 @@ async function show(call: Call, url: string, view: View): Promise<ShownPage> {
     await ask("Emulation.setDeviceMetricsOverride", metrics);
     await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
   };
+  const evaluate = async <T>(expression: string) => {
+    const answer = await ask<{ result: { value: T } }>("Runtime.evaluate", {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    });
+    return answer.result.value;
+  };
   await look(view);
   await ask("Page.navigate", { url });
   await loaded;
@@ -155,16 +163,13 @@ async function show(call: Call, url: string, view: View): Promise<ShownPage> {
     requests,
     complaints,
     look,
-    async evaluate<T>(expression: string) {
-      const answer = await ask<{ result: { value: T } }>("Runtime.evaluate", {
-        expression,
-        returnByValue: true,
-        awaitPromise: true,
-      });
-      return answer.result.value;
-    },
-    async picture() {
-      const options = { format: "png", captureBeyondViewport: true };
+    evaluate,
+    async picture({ format, quality, maxHeight }) {
+      const [width, height] = await evaluate<[number, number]>(
+        "[document.documentElement.clientWidth, document.documentElement.scrollHeight]",
+      );
+      const clip = { x: 0, y: 0, width, height: Math.min(height, maxHeight), scale: 1 };
+      const options = { format, quality, clip, captureBeyondViewport: true };
       const { data } = await ask<{ data: string }>("Page.captureScreenshot", options);
       return Buffer.from(data, "base64");
     },
