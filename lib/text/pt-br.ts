@@ -12,6 +12,7 @@ export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= LARGEST_EXACT)
     return signed(value, size.toExponential(2).replace(".", ",").replace("e+", " × 10^"));
+  if (Number.isInteger(size)) return signed(value, groupThousands(String(size)));
   const hundredths = Math.floor(size * 100 + 0.5);
   const whole = groupThousands(String(Math.floor(hundredths / 100)));
   const decimals = String(hundredths % 100)
