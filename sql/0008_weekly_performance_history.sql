@@ -35,13 +35,14 @@ begin
       where week.age < p_weeks
     ), report as (
       select week.age, to_char(week.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as monday,
-             stored.id, stored.score, stored.channels
+             stored.id, stored.score, stored.channels, stored.sources
       from week
       -- Week by week: joined, all reports that this owner has ever had would be read. And each path once: a payload
       -- is unpacked whole for every path that is taken of it.
       left join lateral (
         select r.id, r.payload #> '{accountScore,score}' as score,
-               case when week.age = 1 then r.payload -> 'channels' end as channels
+               case when week.age = 1 then r.payload -> 'channels' end as channels,
+               case when week.age = 1 then r.payload #> '{provenance,sources}' end as sources
         from public.weekly_performance_reports as r
         where r.tenant_id = p_tenant_id and r.user_id = p_user_id
           and r.window_start = week.window_start and r.window_end = week.window_end
@@ -56,13 +57,20 @@ begin
                'metrics', (
                  select coalesce(jsonb_object_agg(channel.key, channel.value -> 'metrics'), '{}')
                  from jsonb_each(report.channels) as channel
-                 where channel.value ->> 'status' = 'available')))
+                 where channel.value ->> 'status' = 'available'),
+               -- Whose figures they are: a channel names the analysis that it shows, its source that and the connection.
+               'connections', (
+                 select coalesce(jsonb_object_agg(channel.key, source.value -> 'connectionId'), '{}')
+                 from jsonb_each(report.channels) as channel
+                 join jsonb_array_elements(
+                   case when jsonb_typeof(report.sources) = 'array' then report.sources else '[]' end) as source
+                   on source.value ->> 'analysisId' = channel.value #>> '{evidence,0,rowId}')))
                filter (where jsonb_typeof(report.channels) = 'object') -> 0)
     from report);
 end $$;
 
 comment on function public.weekly_performance_report_history(uuid, uuid, timestamptz, integer, integer) is
-  'Of the p_weeks weeks before one that begins at p_window_start: the scores of the stored reports of this owner and version, oldest first; of the last of them also its id and the metrics of its available channels.';
+  'Of the p_weeks weeks before one that begins at p_window_start: the scores of the stored reports of this owner and version, oldest first; of the last of them also its id, the metrics of its available channels and the connections that they are of.';
 
 revoke all on function
   public.weekly_performance_tenant_name(uuid),

@@ -164,6 +164,15 @@ describe("a stored payload", () => {
     }
   });
 
+  /** The connection whose analysis each channel shows. */
+  const shown = ({ channels, provenance }: Payload) =>
+    Object.fromEntries(
+      CHANNELS.map((name) => {
+        const rowId = channels[name].evidence[0]?.rowId ?? "none";
+        return [name, provenance.sources.find(({ analysisId }) => analysisId === rowId)?.connectionId];
+      }),
+    );
+
   test("shows figures of the week before exactly where that week's report has them, and is the same otherwise", () => {
     const { evidence, fingerprint, payload } = reports.get(full)!;
     const plain = rebuilt(JSON.parse(evidence), fingerprint, payload);
@@ -171,7 +180,11 @@ describe("a stored payload", () => {
     const metrics = fc.dictionary(fc.constantFrom(...CHANNELS), fc.oneof(figures, fc.constant(null)));
     fc.assert(
       fc.property(fc.option(metrics), (before) => {
-        const previous = before && { reportId: crypto.randomUUID(), metrics: before };
+        const previous = before && {
+          reportId: crypto.randomUUID(),
+          metrics: before,
+          connections: shown(payload),
+        };
         const { channels, provenance, ...rest } = rebuilt(
           JSON.parse(evidence),
           fingerprint,

@@ -40,12 +40,17 @@ export type EmailCounts = {
  * What the owner's stored reports of the weeks before say, as they say it: nothing of it is checked.
  *
  * Shape: `scores` has an entry for each of the seven weeks before, oldest first, `week` being its Monday; `previous` is
- *        the report of the week before, with the metrics of each channel that was available in it. A report counts
- *        when it is completed, keeps its content and is of this payload's version.
+ *        the report of the week before, with the metrics of each channel that was available in it, and by channel the
+ *        connection whose analysis it shows. A report counts when it is completed, keeps its content and is of this
+ *        payload's version.
  */
 export type HistoryRows = {
   scores: { week: string; score: unknown }[];
-  previous: { reportId: string; metrics: Record<string, unknown> } | null;
+  previous: {
+    reportId: string;
+    metrics: Record<string, unknown>;
+    connections: Record<string, unknown>;
+  } | null;
 };
 
 /** Everything one report is made from, read in one statement. */

@@ -10,8 +10,8 @@ export const READINGS_EMPTY_TEXT = "Nenhum canal trouxe leituras nesta semana.";
 /** Stands in a card whose analysis has no figure. */
 export const NO_FIGURES_TEXT = "A análise desta semana não trouxe números.";
 
-/** Stands in a card whose channel the week before had no figures of. */
-export const NO_PREVIOUS_TEXT = "Sem comparação: este canal não tinha números na semana anterior.";
+/** Stands in a card whose account the report of the week before has no figures of; it may have those of another one. */
+export const NO_PREVIOUS_TEXT = "Sem comparação: o relatório da semana anterior não tem números desta conta.";
 
 /** Stands once above the cards where the week before has no report at all. */
 export const FIRST_COMPARISON_TEXT =

@@ -40,7 +40,10 @@ export function buildPayload(input: PayloadInput): Payload {
   const { scope, window, rows, evidence } = input;
   const instagram = socialChannel("instagram", input.connections, rows.analyses, window);
   const linkedin = socialChannel("linkedin", input.connections, rows.analyses, window);
-  const previous = previousMetrics(rows.history);
+  const previous = previousMetrics(rows.history, {
+    instagram: instagram.shownConnectionId,
+    linkedin: linkedin.shownConnectionId,
+  });
   const channels: Payload["channels"] = {
     email: { ...emailChannel(evidence.email, window), previous: previous.email },
     instagram: { ...instagram.channel, previous: previous.instagram },

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { localDate } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { HistoryRows } from "../database/evidence.ts";
-import type { WindowBounds } from "../database/reports.ts";
+import type { Connection, WindowBounds } from "../database/reports.ts";
 import {
   type ChannelName,
   emailMetricsSchema,
@@ -14,20 +14,28 @@ import {
 /** Each channel's figures of the week before; null where its report has none. */
 export type PreviousMetrics = { [N in ChannelName]: NonNullable<Payload["channels"][N]["previous"]> | null };
 
+type SocialNetwork = Connection["network"];
+
 /** The scores of a report's weeks. */
 export type ScoreHistory = NonNullable<Payload["provenance"]["scoreHistory"]>;
+
+/** The connection whose analysis each network of this week's report shows; null where it shows none. */
+export type ShownConnections = Record<SocialNetwork, string | null>;
 
 /**
  * The figures that the report of the week before has of each channel.
  *
- * Behaviour: figures that do not fit the payload are absence: an older report never stops a new one.
+ * Behaviour: figures that do not fit the payload are absence: an older report never stops a new one. So are those of
+ *            another connection than this week's, or of one that is not known: two accounts are not compared.
  */
-export function previousMetrics({ previous }: HistoryRows): PreviousMetrics {
+export function previousMetrics({ previous }: HistoryRows, shown: ShownConnections): PreviousMetrics {
   const plain = (name: ChannelName) => readable(metricsSchema, previous?.metrics[name]);
+  const network = (name: SocialNetwork) =>
+    shown[name] === null || shown[name] === previous?.connections[name] ? plain(name) : null;
   return {
     email: readable(emailMetricsSchema, previous?.metrics.email),
-    instagram: plain("instagram"),
-    linkedin: plain("linkedin"),
+    instagram: network("instagram"),
+    linkedin: network("linkedin"),
     blog: plain("blog"),
     tiktok: plain("tiktok"),
   };

@@ -7,8 +7,17 @@ import { parseAnalysis } from "./evidence.ts";
 /** A connection after the collection; `code` is null when the application has answered for it. */
 export type CollectedConnection = Connection & { code: string | null };
 
-/** A social channel of the report, where its content came from, and the triggers its analyses recorded. */
-export type SocialChannel = { channel: PlainChannel; sources: Source[]; triggers: unknown[] };
+/**
+ * A social channel of the report, where its content came from, and the triggers its analyses recorded.
+ *
+ * Shape: `shownConnectionId` is the connection whose figures the channel has; null where it has none.
+ */
+export type SocialChannel = {
+  channel: PlainChannel;
+  shownConnectionId: string | null;
+  sources: Source[];
+  triggers: unknown[];
+};
 
 /**
  * One social network: available when at least one of its connections has an analysis of this exact week.
@@ -26,11 +35,19 @@ export function socialChannel(
   const own = connections.filter((connection) => connection.network === network);
   if (own.length === 0) {
     const sources: Source[] = [{ channel: network, status: "missing", code: "not_connected" }];
-    return { channel: unavailableChannel("not_connected"), sources, triggers: [] };
+    return {
+      channel: unavailableChannel("not_connected"),
+      shownConnectionId: null,
+      sources,
+      triggers: [],
+    };
   }
   const findings = own.map((connection) => findingOf(connection, analyses));
+  const usable = findings.filter((finding) => finding.reason === null);
+  const newest = newestOf(usable);
   return {
-    channel: channelOf(findings, window),
+    channel: newest ? shownChannel(newest, findings, window) : missingChannel(findings),
+    shownConnectionId: newest?.connection.id ?? null,
     sources: findings.map(sourceOf),
     triggers: findings.flatMap(({ content }) => content?.triggers ?? []),
   };
@@ -62,16 +79,20 @@ function sourceOf({ connection, row, reason }: Finding): Source {
   return { ...base, status, code: codeOf(reason), ...analysis };
 }
 
-function channelOf(findings: Finding[], window: WindowBounds): PlainChannel {
-  const usable = findings.filter((finding) => finding.reason === null);
-  const newest = newestOf(usable);
-  if (!newest) {
-    // A failed call can be mended, so its reason is shown before that of a connection without an analysis.
-    const worst = findings.find(({ connection }) => connection.code !== null) ?? findings[0]!;
-    return unavailableChannel(worst.reason!);
-  }
-  const { row, content } = newest;
-  const isWhole = usable.length === findings.length && content.coverageStatus === "complete";
+type UsableFinding = Extract<Finding, { reason: null }>;
+
+/** A failed call can be mended, so its reason is shown before that of a connection without an analysis. */
+function missingChannel(findings: Finding[]): PlainChannel {
+  const worst = findings.find(({ connection }) => connection.code !== null) ?? findings[0]!;
+  return unavailableChannel(worst.reason!);
+}
+
+function shownChannel(
+  { row, content }: UsableFinding,
+  findings: Finding[],
+  window: WindowBounds,
+): PlainChannel {
+  const isWhole = findings.every(({ reason }) => reason === null) && content.coverageStatus === "complete";
   return {
     status: "available",
     coverageStatus: isWhole ? "complete" : "partial",

@@ -111,13 +111,43 @@ describe("the report of the week before", () => {
     });
     await write(scope, 2, { payload: pastPayload(30, { instagram: { followers: 1 } }) });
     const { previous } = await historyOf(scope);
-    expect(previous).toEqual({ reportId, metrics: { email, linkedin: { followers: 7, reach: null } } });
+    const metrics = { email, linkedin: { followers: 7, reach: null } };
+    expect(previous).toEqual({ reportId, metrics, connections: {} });
   });
 
   test("with no channel available has no metrics, and is named all the same", async () => {
     const scope = await weekly.newOwner();
     const reportId = await write(scope, 1);
-    expect((await historyOf(scope)).previous).toEqual({ reportId, metrics: {} });
+    expect((await historyOf(scope)).previous).toEqual({ reportId, metrics: {}, connections: {} });
+  });
+
+  test("gives the connection whose analysis each channel shows, not that of another analysis", async () => {
+    const scope = await weekly.newOwner();
+    const shows = (rowId: unknown) => ({ status: "available", metrics: {}, evidence: [{ rowId }] });
+    const source = (analysisId: string, connectionId?: string) => ({ analysisId, connectionId });
+    const sources = [source("a1", "c1"), source("a2", "c2"), "none", { connectionId: "c3" }, source("a4")];
+    const channels = {
+      email: shows(null),
+      instagram: shows("a2"),
+      linkedin: shows("a3"),
+      blog: shows("a4"),
+      tiktok: 1,
+    };
+    await write(scope, 1, { payload: { channels, provenance: { sources } } });
+    expect((await historyOf(scope)).previous?.connections).toEqual({ instagram: "c2", blog: null });
+  });
+
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a text", "c1"],
+    ["null", null],
+    ["an object", { analysisId: "a1", connectionId: "c1" }],
+  ])("gives no connection where its sources are %s", async (_what, sources) => {
+    const scope = await weekly.newOwner();
+    const instagram = { status: "available", metrics: { reach: 1 }, evidence: [{ rowId: "a1" }] };
+    const reportId = await write(scope, 1, { payload: { channels: { instagram }, provenance: { sources } } });
+    const { previous } = await historyOf(scope);
+    expect(previous).toEqual({ reportId, metrics: { instagram: { reach: 1 } }, connections: {} });
   });
 
   test("is not the one of two weeks ago", async () => {
@@ -210,7 +240,7 @@ test("a login that is a member of service_role reads both, past the row security
   try {
     const { tenantName, history } = await readEvidence(database.sql, scope, WEEK, []);
     expect(tenantName).toBe("Tenant");
-    expect(history.previous).toEqual({ reportId, metrics: { linkedin: { reach: 1 } } });
+    expect(history.previous).toEqual({ reportId, metrics: { linkedin: { reach: 1 } }, connections: {} });
     expect(history.scores.at(-1)!.score).toBe(40);
   } finally {
     await db.sql`alter table tenants disable row level security`;

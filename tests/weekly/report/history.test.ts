@@ -2,16 +2,30 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { HistoryRows } from "../../../lib/weekly/database/evidence.ts";
 import { CHANNELS, type ChannelName, SCORE_WEEKS } from "../../../lib/weekly/payload.ts";
-import { previousMetrics, scoreHistory } from "../../../lib/weekly/report/history.ts";
+import {
+  previousMetrics as metricsBefore,
+  type ShownConnections,
+  scoreHistory,
+} from "../../../lib/weekly/report/history.ts";
 import { WEEK } from "../../support/seed.ts";
 
 const REPORT = "6b0f8f7e-3f0a-4b0e-9d53-0a6f1f1f6a10";
+const CONNECTION = "0d9a6c2e-51b7-4f0e-8a34-7c1b2d3e4f50";
+const OTHER_CONNECTION = "1e8b7d3f-62c8-4a1f-9b45-8d2c3e4f5a61";
+const ONE_EACH = { instagram: CONNECTION, linkedin: CONNECTION };
 const NONE = { email: null, instagram: null, linkedin: null, blog: null, tiktok: null };
 
-function rows(metrics: Record<string, unknown> | null, scores: unknown[] = []): HistoryRows {
+function rows(
+  metrics: Record<string, unknown> | null,
+  scores: unknown[] = [],
+  connections: Record<string, unknown> = ONE_EACH,
+): HistoryRows {
   const before = scores.map((score, i) => ({ week: `2026-10-${String(10 + i)}`, score }));
-  return { scores: before, previous: metrics === null ? null : { reportId: REPORT, metrics } };
+  return { scores: before, previous: metrics === null ? null : { reportId: REPORT, metrics, connections } };
 }
+
+const previousMetrics = (history: HistoryRows, shown: ShownConnections = ONE_EACH) =>
+  metricsBefore(history, shown);
 
 describe("previousMetrics()", () => {
   test("has none without a report of the week before", () => {
@@ -44,6 +58,26 @@ describe("previousMetrics()", () => {
       linkedin: good,
     });
     expect(previousMetrics(rows({ email: metrics, linkedin: good })).email).toBeNull();
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["another connection", { ...ONE_EACH, instagram: OTHER_CONNECTION }],
+    ["a connection that is not known", { linkedin: CONNECTION }],
+    ["a connection that is null", { ...ONE_EACH, instagram: null }],
+  ])("has no figures of %s than this week's, of that network alone", (_what, connections) => {
+    const figures = { followers: 900 };
+    const stored = { email: { sends: 2 }, instagram: figures, linkedin: figures };
+    expect(previousMetrics(rows(stored, [], connections))).toEqual({
+      ...NONE,
+      email: { sends: 2 },
+      linkedin: figures,
+    });
+  });
+
+  test("keeps the figures of a network that this week shows nothing of", () => {
+    const history = rows({ instagram: { followers: 900 } }, [], { instagram: OTHER_CONNECTION });
+    const shown = { instagram: null, linkedin: null };
+    expect(previousMetrics(history, shown)).toEqual({ ...NONE, instagram: { followers: 900 } });
   });
 
   test("has a channel exactly where the report has it, and then the very same figures", () => {

@@ -105,7 +105,8 @@ describe("socialChannel() of one connection", () => {
   });
 
   test("no row after a call that succeeded is analysis_missing", () => {
-    const { channel, sources } = instagram([connection(1)], [row(2)]);
+    const { channel, shownConnectionId, sources } = instagram([connection(1)], [row(2)]);
+    expect(shownConnectionId).toBeNull();
     expect(channel).toMatchObject({ status: "unavailable", reason: "analysis_missing", metrics: null });
     expect(sources).toEqual([
       { channel: "instagram", connectionId: id(1), status: "missing", code: "analysis_missing" },
@@ -143,10 +144,11 @@ describe("socialChannel() of several connections", () => {
   test("shows the newest analysis, and names all of them", () => {
     const rows = [row(1, { updatedAt: "2026-11-23T10:59:59.999999Z" }), row(2), row(3)];
     for (const shuffled of [rows, rows.toReversed()]) {
-      const { channel, sources, triggers } = instagram(
+      const { channel, shownConnectionId, sources, triggers } = instagram(
         [connection(1), connection(2), connection(3)],
         shuffled,
       );
+      expect(shownConnectionId).toBe(id(1));
       expect(channel).toMatchObject({ coverageStatus: "complete", reason: null, metrics: { reach: 1 } });
       expect(channel.evidence).toHaveLength(1);
       expect(sources.map(({ analysisId, status }) => [analysisId, status])).toEqual([

@@ -64,6 +64,31 @@ describe("a run", () => {
     expect(provenance.scoreHistory!.at(-1)!.week).toBe("2026-11-23");
   });
 
+  test("compares no account with another one of the same network", async () => {
+    const { sql } = fixture.db;
+    const owner = await seedOwner(sql, { networks: ["instagram", "instagram", "linkedin"] });
+    const [small, large] = owner.connections.map(({ id }) => id);
+    // The newest analysis is shown: that of the small account first, a week later that of the large one.
+    const analyse = (newest: string | undefined) => async (body: { connectionId: string }) => {
+      const followers = { [small!]: 900, [large!]: 48_000 }[body.connectionId] ?? 70;
+      await writeAnalysis(sql, body as never, { metrics: { followers } });
+      const age = body.connectionId === newest ? "0 minutes" : "1 minute";
+      await sql`
+        update social_channel_analyses set updated_at = now() - ${age}::interval
+        where connection_id = ${body.connectionId}`;
+    };
+    fixture.onAnalyze = analyse(small);
+    await runAt(MONDAY, owner);
+    fixture.onAnalyze = analyse(large);
+    await runAt(NEXT_MONDAY, owner);
+    fixture.onAnalyze = (body) => writeAnalysis(sql, body, { score: 73 });
+
+    const [first, second] = (await reportsOf(owner)).map(({ payload: { channels } }) => channels);
+    expect(first!.instagram.metrics).toEqual({ followers: 900 });
+    expect(second!.instagram).toMatchObject({ metrics: { followers: 48_000 }, previous: null });
+    expect(second!.linkedin).toMatchObject({ metrics: { followers: 70 }, previous: { followers: 70 } });
+  });
+
   test("makes the same fingerprint whatever the weeks before were, and the tenant is called", async () => {
     const make = async (tenantName: string) => {
       const owner = await seedOwner(fixture.db.sql, { tenantName, networks: [] });
