@@ -1,10 +1,11 @@
 import { formatDayMonth } from "../../text/pt-br.ts";
 import type { Payload } from "../payload.ts";
+import { shownScore } from "../texts/score-text.ts";
 
 /** Of fewer weeks with a score, a best one says nothing. */
 const MIN_WEEKS_FOR_RECORD = 4;
 
-/** One week of the score row; `score` is null where there was no score or no report. */
+/** One week of the score row; `score` is null where none is known. */
 export type ScoreWeek = { day: string; score: number | null };
 
 /**
@@ -18,17 +19,17 @@ export type ScoreWeeksView = { weeks: ScoreWeek[]; label: string; note: string |
 /**
  * The row of weeks in the e-mail's head.
  *
- * Shape: `previous` is the score of the week before as the application has it now; the row has what the owner was told.
+ * Shape: `previous` is the score of the week before as the application has it now; the row has what the owner was told, and
+ *        `previous` where no report of that week told anything: the sentence above the row compares with it.
  */
 export function scoreWeeksView(
   history: Payload["provenance"]["scoreHistory"],
   previous: number | null,
 ): ScoreWeeksView | null {
-  if (history === undefined || history.every(({ score }) => score === null)) return null;
-  const weeks = history.map(({ week, score }) => ({
-    day: dayOf(week),
-    score: score === null ? null : Math.floor(score + 0.5),
-  }));
+  if (history === undefined) return null;
+  const told = history.map(({ week, score }) => ({ day: dayOf(week), score: shownScore(score) }));
+  const weeks = told.with(-2, { day: told.at(-2)!.day, score: told.at(-2)!.score ?? previous });
+  if (weeks.every(({ score }) => score === null)) return null;
   const words = weeks.map(({ day, score }) => `${day}: ${score ?? "sem score"}`);
   return {
     weeks,

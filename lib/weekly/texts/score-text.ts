@@ -22,8 +22,8 @@ export type ScoreView = {
  * Units: 0 to 100, halves up, for display only. The change is that of the whole numbers shown, so that they add up.
  */
 export function scoreView({ score, previousScore }: Payload["accountScore"]): ScoreView {
-  const shown = score === null ? null : halfUp(score);
-  const previous = previousScore === null ? null : halfUp(previousScore);
+  const shown = shownScore(score);
+  const previous = shownScore(previousScore);
   if (shown === null) return { score: null, previous, trend: "unknown", line: NO_SCORE_TEXT, change: null };
   return {
     score: shown,
@@ -32,6 +32,11 @@ export function scoreView({ score, previousScore }: Payload["accountScore"]): Sc
     line: `Score geral: ${shown}/100`,
     change: previous === null ? "Sem score da semana anterior para comparar" : changeText(shown, previous),
   };
+}
+
+/** A score as people see it: a whole number, halves up; null is absence. */
+export function shownScore(score: number | null): number | null {
+  return score === null ? null : Math.floor(score + 0.5);
 }
 
 function trendOf(difference: number): ScoreTrend {
@@ -43,8 +48,4 @@ function changeText(shown: number, previous: number): string {
   if (shown === previous) return `Igual à semana anterior (${previous}/100)`;
   const points = formatCount(Math.abs(shown - previous), "ponto", "pontos");
   return `${points} a ${shown > previous ? "mais" : "menos"} que na semana anterior (${previous}/100)`;
-}
-
-function halfUp(value: number): number {
-  return Math.floor(value + 0.5);
 }
