@@ -49,7 +49,8 @@ export function cardView(
   isFirst: boolean,
 ): CardView {
   const main = mainFigures(name, figures);
-  const { line, others } = foldZeros(figures.filter((figure) => !main.includes(figure)));
+  const rest = figures.filter((figure) => !main.includes(figure));
+  const { line, others } = name === "email" ? foldZeros(rest) : { line: null, others: rest };
   const small = others.filter(({ value }) => value !== null);
   const absent = others.filter(({ value }) => value === null).map(({ label }) => label);
   return {

@@ -13,7 +13,8 @@ export const TROUBLES: Readonly<Record<string, string>> = {
   no_event: "sem evento registrado",
 };
 
-const LESS_IS_BETTER = new Set([...Object.keys(TROUBLES), "bounce_rate", "followers_lost"]);
+const EMAIL_LESS_IS_BETTER = new Set([...Object.keys(TROUBLES), "bounce_rate"]);
+const SOCIAL_LESS_IS_BETTER = new Set(["followers_lost", "bounce_rate"]);
 
 /**
  * What an owner writes, such as sends and posts, is missing on purpose: more of it is neither good nor bad. So are counts of
@@ -45,7 +46,8 @@ export function isTrouble(name: string): boolean {
 
 /** What more of a channel's figure means to the owner; its name is spelt as `metricKey` does. */
 export function directionOf(channel: ChannelName, name: string): Direction {
-  if (LESS_IS_BETTER.has(name)) return "less_is_better";
+  const worse = channel === "email" ? EMAIL_LESS_IS_BETTER : SOCIAL_LESS_IS_BETTER;
+  if (worse.has(name)) return "less_is_better";
   const better = channel === "email" ? EMAIL_MORE_IS_BETTER : SOCIAL_MORE_IS_BETTER;
   return better.has(name) ? "more_is_better" : "neutral";
 }

@@ -89,5 +89,6 @@ function clicksOfOpened({ metrics }: Channel): string[] {
   const { opened, clicked } = reached;
   if (opened === null || opened < MIN_OPENED || clicked === null || clicked === 0) return [];
   const share = formatPercent(clicked / opened);
-  return [`Dos ${formatNumber(opened)} e-mails abertos, ${formatNumber(clicked)} tiveram clique: ${share}`];
+  const verb = clicked === 1 ? "teve" : "tiveram";
+  return [`Dos ${formatNumber(opened)} e-mails abertos, ${formatNumber(clicked)} ${verb} clique: ${share}`];
 }
