@@ -11,6 +11,12 @@ const MIN_WHOLE = 20;
 /** From ten times on, a percentage is harder to read than the two numbers. */
 const MAX_GROWTH = 10;
 
+/** A rate that changes by more than this factor is rarer than two rates of one unit on both sides of 1. */
+const MAX_RATE_FACTOR = 3;
+
+/** A rate below this moves by parts of it, or any first click would be the change of the week. */
+const SMALLEST_WHOLE_RATE = 0.01;
+
 /** From here on a double has no exact hundredths. */
 const LARGEST_EXACT = 1e13;
 
@@ -21,7 +27,7 @@ export type ChangeView = {
   text: string;
   /** The change in per cent, for where there is room. */
   percent: string | null;
-  /** How large the change is beside the larger of both figures, 0 to 1. */
+  /** How large the change is beside the larger of both figures, 0 to 1; of rates, beside one per cent at least. */
   size: number;
 };
 
@@ -39,8 +45,8 @@ const UNCHANGED: ChangeView = { trend: "flat", tone: "plain", text: "igual", per
  * The change of a figure since the week before.
  *
  * Units:     rates change in percentage points, all others by their difference.
- * Behaviour: the difference is that of the figures as they are shown, so that they add up. Two rates whose units cannot
- *            be told are not compared.
+ * Behaviour: the difference is that of the figures as they are shown, so that they add up. Not compared are two rates
+ *            whose units cannot be told, and two numbers whose difference is beyond all numbers.
  */
 export function changeOf(
   key: string,
@@ -48,7 +54,7 @@ export function changeOf(
   before: number | null,
   direction: Direction,
 ): ChangeView {
-  if (now === null || before === null) return NO_COMPARISON;
+  if (now === null || before === null || !Number.isFinite(now - before)) return NO_COMPARISON;
   const rate = isRate(key);
   if (rate && !isOneUnit(now, before)) return NO_COMPARISON;
   if (isShownAlike(key, now, before)) return UNCHANGED;
@@ -61,7 +67,9 @@ export function changeOf(
     tone: toneOf(trend, direction),
     text: `${rate ? pointsText(difference) : formatNumber(difference)} ${trend === "up" ? "a mais" : "a menos"}`,
     percent: rate ? null : percentText(difference, shownBefore),
-    size: Math.abs(shown - shownBefore) / Math.max(Math.abs(shown), Math.abs(shownBefore)),
+    size:
+      Math.abs(shown - shownBefore) /
+      Math.max(Math.abs(shown), Math.abs(shownBefore), rate ? SMALLEST_WHOLE_RATE : 0),
   };
 }
 
@@ -69,14 +77,13 @@ export function changeOf(
  * Whether two rates have one unit.
  *
  * Behaviour: of two on different sides of 1, one may be a share and the other a percentage. They are compared only where
- *            that reading brings them closer than taking both for percentages: 0.045 and 4.7, not 0.9 and 1.2.
+ *            that reading brings them near each other: 0.045 and 4.7, not 0.9 and 1.2, nor 0.4 and 5.
  */
 function isOneUnit(now: number, before: number): boolean {
   const [small, large] = [Math.abs(now), Math.abs(before)].toSorted((a, b) => a - b) as [number, number];
   if (large <= 1 || small > 1 || small === 0) return true;
-  const asShares = Math.abs(Math.log(shareOf(large) / small));
-  const asPercentages = Math.abs(Math.log(large / small));
-  return asShares < asPercentages;
+  const share = shareOf(large);
+  return share < MAX_RATE_FACTOR * small && small < MAX_RATE_FACTOR * share;
 }
 
 /** A difference of a whole shown part or more shows; only smaller ones need the texts. */

@@ -21,7 +21,8 @@ type Candidate = { channel: ChannelName; figure: FigureView; size: number };
  *
  * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared.
  * Behaviour: only figures of which it is known what more of them means; of e-mails only rates, since counts follow the
- *            number of sends. The larger of both comes first; of equal ones the first in the e-mail's order.
+ *            number of sends; of a network only where its data is complete, since half a week is not less of a week.
+ *            The larger of both comes first; of equal ones the first in the e-mail's order.
  */
 export function largestChanges(
   channels: Payload["channels"],
@@ -42,7 +43,7 @@ function candidatesOf(
   figures: readonly FigureView[],
 ): Candidate[] {
   const isEmail = channel === "email";
-  if (isEmail && !hasManySends(entry)) return [];
+  if (isEmail ? !hasManySends(entry) : entry.coverageStatus !== "complete") return [];
   const telling = figures.filter((figure) => isTelling(figure) && (!isEmail || isRate(figure.key)));
   return telling.map((figure) => ({ channel, figure, size: figure.change!.size }));
 }

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { changeOf } from "../../../lib/weekly/email/change.ts";
+
+const change = (key: string, now: number | null, before: number | null) =>
+  changeOf(key, now, before, "more_is_better");
+
+describe("changeOf()", () => {
+  test.each<[string, number | null, number | null, string, string | null]>([
+    ["reach", 58_210, 42_100, "16.110 a mais", "38,3%"],
+    ["reach", 42_100, 58_210, "16.110 a menos", "27,7%"],
+    ["reach", 0, 40, "40 a menos", "100,0%"],
+    ["reach", 40, 0, "40 a mais", null],
+    ["reach", 0, 0, "igual", null],
+    ["reach", -0, 0, "igual", null],
+    ["reach", -3, 2, "5 a menos", null],
+    ["reach", 12.5, 10.25, "2,25 a mais", null],
+    ["reach", null, 0, "sem comparação", null],
+    ["reach", 0, null, "sem comparação", null],
+    ["reach", 1e300, 5, "1,00 × 10^300 a mais", null],
+    ["engagement_rate", 0.047, 0.05, "0,3 p.p. a menos", null],
+    ["engagement_rate", 0.047, 4.7, "igual", null],
+    ["engagement_rate", 4.7, 0.05, "0,3 p.p. a menos", null],
+    ["engagement_rate", 0.9, 1.2, "sem comparação", null],
+    ["engagement_rate", 0.5, 5, "sem comparação", null],
+    ["engagement_rate", 0.3, 3, "sem comparação", null],
+    ["engagement_rate", 0.4, 5, "sem comparação", null],
+    ["engagement_rate", 0.01, 4.7, "sem comparação", null],
+    ["engagement_rate", 0.1, 4.7, "5,3 p.p. a mais", null],
+    ["engagement_rate", 4.7, 0.02, "2,7 p.p. a mais", null],
+    ["engagement_rate", 0, 4.7, "4,7 p.p. a menos", null],
+    ["engagement_rate", 0.0003, 0, "menos de 0,1 p.p. a mais", null],
+  ])("of %s, %p after %p, is %p", (key, now, before, text, percent) => {
+    expect(change(key, now, before)).toMatchObject({ text, percent });
+  });
+
+  test("is none of two numbers whose difference no number holds", () => {
+    for (const [now, before] of [
+      [1.7e308, -1.7e308],
+      [-1.7e308, 1.7e308],
+    ] as const)
+      expect(change("reach", now, before)).toMatchObject({ trend: "unknown", text: "sem comparação" });
+  });
+
+  test("counts a rate of less than one per cent for what it is worth", () => {
+    expect(change("ctr", 0.001, 0).size).toBeCloseTo(0.1, 12);
+    expect(change("ctr", 0.05, 0).size).toBe(1);
+    expect(change("reach", 1, 0).size).toBe(1);
+  });
+});
