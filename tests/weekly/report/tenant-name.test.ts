@@ -12,6 +12,8 @@ test.each<[string | null, string | null]>([
   ["Pizzaria +55 (11) 98765-4321", "Pizzaria"],
   ["Pizzaria (11) 3456-7890 Centro", "Pizzaria Centro"],
   ["Loja fulana@client.example", "Loja"],
+  ["Loja (fulana@client.example)", "Loja"],
+  ["Pizzaria 11 98765–4321", "Pizzaria"],
   ["fulana@client.example", null],
   ["11 98765-4321", null],
   ["", null],
