@@ -43,7 +43,8 @@ export function moreText(count: number, singular: string, plural: string): strin
 /** Who sends the e-mail, and why to this person. */
 export function senderNote(host: string, name: string | null): string {
   const account = name === null ? "por uma conta" : `pela conta ${name}`;
-  return `Enviado automaticamente por ${host}. Você recebe este resumo toda semana porque é responsável ${account}.`;
+  const stop = /[.!?…]$/.test(account) ? "" : ".";
+  return `Enviado automaticamente por ${host}. Você recebe este resumo toda semana porque é responsável ${account}${stop}`;
 }
 
 /** What the link to stop these e-mails says. */

@@ -1,0 +1,60 @@
+/** The sentences under "Leitura da semana". */
+import { describe, expect, test } from "bun:test";
+import { directionOf } from "../../../lib/weekly/email/figure-meaning.ts";
+import { emailView } from "../../../lib/weekly/email/view.ts";
+import { senderNote } from "../../../lib/weekly/email/wording.ts";
+import type { Payload, PlainChannel } from "../../../lib/weekly/payload.ts";
+import { available, EMAIL_METRICS, emailOf, payloadOf } from "../../fixtures/payloads.ts";
+
+const view = (channels: Partial<Payload["channels"]>) =>
+  emailView(payloadOf({ channels }), { appBaseUrl: "https://app.example.com" });
+
+const compared = (
+  now: PlainChannel["metrics"],
+  previous: PlainChannel["metrics"],
+  rest: Partial<PlainChannel> = {},
+) => ({ ...available(now, [], rest), previous });
+
+describe("the changes of the week", () => {
+  const texts = (instagram: PlainChannel, linkedin?: PlainChannel) =>
+    view({ instagram, ...(linkedin ? { linkedin } : {}) }).highlights.map(({ text }) => text);
+
+  test("are not told of a network whose data is not complete", () => {
+    const rest = { coverageStatus: "partial", reason: "Só três dias lidos" } as const;
+    expect(texts(compared({ reach: 100 }, { reach: 900 }))).toEqual([
+      "Alcance no Instagram: de 900 para 100",
+    ]);
+    expect(texts(compared({ reach: 100 }, { reach: 900 }, rest))).toEqual([]);
+  });
+
+  test("are not a rate's first tenth of a per cent, but a reach that grew by a third", () => {
+    const instagram = compared({ ctr: 0.001 }, { ctr: 0 });
+    const linkedin = compared({ reach: 1_200 }, { reach: 900 });
+    expect(texts(instagram, linkedin)).toEqual(["Alcance no LinkedIn: de 900 para 1.200"]);
+  });
+});
+
+describe("the clicks of opened e-mails", () => {
+  test.each([
+    [1, "Dos 40 e-mails abertos, 1 teve clique: 2,5%"],
+    [2, "Dos 40 e-mails abertos, 2 tiveram clique: 5,0%"],
+  ])("are told of %p", (clicked, text) => {
+    const email = emailOf({ ...EMAIL_METRICS, reached: { delivered: 90, opened: 40, clicked } });
+    expect(view({ email }).readings.groups[0]!.items).toContain(text);
+  });
+});
+
+test("directionOf() knows what trouble with e-mails means, and nothing of a network's figure of that name", () => {
+  expect(directionOf("email", "failed")).toBe("less_is_better");
+  expect(directionOf("instagram", "failed")).toBe("neutral");
+  expect(directionOf("instagram", "followers_lost")).toBe("less_is_better");
+});
+
+test("senderNote() ends with one stop, whatever the name ends with", () => {
+  for (const [name, end] of [
+    ["Padaria S.A.", "conta Padaria S.A."],
+    ["Padaria", "conta Padaria."],
+    [null, "por uma conta."],
+  ] as const)
+    expect(senderNote("app.example.com", name).endsWith(end)).toBe(true);
+});
