@@ -1,10 +1,16 @@
-/** The sentences under "Leitura da semana". */
+/** The sentences under "Leitura da semana", and what figures they compare. */
 import { describe, expect, test } from "bun:test";
 import { directionOf } from "../../../lib/weekly/email/figure-meaning.ts";
 import { emailView } from "../../../lib/weekly/email/view.ts";
 import { senderNote } from "../../../lib/weekly/email/wording.ts";
 import type { Payload, PlainChannel } from "../../../lib/weekly/payload.ts";
-import { available, EMAIL_METRICS, emailOf, payloadOf } from "../../fixtures/payloads.ts";
+import {
+  available,
+  EMAIL_METRICS,
+  EMAIL_METRICS_BEFORE,
+  emailOf,
+  payloadOf,
+} from "../../fixtures/payloads.ts";
 
 const view = (channels: Partial<Payload["channels"]>) =>
   emailView(payloadOf({ channels }), { appBaseUrl: "https://app.example.com" });
@@ -27,6 +33,20 @@ describe("the changes of the week", () => {
     expect(texts(compared({ reach: 100 }, { reach: 900 }, rest))).toEqual([]);
   });
 
+  test("are not what moved by less than a fiftieth", () => {
+    expect(texts(compared({ followers: 1_020 }, { followers: 1_000 }))).toEqual([]);
+    expect(texts(compared({ followers: 1_021 }, { followers: 1_000 }))).toHaveLength(1);
+  });
+
+  test.each([
+    [20, 20, 1],
+    [19, 20, 0],
+    [20, 19, 0],
+  ])("are told of %p e-mails after %p: %p of them", (sends, before, count) => {
+    const email = compared({ sends, openRate: 0.5 }, { sends: before, openRate: 0.25 });
+    expect(view({ email }).highlights).toHaveLength(count);
+  });
+
   test("are not a rate's first tenth of a per cent, but a reach that grew by a third", () => {
     const instagram = compared({ ctr: 0.001 }, { ctr: 0 });
     const linkedin = compared({ reach: 1_200 }, { reach: 900 });
@@ -42,6 +62,31 @@ describe("the clicks of opened e-mails", () => {
     const email = emailOf({ ...EMAIL_METRICS, reached: { delivered: 90, opened: 40, clicked } });
     expect(view({ email }).readings.groups[0]!.items).toContain(text);
   });
+
+  test.each([
+    [20, true],
+    [19, false],
+  ])("are told of %p opened ones: %p", (opened, isTold) => {
+    const email = emailOf({ ...EMAIL_METRICS, reached: { delivered: 90, opened, clicked: 5 } });
+    const items = view({ email }).readings.groups.flatMap((group) => group.items);
+    expect(items.some((text) => text.includes("e-mails abertos, 5 tiveram"))).toBe(isTold);
+  });
+});
+
+test("rates of e-mails are not compared with those of a report that did not know what was reached", () => {
+  const email = { ...emailOf(EMAIL_METRICS), previous: { ...EMAIL_METRICS_BEFORE, openRate: 0.1 } };
+  const { cards, highlights } = view({ email });
+  const changes = [...cards[0]!.main, ...cards[0]!.small].map(({ key, change }) => [key, change?.text]);
+  expect(Object.fromEntries(changes)).toMatchObject({
+    open_rate: "sem comparação",
+    click_rate: "sem comparação",
+    delivery_rate: "sem comparação",
+    bounce_rate: "sem comparação",
+    reached_opened: "sem comparação",
+    sends: "igual",
+    bounced: "igual",
+  });
+  expect(highlights).toEqual([]);
 });
 
 test("directionOf() knows what trouble with e-mails means, and nothing of a network's figure of that name", () => {
