@@ -64,7 +64,7 @@ export function changeOf(
   const trend = shown > shownBefore ? "up" : "down";
   return {
     trend,
-    tone: toneOf(trend, direction),
+    tone: toneOf(trend, isSignKnown(direction, now, before) ? direction : "neutral"),
     text: `${rate ? pointsText(difference) : formatNumber(difference)} ${trend === "up" ? "a mais" : "a menos"}`,
     percent: rate ? null : percentText(difference, shownBefore),
     size:
@@ -91,6 +91,11 @@ function isShownAlike(key: string, now: number, before: number): boolean {
   if (now === before) return true;
   const isFar = Math.abs(now - before) >= 1 && Math.max(Math.abs(now), Math.abs(before)) < LARGEST_EXACT;
   return !(isFar && !isRate(key)) && metricValue(key, now) === metricValue(key, before);
+}
+
+/** A loss below zero may be written so by the application, or be a gain: it is neither good nor bad. */
+function isSignKnown(direction: Direction, now: number, before: number): boolean {
+  return direction !== "less_is_better" || Math.min(now, before) >= 0;
 }
 
 function toneOf(trend: "up" | "down", direction: Direction): ChangeView["tone"] {
