@@ -39,15 +39,14 @@ const SOCIAL_GROUPS = [
   ["engagement_rate", "engagement", "engagements", "interactions", "click_rate", "ctr", "clicks", "likes"],
 ];
 
-/** Whether a figure counts what went wrong. */
-export function isTrouble(name: string): boolean {
-  return LESS_IS_BETTER.has(name);
+/** Whether a channel's figure counts what went wrong. */
+export function isTrouble(channel: ChannelName, name: string): boolean {
+  return (channel === "email" ? EMAIL_LESS_IS_BETTER : SOCIAL_LESS_IS_BETTER).has(name);
 }
 
 /** What more of a channel's figure means to the owner; its name is spelt as `metricKey` does. */
 export function directionOf(channel: ChannelName, name: string): Direction {
-  const worse = channel === "email" ? EMAIL_LESS_IS_BETTER : SOCIAL_LESS_IS_BETTER;
-  if (worse.has(name)) return "less_is_better";
+  if (isTrouble(channel, name)) return "less_is_better";
   const better = channel === "email" ? EMAIL_MORE_IS_BETTER : SOCIAL_MORE_IS_BETTER;
   return better.has(name) ? "more_is_better" : "neutral";
 }

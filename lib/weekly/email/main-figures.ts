@@ -14,7 +14,7 @@ const MAX_MAIN_FIGURES = 3;
 export function mainFigures(channel: ChannelName, figures: readonly FigureView[]): FigureView[] {
   const known = figures.filter(({ value }) => value !== null);
   const answers = questionsOf(channel).flatMap((names) => firstOf(names, known));
-  const others = known.filter((figure) => !answers.includes(figure) && !isTrouble(figure.key));
+  const others = known.filter((figure) => !answers.includes(figure) && !isTrouble(channel, figure.key));
   return [...answers, ...others].slice(0, MAX_MAIN_FIGURES);
 }
 

@@ -9,7 +9,7 @@ export type FoldedZeros = { line: string | null; others: FigureView[] };
  * Folds trouble with e-mails that was measured and did not occur into one line.
  *
  * Behaviour: a figure without data is no zero and stays, and so does one that was not zero the week before: its change
- *            is news. "None" is said only where every kind of trouble was measured.
+ *            is news. "None" is said only where all kinds of trouble that the report counts were measured.
  */
 export function foldZeros(figures: readonly FigureView[]): FoldedZeros {
   const troubles = Object.keys(TROUBLES).flatMap((name) => figures.filter(({ key }) => key === name));
@@ -18,7 +18,7 @@ export function foldZeros(figures: readonly FigureView[]): FoldedZeros {
   const isBounceZero = zeros.some(({ key }) => key === "bounced");
   const isTold = (figure: FigureView) =>
     zeros.includes(figure) || (isBounceZero && figure.key === "bounce_rate" && figure.now === 0);
-  const head = zeros.length === Object.keys(TROUBLES).length ? NO_TROUBLE_TEXT : SOME_ZEROS_TEXT;
+  const head = zeros.length === troubles.length ? NO_TROUBLE_TEXT : SOME_ZEROS_TEXT;
   return { line: `${head}: ${listOf(zeros)}`, others: figures.filter((figure) => !isTold(figure)) };
 }
 

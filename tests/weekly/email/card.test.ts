@@ -99,13 +99,13 @@ describe("cardView()", () => {
       "says once that the channel had no figures",
       null,
       false,
-      "Sem comparação: este canal não tinha números na semana anterior.",
+      "Sem comparação: o relatório da semana anterior não tem números desta conta.",
     ],
     [
       "says the same where all of them are absent",
       { reach: null },
       false,
-      "Sem comparação: este canal não tinha números na semana anterior.",
+      "Sem comparação: o relatório da semana anterior não tem números desta conta.",
     ],
     ["says nothing where figures say it for themselves", { likes: 3 }, false, null],
   ])("%s", (_what, previous, isFirst, comparison) => {

@@ -4,12 +4,15 @@ import { changeOf } from "../../../lib/weekly/email/change.ts";
 const change = (key: string, now: number | null, before: number | null) =>
   changeOf(key, now, before, "more_is_better");
 
-describe("changeOf()", () => {
+describe("changeOf() in doubt", () => {
   test.each<[string, number | null, number | null, string, string | null]>([
     ["reach", 58_210, 42_100, "16.110 a mais", "38,3%"],
     ["reach", 42_100, 58_210, "16.110 a menos", "27,7%"],
     ["reach", 0, 40, "40 a menos", "100,0%"],
     ["reach", 40, 0, "40 a mais", null],
+    ["reach", 219, 20, "199 a mais", "995,0%"],
+    ["reach", 220, 20, "200 a mais", null],
+    ["reach", 38, 19, "19 a mais", null],
     ["reach", 0, 0, "igual", null],
     ["reach", -0, 0, "igual", null],
     ["reach", -3, 2, "5 a menos", null],
@@ -39,6 +42,15 @@ describe("changeOf()", () => {
       [-1.7e308, 1.7e308],
     ] as const)
       expect(change("reach", now, before)).toMatchObject({ trend: "unknown", text: "sem comparação" });
+  });
+
+  test.each([
+    [20, 12, "bad"],
+    [12, 20, "good"],
+    [-20, -12, "plain"],
+    [-12, 20, "plain"],
+  ] as const)("of a loss, %p after %p, is %s", (now, before, tone) => {
+    expect(changeOf("followers_lost", now, before, "less_is_better").tone).toBe(tone);
   });
 
   test("counts a rate of less than one per cent for what it is worth", () => {

@@ -19,8 +19,10 @@ function textOf(channel: "email" | "instagram", metrics: object, previous?: obje
 describe("the line of zeros", () => {
   test("says that there was no trouble only where every kind of it was measured", () => {
     expect(textOf("email", ALL)).toContain(`Sem problemas de entrega: ${LIST}`);
-    const { bounced: _, ...others } = ALL;
-    for (const metrics of [others, { ...ALL, bounced: null }, { ...ALL, bounced: 2 }]) {
+    for (const metrics of [
+      { ...ALL, bounced: null },
+      { ...ALL, bounced: 2 },
+    ]) {
       const text = textOf("email", metrics);
       expect(text).not.toContain("Sem problemas");
       expect(text).toContain("Nenhum caso: 0 spam, 0 falhas no envio,");
