@@ -33,9 +33,9 @@ describe("the changes of the week", () => {
     expect(texts(compared({ reach: 100 }, { reach: 900 }, rest))).toEqual([]);
   });
 
-  test("are not what moved by less than a fiftieth", () => {
-    expect(texts(compared({ followers: 1_020 }, { followers: 1_000 }))).toEqual([]);
-    expect(texts(compared({ followers: 1_021 }, { followers: 1_000 }))).toHaveLength(1);
+  test("are not what moved by less than a twentieth", () => {
+    expect(texts(compared({ followers: 1_052 }, { followers: 1_000 }))).toEqual([]);
+    expect(texts(compared({ followers: 1_053 }, { followers: 1_000 }))).toHaveLength(1);
   });
 
   test.each([
