@@ -12,7 +12,8 @@ import { type PostgresServer, sharedPostgres, type TestDatabase } from "../suppo
 import { type SeededOwner, seedOwner, seedSenders, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
 import { type AlertListener, startAlertListener } from "./alert-listener.ts";
 import { buildGates } from "./gates.ts";
-import { type HurriedFlags, startHurriedWorker } from "./hurried.ts";
+import { startHurriedWorker } from "./hurried.ts";
+import { runHere, type WiredFlags } from "./wired-run.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
 const TRIGGER_SECRET = "trigger-of-chaos";
@@ -38,11 +39,13 @@ export type Arena = {
   /** Starts `opsctl weekly --json`; a process that is still there when the arena closes is ended. */
   start(args?: string[]): Worker;
   /** Starts a weekly run whose waits pass a hundred times as fast. */
-  startHurried(flags: HurriedFlags): Worker;
+  startHurried(flags: WiredFlags): Worker;
   /** Starts another command of the binary, which prints one line of JSON. */
   startCommand(words: string[]): Worker;
   /** One run from its start to its end. */
   run(args?: string[]): Promise<Ended>;
+  /** The same in this process: for a run that is not the point, a start of the binary costs too much. */
+  runHere(concurrency?: number): Promise<Ended>;
   /** Moves the database's clock on by 21 minutes, past every lease. */
   passLeases(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -73,7 +76,7 @@ export async function openArena({
   analyzed = false,
 }: ArenaOptions): Promise<Arena> {
   const binary = await opsctlBinary();
-  const direct = await (server ?? (await sharedPostgres())).createDatabase();
+  const direct = await (server ?? (await sharedPostgres())).createDatabase({ connections: 4 });
   const db = through === undefined ? direct : led(direct, through);
   await buildGates(db.sql);
   let minutes = 0;
@@ -146,6 +149,7 @@ export async function openArena({
     startHurried: (flags) => watched(startHurriedWorker(flags, env)),
     startCommand: (words) => watched(startWorker(binary, [...words, "--json"], env)),
     run: (args) => start(args).ended,
+    runHere: (concurrency = 1) => runHere({ OPSCTL_ENV_DIR: "", ...env }, concurrency),
     async passLeases() {
       minutes += 21;
       await showTime();

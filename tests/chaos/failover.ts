@@ -86,7 +86,7 @@ async function disturb(
     expect(exitCode).toBe(0);
     const states = await expectNothingLost(arena);
     expect(states).toEqual({ "whatsapp sent": owners, "email sent": owners });
-    expectQuiet(arena, await arena.run(), states);
+    expectQuiet(arena, await arena.runHere(), states);
   } finally {
     await relay.stop();
     await standby?.stop();

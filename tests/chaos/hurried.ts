@@ -1,5 +1,6 @@
 /** A weekly run whose waits pass quickly, as a process that can be killed like the real one. */
 import { join } from "node:path";
+import type { WiredFlags } from "./wired-run.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 /** How much faster than real time a wait of a hurried run passes; calls and statements take as long as they take. */
@@ -8,13 +9,10 @@ export const HURRY = 100;
 /** How long a hurried run waits for one analysis, in real time. */
 export const ANALYSIS_TIMEOUT_MS = 3_000;
 
-/** The flags that a hurried run takes. */
-export type HurriedFlags = { concurrency: number; patienceMinutes: number };
-
 const PROGRAM = join(import.meta.dirname, "hurried-run.ts");
 
 /** Starts a hurried run with these variables. */
-export function startHurriedWorker(flags: HurriedFlags, env: Record<string, string>): Worker {
+export function startHurriedWorker(flags: WiredFlags, env: Record<string, string>): Worker {
   return startWorker(process.execPath, [PROGRAM, JSON.stringify(flags)], env);
 }
 

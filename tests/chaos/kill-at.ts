@@ -8,7 +8,8 @@ import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet 
 /**
  * Kills a run at this point and lets others finish its work.
  *
- * Shape: `thorough` adds a run while the dead one's leases are valid, and one more when everything is done.
+ * Shape: `thorough` adds a run while the dead one's leases are valid, and one more when everything is done; and the run that
+ *        finishes the work is a start of the binary.
  */
 export async function killAt(point: KillPoint, { thorough }: { thorough: boolean }): Promise<void> {
   await using arena = await openArena({ owners: 3, editorials: point.editorials ?? false });
@@ -34,7 +35,7 @@ export async function killAt(point: KillPoint, { thorough }: { thorough: boolean
   }
 
   await arena.passLeases();
-  const next = await arena.run();
+  const next = await (thorough ? arena.run() : arena.runHere());
   expectConsistent(next);
   const states = await expectNothingLost(arena);
   const isUnknown = (channel: "whatsapp" | "email") => (point[channel]?.status === "unknown" ? 1 : 0);

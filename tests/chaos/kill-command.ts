@@ -15,6 +15,8 @@ export type CommandKillPoint = {
   /** Leaves something open, by a run. */
   open(arena: Arena): Promise<void>;
   arm(arena: Arena): Promise<Armed>;
+  /** Whether a command that is killed at another point leaves the same rows. */
+  isLikeAnother?: boolean;
 };
 
 const LOOK_UP = { words: ["deliveries", "look-up", "--all", "--settle"], open: leaveInDoubt };
@@ -22,10 +24,20 @@ const REPAIR = { words: ["deliveries", "repair"], open: leaveWithoutEntry };
 
 /** All of them. */
 export const COMMAND_KILL_POINTS: CommandKillPoint[] = [
-  { ...LOOK_UP, name: "look-up: the gateway is asked", arm: hangs(({ gateway }) => gateway.routes.messages) },
-  { ...LOOK_UP, name: "look-up: the provider is asked", arm: hangs(({ email }) => email.routes.list) },
-  ...write("look-up: the message is settled", LOOK_UP, "whatsapp_sent"),
-  ...write("look-up: the timeline entry", LOOK_UP, "timeline_entry"),
+  {
+    ...LOOK_UP,
+    name: "look-up: the gateway is asked",
+    arm: hangs(({ gateway }) => gateway.routes.messages),
+    isLikeAnother: true,
+  },
+  {
+    ...LOOK_UP,
+    name: "look-up: the provider is asked",
+    arm: hangs(({ email }) => email.routes.list),
+    isLikeAnother: true,
+  },
+  ...write("look-up: the message is settled", LOOK_UP, "whatsapp_sent", { isBeforeAnother: true }),
+  ...write("look-up: the timeline entry", LOOK_UP, "timeline_entry", { isBeforeAnother: true }),
   ...write("look-up: the e-mail is settled", LOOK_UP, "email_sent"),
   ...write("repair: the timeline entry", REPAIR, "timeline_entry"),
 ];
@@ -49,7 +61,7 @@ export async function killCommandAt({ words, open, arm }: CommandKillPoint): Pro
   const states = await expectNothingLost(arena);
   expect(states).toEqual({ "whatsapp sent": 3, "email sent": 3 });
   expectNothingOpen(arena);
-  const next = await arena.run();
+  const next = await arena.runHere();
   expectQuiet(arena, next, states);
   expectToldTheEnd(arena, next);
   expect(sends()).toBe(sendsBefore);
@@ -70,17 +82,17 @@ async function leaveInDoubt(arena: Arena): Promise<void> {
     const before = routes.send.calls.length;
     routes.send.script = () => (routes.send.calls.length - before === 2 ? { accept: "drop" } : undefined);
   }
-  const { summary } = await arena.run(["--concurrency", "1"]);
+  const { summary } = await arena.runHere();
   expect(summary).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1 }, email: { unknown: 1 } });
   for (const { routes } of [arena.gateway, arena.email]) routes.send.script = null;
 }
 
 /** A run whose second message has no timeline entry. */
-async function leaveWithoutEntry({ db: { sql }, owners, run }: Arena): Promise<void> {
+async function leaveWithoutEntry({ db: { sql }, owners, runHere }: Arena): Promise<void> {
   await sql.unsafe(
     `alter table timeline_entries add constraint not_for_one check (tenant_id <> '${owners[1]!.tenantId}')`,
   );
-  expect((await run(["--concurrency", "1"])).summary).toMatchObject({
+  expect((await runHere()).summary).toMatchObject({
     exitCode: 1,
     whatsapp: { partial: 1 },
   });
@@ -91,6 +103,7 @@ function write(
   name: string,
   command: Pick<CommandKillPoint, "words" | "open">,
   gate: WriteName,
+  { isBeforeAnother = false } = {},
 ): CommandKillPoint[] {
   const arm = (end: "refuse" | "open") => async (arena: Arena) => {
     const held = await closeGate(arena.db.sql, gate, arena.owners[1]!.tenantId);
@@ -98,7 +111,7 @@ function write(
   };
   return [
     { ...command, name: `${name}: before the write`, arm: arm("refuse") },
-    { ...command, name: `${name}: after the write`, arm: arm("open") },
+    { ...command, name: `${name}: after the write`, arm: arm("open"), isLikeAnother: isBeforeAnother },
   ];
 }
 

@@ -26,6 +26,8 @@ export type KillPoint = {
   hurried?: boolean;
   /** Whether `weekly/run/crashes.test.ts` leaves a run at this step, in a process that lives on. */
   isInCrashes?: boolean;
+  /** Whether a run that is killed at another point leaves the same rows. */
+  isLikeAnother?: boolean;
 };
 
 /** `reached` waits until the run has stopped there; `afterKill` undoes what held it. */
@@ -35,20 +37,24 @@ const IN_DOUBT: Fate = { status: "unknown", taken: 1 };
 const NEVER_TAKEN: Fate = { status: "unknown", taken: 0 };
 
 const IN_CRASHES = { isInCrashes: true };
+/** A write that fails a delivery or a report: before it, the rows are those of a call that has had no answer. */
+const BEFORE_LIKE_A_CALL = { isLikeAnother: { before: true } };
 
 /** All points, in the order of the run flow; the numbers are those of the requirement. */
 export const KILL_POINTS: KillPoint[] = [
   { name: "0 the last-run file says that it goes on", arm: saysThatItRuns },
-  { name: "0 the owners are being listed", arm: table("tenants") },
+  { name: "0 the owners are being listed", arm: table("tenants"), isLikeAnother: true },
   ...write("1-2 the claim", "report_claimed", IN_CRASHES),
   { name: "3 the first analysis is running", arm: hangs(analysisRoute, 3), ...IN_CRASHES },
-  { name: "3 the second analysis is running", arm: hangs(analysisRoute, 4) },
+  { name: "3 the second analysis is running", arm: hangs(analysisRoute, 4), isLikeAnother: true },
   {
     name: "4 the second analysis is running, the first has failed",
     arm: hangs(analysisRoute, 4, { 3: { status: 500 } }),
   },
   ...write("4 the application is away, and the owner is put back", "report_failed", {
     break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
+    // As a run that waits.
+    isLikeAnother: { after: true },
   }),
   { name: "4 the run waits for the application", arm: waits },
   { name: "4 a probe is on its way", arm: hangs(analysisRoute, 7, awayFor(6)), hurried: true },
@@ -56,11 +62,16 @@ export const KILL_POINTS: KillPoint[] = [
   { name: "4 the second pass asks again", arm: hangs(analysisRoute, 7, { 3: { status: 503 } }) },
   ...write("4 the second pass makes the report", "report_completed", {
     break: ({ application }) => plan(application.routes.analysis, { 3: { status: 503 } }),
+    ...BEFORE_LIKE_A_CALL,
   }),
   { name: "5 the evidence is being read", arm: table("resend_email_sends"), ...IN_CRASHES },
   ...write("6 the persisting", "report_completed"),
   ...write("7-8 the WhatsApp claim", "whatsapp_claimed", IN_CRASHES),
-  { name: "8 the gateway is asked for its state", arm: hangs(({ gateway }) => gateway.routes.state, 2) },
+  {
+    name: "8 the gateway is asked for its state",
+    arm: hangs(({ gateway }) => gateway.routes.state, 2),
+    isLikeAnother: true,
+  },
   ...write("9 the WhatsApp dispatch", "whatsapp_dispatched", { after: { whatsapp: NEVER_TAKEN } }),
   {
     name: "9 the gateway has not read the message",
@@ -85,7 +96,10 @@ export const KILL_POINTS: KillPoint[] = [
     ...IN_CRASHES,
   },
   ...write("11 the e-mail confirmation", "email_sent", { before: { email: IN_DOUBT }, ...IN_CRASHES }),
-  ...write("12 the phone is missing, and the delivery fails", "whatsapp_failed", { break: removePhone }),
+  ...write("12 the phone is missing, and the delivery fails", "whatsapp_failed", {
+    break: removePhone,
+    ...BEFORE_LIKE_A_CALL,
+  }),
   ...write("12 the gateway refuses, and the delivery fails", "whatsapp_failed", {
     break: (arena, { phone }) => {
       const number = phone!.replace(/\D/g, "");
@@ -93,22 +107,31 @@ export const KILL_POINTS: KillPoint[] = [
       return () => void arena.gateway.absentNumbers.delete(number);
     },
     before: { whatsapp: NEVER_TAKEN },
+    ...BEFORE_LIKE_A_CALL,
   }),
   ...write("12 the gateway drops the connection, and the delivery is unknown", "whatsapp_unknown", {
     break: ({ gateway }) => plan(gateway.routes.send, { 2: { accept: "drop" } }),
     before: { whatsapp: IN_DOUBT },
     after: { whatsapp: IN_DOUBT },
+    ...BEFORE_LIKE_A_CALL,
   }),
   ...write("12 the provider refuses, and the delivery fails", "email_failed", {
     break: ({ email }) => plan(email.routes.send, { 2: { status: 422 } }),
     before: { email: NEVER_TAKEN },
+    ...BEFORE_LIKE_A_CALL,
   }),
   ...write("12 the provider answers 500, and the delivery is unknown", "email_unknown", {
     break: ({ email }) => plan(email.routes.send, { 2: { accept: { status: 500 } } }),
     before: { email: IN_DOUBT },
     after: { email: IN_DOUBT },
+    ...BEFORE_LIKE_A_CALL,
   }),
-  { name: "13 the first editorial call is running", arm: hangs(editorialRoute, 1), editorials: true },
+  {
+    name: "13 the first editorial call is running",
+    arm: hangs(editorialRoute, 1),
+    editorials: true,
+    isLikeAnother: true,
+  },
   { name: "14 the second editorial call is running", arm: hangs(editorialRoute, 2), editorials: true },
   { name: "15 the verdict is being reached", arm: verdict, editorials: true },
   { name: "15 the failure is recorded, the webhook has not read it", arm: announces("failure", "hang") },
@@ -125,7 +148,13 @@ type Break = (arena: Arena, owner: SeededOwner) => Promise<Mend> | Mend;
 function write(
   name: string,
   gate: WriteName,
-  options: { before?: Fates; after?: Fates; break?: Break; isInCrashes?: boolean } = {},
+  options: {
+    before?: Fates;
+    after?: Fates;
+    break?: Break;
+    isInCrashes?: boolean;
+    isLikeAnother?: { before?: boolean; after?: boolean };
+  } = {},
 ): KillPoint[] {
   const armed = (end: (gate: Gate) => Promise<void>): KillPoint["arm"] => {
     return async (arena, owner) => {
@@ -138,15 +167,22 @@ function write(
       return { reached: held.reached, afterKill };
     };
   };
-  const { isInCrashes = false } = options;
+  const { isInCrashes = false, isLikeAnother = {} } = options;
   return [
     {
       name: `${name}: before the write`,
       arm: armed((held) => held.refuse()),
       ...options.before,
       isInCrashes,
+      isLikeAnother: isLikeAnother.before ?? false,
     },
-    { name: `${name}: after the write`, arm: armed((held) => held.open()), ...options.after, isInCrashes },
+    {
+      name: `${name}: after the write`,
+      arm: armed((held) => held.open()),
+      ...options.after,
+      isInCrashes,
+      isLikeAnother: isLikeAnother.after ?? false,
+    },
   ];
 }
 
@@ -192,7 +228,7 @@ function announces(end: "failure" | "success", scripted: Scripted): KillPoint["a
     const { email, alerts } = arena;
     const mend = plan(email.routes.send, { 2: { status: 422 } });
     if (end === "success") {
-      await arena.run(["--concurrency", "1"]);
+      await arena.runHere();
       await mend();
     }
     const before = alerts.routes.post.calls.length;

@@ -34,7 +34,7 @@ export async function beAwayAtRandom(
   }
 
   arena.application.routes.analysis.script = null;
-  await arena.run();
+  await arena.runHere();
   await expectNothingLost(arena);
   return { outages: outages(), brokenOff };
 }

@@ -23,8 +23,15 @@ export type PostgresServer = {
   port: number;
   /** Connection URL of a database, as the superuser unless another login is named. */
   url(database: string, user?: string): string;
-  /** A new database with the application's tables and, unless `migrated` is false, opsctl's. */
-  createDatabase(options?: { migrated?: boolean; appSchema?: boolean }): Promise<TestDatabase>;
+  /**
+   * A new database with the application's tables and, unless `migrated` is false, opsctl's; the test itself has at most
+   * so many `connections` to it, of which each costs as much as a short run.
+   */
+  createDatabase(options?: {
+    migrated?: boolean;
+    appSchema?: boolean;
+    connections?: number;
+  }): Promise<TestDatabase>;
   /** Where its data are. */
   dataDir: string;
   /** Stops the server and keeps its data; `immediate` is a crash. */
@@ -206,14 +213,14 @@ function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean
     ...control,
     port,
     url,
-    async createDatabase({ migrated = true, appSchema = true } = {}) {
+    async createDatabase({ migrated = true, appSchema = true, connections = 10 } = {}) {
       const name = `test_${randomBytes(6).toString("hex")}`;
       if (migrated) {
         template ??= makeTemplate(admin, url);
         await template;
       }
       await copyDatabase(admin, migrated ? TEMPLATE : "template0", name);
-      const sql = postgres(url(name), { max: 10, onnotice: () => {} });
+      const sql = postgres(url(name), { max: connections, onnotice: () => {} });
       if (!migrated && appSchema) await sql.unsafe(APP_SCHEMA).simple();
       return {
         name,

@@ -68,7 +68,7 @@ export type WeeklyFixture = {
 export async function weeklyFixture(
   options: { clock?: string; email?: Partial<EmailProviderOptions>; server?: PostgresServer } = {},
 ): Promise<WeeklyFixture> {
-  const db = await (options.server ?? (await sharedPostgres())).createDatabase();
+  const db = await (options.server ?? (await sharedPostgres())).createDatabase({ connections: 4 });
   await setClock(db.sql, options.clock ?? MONDAY);
   const senders = await seedSenders(db.sql);
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-log-"));
