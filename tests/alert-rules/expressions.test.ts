@@ -23,7 +23,7 @@ import {
   without,
 } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
-import { type Expectation, findingsOf, testerRule } from "./support/rule-tester.ts";
+import { type Case, type Expectation, findingsOf, findingsOfAll, testerRule } from "./support/rule-tester.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
 setDefaultTimeout(180_000);
@@ -38,8 +38,10 @@ const metricsRules = all.filter(({ source }) => source === "metrics");
 const tool = findPromtool();
 const proved = metricsRules.map(testerRule);
 
+type Edge = { uid: string; series: string; fine: number[]; bad: number[] };
+
 /** The value of a rule's series just inside, at and just beyond its threshold; `fine` values never fire. */
-const EDGES: { uid: string; series: string; fine: number[]; bad: number[] }[] = [
+const EDGES: Edge[] = [
   { uid: "opsctl-vps-load", series: named("node_load1"), fine: [7.99, 8], bad: [8.01, 80] },
   {
     uid: "opsctl-traefik-ram",
@@ -144,42 +146,56 @@ describe.if(tool !== null)("on a healthy host", () => {
   });
 });
 
-describe.if(tool !== null).each(EDGES)("$uid", ({ uid, series, fine, bad }) => {
-  const wait = ruleOf(uid).forSeconds / 60;
+/** A value at which the rule never fires. */
+function atRest({ uid, series }: Edge, value: number): Case {
+  const host = { ...healthyHost(), [series]: always(value) };
+  return {
+    name: `${uid} at ${value}`,
+    series: host,
+    expectations: [{ at: `${MINUTES - 1}m`, fires: silent() }],
+  };
+}
 
-  test.each(fine)("never fires at %p", (value) => {
-    const host = { ...healthyHost(), [series]: always(value) };
-    expect(findings(host, [{ at: `${MINUTES - 1}m`, fires: silent() }])).toBe("");
-  });
+/** Bad in minutes 5 to 5 + wait, both included: long enough by a hair. */
+function longEnough({ uid, series, fine }: Edge, value: number): Case {
+  const wait = waitOf(uid);
+  const host = { ...healthyHost(), [series]: spans([5, fine[0]!], [wait + 1, value], [25, fine[0]!]) };
+  const expectations = [
+    { at: "4m", fires: silent() },
+    { at: `${5 + wait - 1}m`, fires: silent() },
+    { at: `${5 + wait}m`, fires: { ...silent(uid), [uid]: true } },
+    { at: `${5 + wait + 1}m`, fires: silent() },
+  ];
+  return { name: `${uid} at ${value} once its time is over, and not after`, series: host, expectations };
+}
 
-  test.each(bad)("fires at %p once its time is over, and not after", (value) => {
-    // Bad in minutes 5 to 5 + wait, both included: long enough by a hair.
-    const host = { ...healthyHost(), [series]: spans([5, fine[0]!], [wait + 1, value], [25, fine[0]!]) };
-    expect(
-      findings(host, [
-        { at: "4m", fires: silent() },
-        { at: `${5 + wait - 1}m`, fires: silent() },
-        { at: `${5 + wait}m`, fires: { ...silent(uid), [uid]: true } },
-        { at: `${5 + wait + 1}m`, fires: silent() },
-      ]),
-    ).toBe("");
-  });
+/** Bad for a minute too few, twice. */
+function interrupted({ uid, series, fine, bad }: Edge): Case {
+  const [good, ill, wait] = [fine[0]!, bad[0]!, waitOf(uid)];
+  const host = {
+    ...healthyHost(),
+    [series]: spans([5, good], [wait, ill], [1, good], [wait, ill], [9, good]),
+  };
+  const minutes = [5 + wait - 1, 5 + wait, 5 + wait + 1, 5 + 2 * wait, 5 + 2 * wait + 1];
+  const expectations = minutes.map((minute) => ({ at: `${minute}m`, fires: silent() }));
+  return { name: `${uid} with a healthy minute in between`, series: host, expectations };
+}
 
-  test("a healthy minute in between starts its time anew", () => {
-    const [good, ill] = [fine[0]!, bad[0]!];
-    const host = {
-      ...healthyHost(),
-      [series]: spans([5, good], [wait, ill], [1, good], [wait, ill], [9, good]),
-    };
-    const minutes = [5 + wait - 1, 5 + wait, 5 + wait + 1, 5 + 2 * wait, 5 + 2 * wait + 1];
-    expect(
-      findings(
-        host,
-        minutes.map((minute) => ({ at: `${minute}m`, fires: silent() })),
-      ),
-    ).toBe("");
-  });
-});
+function waitOf(uid: string): number {
+  return ruleOf(uid).forSeconds / 60;
+}
+
+test.if(tool !== null).each(EDGES)(
+  "$uid never fires inside its threshold, fires beyond it once its time is over, and begins anew after a healthy minute",
+  (edge) => {
+    const cases = [
+      ...edge.fine.map((value) => atRest(edge, value)),
+      ...edge.bad.map((value) => longEnough(edge, value)),
+      interrupted(edge),
+    ];
+    expect(findingsOfAll(tool!, metricsRules, cases)).toBe("");
+  },
+);
 
 describe.if(tool !== null)("opsctl-vps-load", () => {
   const uid = "opsctl-vps-load";
@@ -187,8 +203,15 @@ describe.if(tool !== null)("opsctl-vps-load", () => {
   test.each([1, 2, 4, 16, 128])("compares with the number of CPUs, %i", (count) => {
     const host = { ...without(healthyHost(), "node_cpu"), ...cpus(count) };
     const load = (value: number) => ({ ...host, [named("node_load1")]: always(value) });
-    expect(findings(load(count), [{ at: "30m", fires: { [uid]: false }, values: { [uid]: 1 } }])).toBe("");
-    expect(findings(load(count + 0.01), [{ at: "30m", fires: { [uid]: true } }])).toBe("");
+    const [at, by] = [
+      { name: "at it", series: load(count) },
+      { name: "above it", series: load(count + 0.01) },
+    ];
+    const cases = [
+      { ...at, expectations: [{ at: "30m", fires: { [uid]: false }, values: { [uid]: 1 } }] },
+      { ...by, expectations: [{ at: "30m", fires: { [uid]: true } }] },
+    ];
+    expect(findingsOfAll(tool!, [ruleOf(uid)], cases)).toBe("");
   });
 
   test("counts each host's own CPUs: a large idle host hides no small busy one", () => {

@@ -22,6 +22,9 @@ export function testerRule(rule: AlertRule): { alert: string; expr: string; for:
   };
 }
 
+/** Series and what must be so while the rules are evaluated over them; the tester says the name of one that fails. */
+export type Case = { name: string; series: Series; expectations: readonly Expectation[] };
+
 /** Runs the rules over the series and says what the tester found wrong; nothing when all is as expected. */
 export function findingsOf(
   tool: string,
@@ -30,13 +33,23 @@ export function findingsOf(
   expectations: readonly Expectation[],
   evaluationInterval = "1m",
 ): string {
+  return findingsOfAll(tool, rules, [{ name: "series", series, expectations }], evaluationInterval);
+}
+
+/** The same for many cases, each by itself: a start of the tester costs as much as two of them. */
+export function findingsOfAll(
+  tool: string,
+  rules: readonly AlertRule[],
+  cases: readonly Case[],
+  evaluationInterval = "1m",
+): string {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-rules-"));
   try {
     const groups = [{ name: "rules", interval: evaluationInterval, rules: rules.map(testerRule) }];
     const test = {
       rule_files: ["rules.yml"],
       evaluation_interval: evaluationInterval,
-      tests: [testOf(rules, series, expectations)],
+      tests: cases.map((one) => testOf(rules, one)),
     };
     // JSON is YAML.
     writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups }));
@@ -48,7 +61,7 @@ export function findingsOf(
   }
 }
 
-function testOf(rules: readonly AlertRule[], series: Series, expectations: readonly Expectation[]) {
+function testOf(rules: readonly AlertRule[], { name, series, expectations }: Case) {
   const byUid = new Map(rules.map((rule) => [rule.uid, rule]));
   const known = (uid: string) => {
     const rule = byUid.get(uid);
@@ -56,8 +69,9 @@ function testOf(rules: readonly AlertRule[], series: Series, expectations: reado
     return rule;
   };
   return {
+    name,
     interval: "1m",
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    input_series: Object.entries(series).map(([series, values]) => ({ series, values })),
     alert_rule_test: expectations.flatMap(({ at, fires = {} }) =>
       Object.entries(fires).map(([uid, isFiring]) => ({
         eval_time: at,
