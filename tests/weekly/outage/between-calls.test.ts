@@ -11,6 +11,8 @@ setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const OWNERS = 14;
+/** One in three finds a run that trusts a good answer to a call that began before the failure. */
+const SEEDS = Array.from({ length: 14 }, (_, i) => i + 1);
 /** All of them shorter than the two minutes that a run waits for few owners. */
 const LENGTHS_SECONDS = [3, 30, 100];
 
@@ -42,18 +44,15 @@ function goAwayTwice({ application }: WeeklyFixture, random: Random) {
 }
 
 describe("runWeekly() with outages that begin between two calls of an owner", () => {
-  test.each(Array.from({ length: 20 }, (_, i) => i + 1))(
-    "seed %i, eight at a time: every report has every network",
-    async (seed) => {
-      const weekly = shared();
-      const random = randomFrom(seed);
-      await seedManyOwners(weekly, OWNERS);
-      answerInAnyOrder(weekly, random);
-      const outages = goAwayTwice(weekly, random);
-      const summary = await weekly.run({ patienceMinutes: 15, concurrency: 8 }, outages.time);
-      expect(outages.begun).toBeGreaterThan(0);
-      expect(summary).toMatchObject({ status: "success", reports: { completed: OWNERS } });
-      expect(await lackingNetworks(weekly)).toEqual({ completed: OWNERS, lacking: [] });
-    },
-  );
+  test.each(SEEDS)("seed %i, eight at a time: every report has every network", async (seed) => {
+    const weekly = shared();
+    const random = randomFrom(seed);
+    await seedManyOwners(weekly, OWNERS);
+    answerInAnyOrder(weekly, random);
+    const outages = goAwayTwice(weekly, random);
+    const summary = await weekly.run({ patienceMinutes: 15, concurrency: 8 }, outages.time);
+    expect(outages.begun).toBeGreaterThan(0);
+    expect(summary).toMatchObject({ status: "success", reports: { completed: OWNERS } });
+    expect(await lackingNetworks(weekly)).toEqual({ completed: OWNERS, lacking: [] });
+  });
 });
