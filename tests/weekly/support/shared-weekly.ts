@@ -24,6 +24,7 @@ export function sharedWeekly(options: Parameters<typeof weeklyFixture>[0] = {}):
 /** Makes a fixture as if new: no owners, no rows, no calls, nothing in the log directory. */
 export async function startOver(weekly: WeeklyFixture, clock: string = MONDAY): Promise<void> {
   const { db, application, gateway, email, logDir } = weekly;
+  weekly.timeoutsMs = {};
   await db.sql.begin(async (tx) => {
     // Without triggers: what the ledger guards from everybody else is emptied as well.
     await tx`set local session_replication_role = replica`;
