@@ -34,10 +34,10 @@ export function migrationProblems(
   if (missing.length > 0)
     add(
       `Cannot use the database: ${everything ? "opsctl's tables and functions are missing" : `missing ${missing.join(", ")}`}`,
-      "Run opsctl migrate as the owner",
+      "Run opsctl migrate, with the login of the schema's owner",
     );
   if (missing.length === 0 && pending.length > 0)
-    add(`Cannot use the database: not migrated to ${pending.join(", ")}`, "Run opsctl migrate as the owner");
+    add(`Cannot use the database: not migrated to ${pending.join(", ")}`, "Run opsctl migrate, with the login of the schema's owner");
   const edited = named("edited");
   if (edited.length > 0)
     add(

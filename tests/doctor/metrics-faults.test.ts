@@ -56,6 +56,12 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
         rmSync(path("cron"));
       },
     },
+    "no container engine is there": {
+      ...{ command: "collect-metrics", check: "container", status: "fail" },
+      reason: "docker_unreachable: no container engine answers at DOCKER_HOST",
+      mend: /^Start the engine, or correct DOCKER_HOST in \/.*\/collect-metrics\.env; not as root: sudo opsctl doctor/,
+      spoil: (host) => host.setting("collect-metrics", "DOCKER_HOST", "unix:///nowhere/docker.sock"),
+    },
     "the agent cannot read the metrics": {
       ...{ command: "collect-metrics", check: "metrics file", status: "fail" },
       reason: /custom_metrics\.prom has mode 0600, closed to the monitoring agent$/,

@@ -30,6 +30,11 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: /^chmod 0600 \/.*\/EMAIL_API_KEY$/,
       spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
     },
+    "a secret that cannot be read is told once, by the check of the secrets": {
+      ...{ command: "weekly", check: "configuration", status: "warn" },
+      reason: "not checked: EMAIL_API_KEY cannot be read, see secrets",
+      spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
+    },
     "the account of the service may not read the secret": {
       ...{ command: "weekly", check: "secrets", status: "fail" },
       reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,
@@ -87,8 +92,13 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     "a pending migration keeps the weekly run from starting": {
       ...{ command: "weekly", check: "database schema", status: "fail" },
       reason: "DATABASE_NOT_MIGRATED: not migrated to 0004_weekly_performance_reconciliations",
-      mend: "Run opsctl migrate as the owner",
+      mend: "Run opsctl migrate, with the login of the schema's owner",
       spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
+    },
+    "what a check reads is missing, which the check of the schema tells": {
+      ...{ command: "weekly", check: "recipients", status: "warn" },
+      reason: "not checked: tables or functions are missing, see database schema",
+      spoil: ({ db }) => db.sql`drop function public.list_weekly_performance_report_scopes(uuid)`,
     },
     "a migration is pending": {
       ...{ command: "migrate", check: "migrations", status: "warn" },

@@ -119,7 +119,7 @@ test("is not ready before, by its record, nor without what the files bring, what
       check: "database schema",
       status: "fail",
       reason: `DATABASE_NOT_MIGRATED: not migrated to ${PENDING}`,
-      mend: "Run opsctl migrate as the owner",
+      mend: "Run opsctl migrate, with the login of the schema's owner",
     });
     const withoutColumn = [
       [

@@ -74,7 +74,7 @@ test("checkReadiness() on a database without opsctl's part says one thing", asyn
         {
           code: "DATABASE_NOT_MIGRATED",
           message: "Cannot use the database: opsctl's tables and functions are missing",
-          hint: "Run opsctl migrate as the owner",
+          hint: "Run opsctl migrate, with the login of the schema's owner",
         },
       ]);
     },
@@ -91,7 +91,7 @@ test("checkReadiness() names a function that is missing, or that has other argum
         code: "DATABASE_NOT_MIGRATED",
         message:
           "Cannot use the database: missing function public.list_weekly_performance_report_scopes(uuid)",
-        hint: "Run opsctl migrate as the owner",
+        hint: "Run opsctl migrate, with the login of the schema's owner",
       },
     ]);
   });

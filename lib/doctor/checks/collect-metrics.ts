@@ -65,11 +65,9 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const { container, address } = settings.value.proxy;
       const timeoutMs = context.dependencies.limitMs;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-      return [
-        memory.status === "ok"
-          ? pass(`container ${container} runs`)
-          : containerFailure(memory.code, container),
-      ];
+      if (memory.status === "ok") return [pass(`container ${container} runs`)];
+      const { file } = await context.environment(command);
+      return [containerFailure(memory.code, container, file.path)];
     },
   },
   {
@@ -188,8 +186,13 @@ function sourceVerdicts(text: string): Verdict[] {
   );
 }
 
-function containerFailure(code: string, container: string): Verdict {
+function containerFailure(code: string, container: string, path: string): Verdict {
   switch (code) {
+    case "docker_unreachable":
+      return fail(
+        `${code}: no container engine answers at DOCKER_HOST, or this account may not use it`,
+        `Start the engine, or correct DOCKER_HOST in ${path}; not as root: sudo opsctl doctor ${command}`,
+      );
     case "docker_container_missing":
       return fail(`${code}: the engine knows no container ${container}`, "Correct PROXY_CONTAINER");
     case "docker_container_not_running":
@@ -202,7 +205,7 @@ function containerFailure(code: string, container: string): Verdict {
     default:
       return fail(
         `${code}: the container engine does not answer as it should`,
-        "Check DOCKER_HOST; run as root",
+        `Read the engine's log, and check DOCKER_HOST in ${path}`,
       );
   }
 }

@@ -6,6 +6,9 @@ import type { CommandEnvironment } from "../facts/environment.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
 
+/** A secret that is somewhere and cannot be had: the check of the secrets says why, and what to do. */
+const UNREAD_SECRET = /^Cannot read secret .* \(SECRET_[A-Z_]+\)$/s;
+
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
   command: CommandName,
@@ -36,6 +39,7 @@ export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): 
   return lines.map((line) => {
     const [, name = "", problem = ""] = /^\s*([A-Z0-9_]+): (.*)$/.exec(line) ?? [];
     if (name === "") return fail(line.trim(), error.hint ?? null);
+    if (UNREAD_SECRET.test(problem)) return notChecked(`${name} cannot be read, see secrets`);
     const isSecret = problem.includes("a secret, so best a file of this name");
     const place = isSecret
       ? secretMend(file.command, name, env)

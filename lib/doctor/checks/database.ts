@@ -5,13 +5,13 @@ import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
-import { checkReadiness } from "../../schema/readiness.ts";
+import { checkReadiness, type ReadinessProblem } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { ownerLogin } from "../context/handed-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
-import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const OLDEST_VERSION = 150_000;
@@ -46,7 +46,7 @@ export function readinessCheck(command: CommandName): Check {
     name: "database schema",
     run: (context) =>
       withDatabase(command, context, async (sql) => {
-        const problems = await checkReadiness(sql);
+        const problems = await readinessOf(command, context, sql);
         if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
         return problems.map(({ code, message, hint }) =>
           fail(`${code}: ${message.replace(/^Cannot use the database: /, "")}`, hint),
@@ -80,7 +80,19 @@ export function migrationsCheck(command: CommandName): Check {
   };
 }
 
-/** Calls `use` with the open database of the command; without a valid URL the check is not done. */
+function readinessOf(
+  command: CommandName,
+  context: CheckContext,
+  sql: postgres.Sql,
+): Promise<ReadinessProblem[]> {
+  return context.once(`readiness ${command}`, () => checkReadiness(sql));
+}
+
+/**
+ * Calls `use` with the open database of the command; without a valid URL the check is not done.
+ *
+ * Behaviour: where something that `use` reads is missing and the check of the schema names it, that one says so alone.
+ */
 export async function withDatabase(
   command: CommandName,
   context: CheckContext,
@@ -94,6 +106,11 @@ export async function withDatabase(
   } catch (error) {
     const { databaseError } = await import("../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
+    if (failure.code === "DATABASE_OBJECT_MISSING") {
+      const { sql } = await context.database(login.value.url);
+      const problems = await readinessOf(command, context, sql);
+      if (problems.length > 0) return [notChecked("tables or functions are missing, see database schema")];
+    }
     throw aboutUrl(failure, login.value.variable);
   }
 }

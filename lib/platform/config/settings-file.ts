@@ -26,7 +26,7 @@ const MAX_BYTES = 1_048_576;
 export function readCommandSettings(words: string, env: Environment): CommandSettings {
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, hidden: [] };
-  const text = readText(words, path);
+  const text = readText(words, path, env.OPSCTL_STARTED_BY === "root");
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
@@ -73,7 +73,7 @@ function parsed(words: string, path: string, text: string): Map<string, string> 
   return variables;
 }
 
-function readText(words: string, path: string): string | undefined {
+function readText(words: string, path: string, startedByRoot: boolean): string | undefined {
   const reader = `opsctl ${words}`;
   try {
     return readClosedText(path, {
@@ -84,12 +84,17 @@ function readText(words: string, path: string): string | undefined {
     });
   } catch (error) {
     if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
-    const { code, message } = error;
-    throw new OpsError({ code, message, hint: whoMayRead(path) });
+    const { code, message, cause } = error;
+    // The file is open to this account; what it is, is wrong.
+    if (code === "SECRET_FILE_UNREADABLE" && cause === undefined)
+      throw new OpsError({ code, message, hint: "Make it a text file of NAME=value lines, at most 1 MiB" });
+    throw new OpsError({ code, message, hint: whoMayRead(path, startedByRoot) });
   }
 }
 
-function whoMayRead(path: string): string {
+function whoMayRead(path: string, startedByRoot: boolean): string {
+  // Root has become the account already: only the file can be wrong.
+  if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   const way = isRootsFile(basename(path))
     ? `Run it as root, to whom the file belongs: chown root:root ${path}; chmod 0600 ${path}`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;

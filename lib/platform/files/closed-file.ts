@@ -42,7 +42,7 @@ export function readClosedFile(path: string, file: ClosedFile): Uint8Array | und
     if (error instanceof OpsError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw unreadable(path, file, `the file system answered ${code ?? "an unknown error"}`);
+    throw unreadable(path, file, `the file system answered ${code ?? "an unknown error"}`, error);
   }
 }
 
@@ -100,10 +100,16 @@ function ownerHint({ ownPlace }: ClosedFile): string {
     : "Keep the file in a directory that belongs to root or to the account that runs opsctl, and give it to that account";
 }
 
-function unreadable(path: string, { subject, reader }: ClosedFile, reason: string): OpsError {
+function unreadable(
+  path: string,
+  { subject, reader }: ClosedFile,
+  reason: string,
+  cause?: unknown,
+): OpsError {
   return new OpsError({
     code: "SECRET_FILE_UNREADABLE",
     message: `Cannot read ${subject}: file ${path}: ${reason}`,
     hint: `Give the account that runs ${reader} a regular file with mode 0600 or 0400, or remove it`,
+    cause,
   });
 }

@@ -76,6 +76,21 @@ describe("readCommandSettings()", () => {
     expect(read({ OPSCTL_ENV_DIR: directory }).env).toEqual({ OPSCTL_ENV_DIR: directory });
   });
 
+  test("asks for another file where this one is none or too long, not for another account", () => {
+    mkdirSync(join(folder, "webhook.env"));
+    const hint = "Make it a text file of NAME=value lines, at most 1 MiB";
+    expect(errorOf(() => read())).toMatchObject({ code: "SECRET_FILE_UNREADABLE", hint });
+    put("#".repeat(1_048_577), { name: "weekly.env" });
+    expect(errorOf(() => read({}, "weekly"))).toMatchObject({ code: "SECRET_FILE_UNREADABLE", hint });
+  });
+
+  test.skipIf(!isRoot)("does not send root back to root, who has become the account already", () => {
+    const path = put("A=file\n");
+    chownSync(path, 4242, 4242);
+    const { hint } = errorOf(() => read({ OPSCTL_STARTED_BY: "root" }));
+    expect(hint).toBe(`Give it to the account that reads it: chown -h opsctl:opsctl ${path}`);
+  });
+
   test("refuses a directory that is no absolute path", () => {
     expect(errorOf(() => read({ OPSCTL_ENV_DIR: "etc" }))).toMatchObject({ code: "CONFIG_INVALID" });
   });
@@ -98,7 +113,7 @@ describe("readCommandSettings()", () => {
   });
 
   test("says as whom to run when the file cannot be read", () => {
-    mkdirSync(join(folder, "webhook.env"));
+    symlinkSync("webhook.env", join(folder, "webhook.env"));
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNREADABLE");
     expect(hint).toContain("as root without --as-is, or as the account opsctl");
