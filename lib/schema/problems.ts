@@ -37,7 +37,10 @@ export function migrationProblems(
       "Run opsctl migrate, with the login of the schema's owner",
     );
   if (missing.length === 0 && pending.length > 0)
-    add(`Cannot use the database: not migrated to ${pending.join(", ")}`, "Run opsctl migrate, with the login of the schema's owner");
+    add(
+      `Cannot use the database: not migrated to ${pending.join(", ")}`,
+      "Run opsctl migrate, with the login of the schema's owner",
+    );
   const edited = named("edited");
   if (edited.length > 0)
     add(

@@ -6,7 +6,7 @@ import type { Host } from "./support/host.ts";
 
 const CHECK = { command: "alert-rules", check: "receivers" } as const;
 const POINT = { command: "alert-rules", check: "contact point" } as const;
-const APPLY = /opsctl alert-rules apply --with-extras --receiver <contact point>$/;
+const ASKS_FOR_NAME = /^opsctl alert-rules apply --with-extras --receiver <contact point>$/;
 
 /** Lets the platform's policies decide who receives every rule. */
 function leaveToPolicies({ monitoring }: Host, policies: object): void {
@@ -19,13 +19,22 @@ describe("runDoctor() finds of the rules' receivers that", () => {
     "no rule of ours is on the platform": {
       ...{ ...CHECK, status: "fail" },
       reason: "none of opsctl's rules is on the platform, so nothing alerts",
-      mend: APPLY,
+      mend: /^opsctl alert-rules apply --with-extras$/,
       spoil: ({ monitoring }) => monitoring.rules.clear(),
+    },
+    "no rule of ours is on the platform, and no setting names who is told": {
+      ...{ ...CHECK, status: "fail" },
+      reason: "none of opsctl's rules is on the platform, so nothing alerts",
+      mend: ASKS_FOR_NAME,
+      spoil: (host) => {
+        host.setting("alert-rules", "MONITORING_RECEIVER", null);
+        host.monitoring.rules.clear();
+      },
     },
     "some of the rules are missing": {
       ...{ ...CHECK, status: "warn" },
       reason: /^not on the platform: VPS Load Average Alto, SSH Brute Force$/,
-      mend: APPLY,
+      mend: /^opsctl alert-rules apply --with-extras$/,
       spoil: ({ monitoring }) => {
         for (const uid of ["opsctl-vps-load", "opsctl-ssh-brute-force", "opsctl-tcp-sockets"])
           monitoring.rules.delete(uid);
@@ -34,7 +43,7 @@ describe("runDoctor() finds of the rules' receivers that", () => {
     "only the default e-mail is told": {
       ...{ ...CHECK, status: "fail" },
       reason: /^only the platform's default e-mail is told by VPS Load Average Alto, .*, .* and 16 more$/,
-      mend: /^opsctl alert-rules contact-point apply .*, then opsctl alert-rules apply .*--receiver/,
+      mend: /^opsctl alert-rules contact-point apply .*, then opsctl alert-rules apply --with-extras$/,
       spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
     },
     "only the default e-mail is told of the webhook itself": {

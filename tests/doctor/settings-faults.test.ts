@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
 import { testFaults } from "./support/fault.ts";
@@ -17,6 +17,12 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       reason: "WEEKLY_REPORT_UNSUBSCRIBE is neither mailto: nor https; expected mailto: with one address",
       mend: /^Set WEEKLY_REPORT_UNSUBSCRIBE in \/.*\/etc\/weekly\.env$/,
       spoil: (host) => host.setting("weekly", "WEEKLY_REPORT_UNSUBSCRIBE", "sair@mail.example"),
+    },
+    "a setting has two values": {
+      ...{ command: "weekly", check: "environment file", status: "warn" },
+      reason: /\/etc\/weekly\.env gives GATEWAY_URL two values, of which the last counts$/,
+      mend: /^Remove one of the two in \/.*\/etc\/weekly\.env$/,
+      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "GATEWAY_URL=http://127.0.0.1:1\n"),
     },
     "a secret is missing": {
       ...{ command: "weekly", check: "configuration", status: "fail" },

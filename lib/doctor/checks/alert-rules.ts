@@ -80,11 +80,8 @@ async function receivers(context: CheckContext, settings: AlertRulesConfig): Pro
   if (points.status !== "ok") return [unread(points.problem, "contact points")];
   if (policies.status !== "ok") return [unread(policies.problem, "notification policies")];
   const folderPath = (folder.status === "ok" ? folder.value : null) ?? "";
-  return receiverVerdicts(listed.value ?? [], {
-    points: points.value ?? [],
-    policies: policies.value ?? NO_POLICIES,
-    folderPath,
-  });
+  const routing = { points: points.value ?? [], policies: policies.value ?? NO_POLICIES, folderPath };
+  return receiverVerdicts(listed.value ?? [], routing, { isReceiverSet: settings.receivers.main !== null });
 }
 
 function unread(problem: { code: string; status: number | null }, what: string): Verdict {

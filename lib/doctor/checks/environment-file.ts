@@ -36,7 +36,8 @@ export function environmentFileCheck(command: CommandName): Check {
         account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
       const [fault] = file.faults;
       if (access.status === "allowed" && fault !== undefined) return [faultVerdict(path, fault)];
-      if (access.status === "allowed") return [pass(`${path} has mode ${octal(stats.mode)}`)];
+      if (access.status === "allowed")
+        return [pass(`${path} has mode ${octal(stats.mode)}`), ...file.repeated.map(repeatedVerdict(path))];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
@@ -50,6 +51,12 @@ function readerOf(command: CommandName): string {
 /** The verdict on a file with which its command does not start. */
 function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
   return fail(`ENV_FILE_INVALID: ${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
+}
+
+/** A person who has added a line and not seen the one above it, or the other way round. */
+function repeatedVerdict(path: string): (name: string) => Verdict {
+  return (name) =>
+    warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`);
 }
 
 /** The verdict on a file that was not read, with the line that lets the command's account read it. */

@@ -10,7 +10,8 @@ const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, r
 const BASIC = alertRules({ withExtras: false });
 const SHOWN_TITLES = 3;
 
-const APPLY = "opsctl alert-rules apply --with-extras --receiver <contact point>";
+const RECEIVER = " --receiver <contact point>";
+const APPLY = `opsctl alert-rules apply --with-extras${RECEIVER}`;
 const POINT = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
 const MEND = `${POINT}, then ${APPLY}`;
 /** For the rules on the webhook itself another contact point than the webhook's is missing. */
@@ -20,8 +21,22 @@ const WATCHER_MEND =
 
 type Judged = { rule: ListedRule; reach: RuleReach };
 
-/** Whether the rules of opsctl are on the platform, and whom they reach. */
-export function receiverVerdicts(listed: readonly ListedRule[], routing: Routing): Verdict[] {
+/**
+ * Whether the rules of opsctl are on the platform, and whom they reach.
+ *
+ * Behaviour: where the settings name the contact point, the advice does not ask for its name.
+ */
+export function receiverVerdicts(
+  listed: readonly ListedRule[],
+  routing: Routing,
+  { isReceiverSet }: { isReceiverSet: boolean },
+): Verdict[] {
+  const verdicts = judgeReceivers(listed, routing);
+  if (!isReceiverSet) return verdicts;
+  return verdicts.map((verdict) => ({ ...verdict, mend: verdict.mend?.replace(RECEIVER, "") ?? null }));
+}
+
+function judgeReceivers(listed: readonly ListedRule[], routing: Routing): Verdict[] {
   const present = listed.filter(({ uid }) => OURS.has(uid));
   if (present.length === 0)
     return [fail("none of opsctl's rules is on the platform, so nothing alerts", APPLY)];

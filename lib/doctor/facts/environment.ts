@@ -13,7 +13,7 @@ import type { CommandName } from "../finding.ts";
 
 /**
  * The environment file of a command; `problem` says why a file that exists could not be read, `faults` which of its lines
- * set nothing or something else than they seem to.
+ * set nothing or something else than they seem to, `repeated` which names it gives two values.
  */
 export type EnvironmentFile = {
   command: CommandName;
@@ -21,6 +21,7 @@ export type EnvironmentFile = {
   stats: Stats | null;
   variables: ReadonlyMap<string, string>;
   faults: readonly EnvFileFault[];
+  repeated: readonly string[];
   problem: string | null;
 };
 
@@ -68,7 +69,15 @@ function readEnvironmentFile(command: CommandName, path: string): EnvironmentFil
     });
     return { command, path, stats, ...readEnvFile(new TextDecoder().decode(bytes)), problem: null };
   } catch (error) {
-    return { command, path, stats, variables: new Map(), faults: [], problem: problemOf(error) };
+    return {
+      command,
+      path,
+      stats,
+      variables: new Map(),
+      faults: [],
+      repeated: [],
+      problem: problemOf(error),
+    };
   }
 }
 

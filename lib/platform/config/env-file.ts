@@ -14,20 +14,29 @@ export function parseEnvFile(text: string): Map<string, string> {
 /** A line that a shell and opsctl read differently, or that sets nothing; `problem` follows "line 3" in a text. */
 export type EnvFileFault = { line: number; problem: string };
 
+/** What a file says; `repeated` are names that it gives two values or more, of which the last counts. */
+export type EnvFile = { variables: Map<string, string>; faults: EnvFileFault[]; repeated: string[] };
+
 /**
- * What `parseEnvFile` returns, with the lines that only a shell understands and those that set nothing.
+ * What `parseEnvFile` returns, with the lines that only a shell understands, those that set nothing, and what is set
+ * twice. An empty setting of a sample, above the one that a person has added, does not count.
  *
  * Behaviour: a fault never quotes its line, which may hold a secret.
  * Units:     the first line is 1.
  */
-export function readEnvFile(text: string): { variables: Map<string, string>; faults: EnvFileFault[] } {
+export function readEnvFile(text: string): EnvFile {
   const variables = new Map<string, string>();
+  const repeated = new Set<string>();
   const reader = new Reader(text.replace(/^\uFEFF/, ""));
   while (!reader.isAtEnd) {
     const assignment = readAssignment(reader);
-    if (assignment !== null && NAME.test(assignment.name)) variables.set(assignment.name, assignment.value);
+    if (assignment === null || !NAME.test(assignment.name)) continue;
+    const { name, value } = assignment;
+    const before = variables.get(name) ?? "";
+    if (before !== "" && before !== value) repeated.add(name);
+    variables.set(name, value);
   }
-  return { variables, faults: reader.faults };
+  return { variables, faults: reader.faults, repeated: [...repeated] };
 }
 
 const NO_ASSIGNMENT = "is not NAME=value";

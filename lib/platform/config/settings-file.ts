@@ -26,7 +26,8 @@ const MAX_BYTES = 1_048_576;
 export function readCommandSettings(words: string, env: Environment): CommandSettings {
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, hidden: [] };
-  const text = readText(words, path, env.OPSCTL_STARTED_BY === "root");
+  const { OPSCTL_STARTED_BY: starter } = env;
+  const text = readText(words, path, starter === "root");
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {

@@ -43,6 +43,14 @@ describe("readEnvFile()", () => {
   const NO_ASSIGNMENT = "is not NAME=value";
 
   test.each([
+    ["two values of one name", "A=1\nB=2\nA=2\n", ["A"]],
+    ["a value that an empty one takes away", "A=1\nA=\n", ["A"]],
+    ["the same value twice, and a value below an empty one", "A=1\nA='1'\nB=\nB=2\n", []],
+  ])("names what is set twice: %s", (_what, text, expected) => {
+    expect(readEnvFile(text).repeated).toEqual(expected);
+  });
+
+  test.each([
     ["an export", "A=1\nexport B=2\n", [[2, expect.stringContaining("export")]]],
     ["a variable in a bare value", "# a\n\nA=x$HOME\n", [[3, EXPANDS]]],
     ["a variable in double quotes", 'A="x$HOME"\n', [[1, EXPANDS]]],
