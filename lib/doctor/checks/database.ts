@@ -5,7 +5,7 @@ import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
-import { checkReadiness, type ReadinessProblem } from "../../schema/readiness.ts";
+import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -80,12 +80,19 @@ export function migrationsCheck(command: CommandName): Check {
   };
 }
 
-function readinessOf(
-  command: CommandName,
-  context: CheckContext,
-  sql: postgres.Sql,
-): Promise<ReadinessProblem[]> {
+function readinessOf(command: CommandName, context: CheckContext, sql: postgres.Sql) {
   return context.once(`readiness ${command}`, () => checkReadiness(sql));
+}
+
+/** `migrate` has no check of the schema: it makes it. */
+async function isToldBySchema(command: CommandName, context: CheckContext): Promise<boolean> {
+  const url = await context.settings(command, "database url", loadDatabaseUrl);
+  if (command === "migrate" || url.status !== "ok") return false;
+  const { sql } = await context.database(url.value);
+  return await readinessOf(command, context, sql).then(
+    (problems) => problems.length > 0,
+    () => false,
+  );
 }
 
 /**
@@ -106,11 +113,8 @@ export async function withDatabase(
   } catch (error) {
     const { databaseError } = await import("../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
-    if (failure.code === "DATABASE_OBJECT_MISSING") {
-      const { sql } = await context.database(login.value.url);
-      const problems = await readinessOf(command, context, sql);
-      if (problems.length > 0) return [notChecked("tables or functions are missing, see database schema")];
-    }
+    if (failure.code === "DATABASE_OBJECT_MISSING" && (await isToldBySchema(command, context)))
+      return [notChecked("tables or functions are missing, see database schema")];
     throw aboutUrl(failure, login.value.variable);
   }
 }
