@@ -167,7 +167,11 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
   const problem = writable.status === "pass" && isOurs ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `HEARTBEAT_UNWRITABLE: the success heartbeat cannot be written in ${logDir} (${problem})`;
-  return fail(reason, `Make ${logDir} a directory that this account may write to`);
+  const isFull = problem === "ENOSPC";
+  return fail(
+    reason,
+    isFull ? `Make room: df -h ${logDir}` : `Make ${logDir} a directory that this account may write to`,
+  );
 }
 
 async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict> {
