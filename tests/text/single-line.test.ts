@@ -15,8 +15,42 @@ describe("singleLine()", () => {
     ["مرحبا", "مرحبا"],
     ["meio \uD83D par", "meio \uFFFD par"],
     ["\"><script>&'", "\"><script>&'"],
+    ["\u3164", ""],
+    ["\u115F\u1160\uFFA0", ""],
+    [" \u2800 \u2800", ""],
+    ["\u034F\uFE0F\u{E0100}", ""],
+    ["\u{E0001}\u{E0041}\u{E007F}", ""],
+    ["\u200D\u200C", ""],
+    ["\u3164\n\u2800Padaria", "Padaria"],
+    [
+      "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+      "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+    ],
+    ["1️⃣ 한국", "1️⃣ 한국"],
   ])("%p becomes %p", (text, expected) => {
     expect(singleLine(text)).toBe(expected);
+  });
+
+  test("begins with what can be seen, or is empty", () => {
+    const unseen = fc.constantFrom(
+      "\u3164",
+      "\u115F",
+      "\u2800",
+      "\u034F",
+      "\uFE0F",
+      "\u{E0041}",
+      "\u200B",
+      " ",
+      "\n",
+    );
+    const text = fc.tuple(fc.string({ unit: unseen }), fc.constantFrom("", "a", "é", "👍🏽", "한"));
+    fc.assert(
+      fc.property(text, fc.string({ unit: unseen }), ([before, visible], after) => {
+        const line = singleLine(before + visible + after);
+        expect(line.startsWith(visible)).toBe(true);
+        expect(line === "").toBe(visible === "");
+      }),
+    );
   });
 
   test("is one line, well formed, and stays as it is", () => {

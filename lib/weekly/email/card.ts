@@ -7,8 +7,7 @@ import { mainFigures } from "./main-figures.ts";
 import { NO_FIGURES_TEXT, NO_PREVIOUS_TEXT, NOT_INTEGRATED_TEXT } from "./wording.ts";
 import { foldZeros } from "./zeros.ts";
 
-/** Further figures are only counted; the full report has them. */
-const MAX_SMALL_FIGURES = 11;
+/** Names beyond these are only counted. */
 const MAX_ABSENT_FIGURES = 8;
 
 /**
@@ -40,13 +39,14 @@ const COVERAGE_LABELS: Record<Channel["coverageStatus"], string | null> = {
 /**
  * What a channel's card in the e-mail shows.
  *
+ * Shape:     at most `maxSmall` figures below the large ones; further ones are only counted, the full report has them.
  * Behaviour: with `isFirst` no card says that it has nothing to compare with: one sentence says it for all.
  */
 export function cardView(
   name: ChannelName,
   channel: Channel,
   figures: readonly FigureView[],
-  isFirst: boolean,
+  { isFirst, maxSmall }: { isFirst: boolean; maxSmall: number },
 ): CardView {
   const main = mainFigures(name, figures);
   const rest = figures.filter((figure) => !main.includes(figure));
@@ -61,10 +61,10 @@ export function cardView(
     note: noteOf(name, channel, figures.length),
     main,
     comparison: comparisonOf(channel, figures, isFirst),
-    small: small.slice(0, MAX_SMALL_FIGURES),
+    small: small.slice(0, maxSmall),
     zeros: line,
     absent: absent.length === 0 ? null : `Sem dado: ${absentText(absent)}`,
-    more: Math.max(0, small.length - MAX_SMALL_FIGURES),
+    more: Math.max(0, small.length - maxSmall),
   };
 }
 

@@ -14,8 +14,11 @@ const MAX_GROWTH = 10;
 /** A rate that changes by more than this factor is rarer than two rates of one unit on both sides of 1. */
 const MAX_RATE_FACTOR = 3;
 
-/** A rate below this moves by parts of it, or any first click would be the change of the week. */
-const SMALLEST_WHOLE_RATE = 0.01;
+/** A rate below this moves by parts of it: from 0.2% to 2% is ten times as much, and still two of a hundred. */
+const SMALLEST_WHOLE_RATE = 0.1;
+
+/** A rate that moves by less than a percentage point has not moved to speak of; in tenths of a point, as it is shown. */
+const MIN_TENTHS_OF_POINT = 10;
 
 /** From here on a double has no exact hundredths. */
 const LARGEST_EXACT = 1e13;
@@ -27,7 +30,10 @@ export type ChangeView = {
   text: string;
   /** The change in per cent, for where there is room. */
   percent: string | null;
-  /** How large the change is beside the larger of both figures, 0 to 1; of rates, beside one per cent at least. */
+  /**
+   * How large the change is, 0 to 1 where no figure is below zero: its share of the larger figure. A rate below 10% counts
+   * as 10%, so that points of the whole weigh as well, and one that moves by less than a point has the size 0.
+   */
   size: number;
 };
 
@@ -67,10 +73,17 @@ export function changeOf(
     tone: toneOf(trend, isSignKnown(direction, now, before) ? direction : "neutral"),
     text: `${rate ? pointsText(difference) : formatNumber(difference)} ${trend === "up" ? "a mais" : "a menos"}`,
     percent: rate ? null : percentText(difference, shownBefore),
-    size:
-      Math.abs(shown - shownBefore) /
-      Math.max(Math.abs(shown), Math.abs(shownBefore), rate ? SMALLEST_WHOLE_RATE : 0),
+    size: rate && !isPoint(difference) ? 0 : sizeOf(shown, shownBefore, rate ? SMALLEST_WHOLE_RATE : 0),
   };
+}
+
+function sizeOf(now: number, before: number, smallestWhole: number): number {
+  return Math.abs(now - before) / Math.max(Math.abs(now), Math.abs(before), smallestWhole);
+}
+
+/** The difference of two shown rates is tenths of a point, but for what a double adds to it. */
+function isPoint(difference: number): boolean {
+  return Math.round(difference * 1_000) >= MIN_TENTHS_OF_POINT;
 }
 
 /**

@@ -19,7 +19,8 @@ type Candidate = { channel: ChannelName; figure: FigureView; size: number };
  * The largest change for the better and the largest for the worse, over all channels, as sentences
  * that say from where to where: the cards say by how much.
  *
- * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared.
+ * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared; a rate below
+ *            10% is measured beside 10%, and must move by one percentage point.
  * Behaviour: only figures of which it is known what more of them means; of e-mails only rates, since counts follow the
  *            number of sends; of a network only where its data is complete, since half a week is not less of a week.
  *            The larger of both comes first; of equal ones the first in the e-mail's order.

@@ -3,8 +3,6 @@ import { formatNumber, formatPercent, joinNames } from "../../text/pt-br.ts";
 import { CHANNELS, type Channel, type ChannelName, type Insight, type Payload } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 
-// Gmail clips a message at 102 KB: lists and texts are bounded so that the largest report stays below.
-const MAX_INSIGHTS_PER_CHANNEL = 4;
 const MAX_INSIGHT_UNITS = 240;
 
 /** Of fewer opened e-mails a percentage says nothing. */
@@ -24,14 +22,19 @@ type Finding = { channels: ChannelName[]; text: string };
 /**
  * What the analyses found, by channel: each sentence once, and none that only repeats a card.
  *
- * Shape:     none of the sentences in `said` either.
+ * Shape:     none of the sentences in `said` either; at most `maxOfChannel` of each channel.
  * Behaviour: a sentence of two channels stands under both names. Where nothing else is left, the sentences that repeat a
  *            card are shown all the same.
  */
-export function readingsView(channels: Payload["channels"], said: readonly string[]): ReadingsView {
+export function readingsView(
+  channels: Payload["channels"],
+  said: readonly string[],
+  maxOfChannel: number,
+): ReadingsView {
   const keys = new Set(said.map(sentenceKey));
   const findings = findingsOf(channels, saysMoreThanCard, keys);
-  return grouped(findings.length + keys.size > 0 ? findings : findingsOf(channels, () => true, keys));
+  const isSaid = findings.length + keys.size > 0;
+  return grouped(isSaid ? findings : findingsOf(channels, () => true, keys), maxOfChannel);
 }
 
 /** One spelling of a sentence, so that two differ in a word or a number, not in case, accents or punctuation. */
@@ -66,11 +69,11 @@ function textsOf(name: ChannelName, channel: Channel, filter: Filter): string[] 
   return [...own, ...stored.map(({ text }) => boundedLine(text, MAX_INSIGHT_UNITS))].filter(Boolean);
 }
 
-/** At most four of each first channel; those of several channels are a group of their own. */
-function grouped(findings: Finding[]): ReadingsView {
+/** At most `maxOfChannel` of each first channel; those of several channels are a group of their own. */
+function grouped(findings: Finding[], maxOfChannel: number): ReadingsView {
   const groups = new Map<string, string[]>();
   const shown = CHANNELS.flatMap((channel) =>
-    findings.filter(({ channels }) => channels[0] === channel).slice(0, MAX_INSIGHTS_PER_CHANNEL),
+    findings.filter(({ channels }) => channels[0] === channel).slice(0, maxOfChannel),
   );
   for (const { channels, text } of shown) {
     const label = joinNames(channels.map((channel) => CHANNEL_LABELS[channel]));

@@ -33,8 +33,8 @@ export function scoreWeeksView(
   const words = weeks.map(({ day, score }) => `${day}: ${score ?? "sem score"}`);
   return {
     weeks,
-    label: `Score por semana, pela segunda-feira. ${words.join("; ")}`,
-    note: recomputedNote(weeks, previous) ?? recordNote(weeks),
+    label: `Score das últimas oito semanas; cada data é a segunda-feira em que a semana começa. ${words.join("; ")}`,
+    note: changedNote(weeks, previous) ?? recordNote(weeks),
   };
 }
 
@@ -44,19 +44,28 @@ function dayOf(week: string): string {
   return formatDayMonth({ month: month!, day: day! });
 }
 
-/** Two scores of one week would stand beside each other without a word. */
-function recomputedNote(weeks: readonly ScoreWeek[], previous: number | null): string | null {
-  const told = weeks.at(-2)?.score ?? null;
-  if (told === null || previous === null || told === previous) return null;
-  return `O score da semana anterior foi recalculado: era ${told}, agora é ${previous}.`;
+/**
+ * What has become of the score that the owner was told of the week before.
+ *
+ * Behaviour: without it two scores of one week, or a score and the sentence that there is none to compare with, would
+ *            stand beside each other.
+ */
+function changedNote(weeks: readonly ScoreWeek[], previous: number | null): string | null {
+  const [told, now] = [weeks.at(-2)!.score, weeks.at(-1)!.score];
+  if (told === null || told === previous) return null;
+  if (previous !== null)
+    return `O score da semana anterior foi recalculado: era ${told}, agora é ${previous}.`;
+  return now === null
+    ? null
+    : `O score da semana anterior, ${told}, não está mais disponível para comparação.`;
 }
 
-/** Whether this week's score is the first, the best or the lowest of those shown. */
+/** Whether this week's score is the only one, the best or the lowest of those shown. */
 function recordNote(weeks: readonly ScoreWeek[]): string | null {
   const now = weeks.at(-1)!.score;
   if (now === null) return null;
   const before = weeks.slice(0, -1).flatMap(({ score }) => (score === null ? [] : [score]));
-  if (before.length === 0) return "Primeira semana com score: a evolução aparece aqui.";
+  if (before.length === 0) return "A evolução do score aparece aqui nas próximas semanas.";
   if (before.length + 1 < MIN_WEEKS_FOR_RECORD) return null;
   if (now > Math.max(...before)) return `Seu melhor score ${periodOf(weeks)}.`;
   return now < Math.min(...before) ? `Seu menor score ${periodOf(weeks)}.` : null;

@@ -16,6 +16,12 @@ const MAX_NAME_UNITS = 60;
 const MAX_STEPS = 5;
 const MAX_STEP_UNITS = 140;
 
+/** How much of its report an e-mail shows: figures below the large ones of a card, and findings of a channel. */
+export type Detail = { figures: number; readings: number };
+
+/** What an e-mail shows of any but the largest reports. */
+export const FULL_DETAIL: Detail = { figures: 11, readings: 4 };
+
 /** What enters an e-mail besides its report; without `unsubscribe` nothing in it tells how to stop the e-mails. */
 export type EmailOptions = { appBaseUrl: string; unsubscribe?: string | null };
 
@@ -48,14 +54,19 @@ export type EmailView = {
  * Shape: single, bounded lines, neutralised but not escaped. The order of lists does not depend on the order of the
  *        payload's keys.
  */
-export function emailView(payload: Payload, { appBaseUrl, unsubscribe = null }: EmailOptions): EmailView {
+export function emailView(
+  payload: Payload,
+  { appBaseUrl, unsubscribe = null }: EmailOptions,
+  detail: Detail = FULL_DETAIL,
+): EmailView {
   const { week, days } = reportPeriod(payload);
   const { channels, provenance } = payload;
   const score = scoreView(payload.accountScore);
   const name = boundedLine(provenance.tenantName ?? "", MAX_NAME_UNITS) || null;
   const isFirst = provenance.previousReportId === null;
   const figures = figuresOfAll(channels);
-  const cards = CHANNELS.map((channel) => cardView(channel, channels[channel], figures[channel], isFirst));
+  const shown = { isFirst, maxSmall: detail.figures };
+  const cards = CHANNELS.map((channel) => cardView(channel, channels[channel], figures[channel], shown));
   const highlights = largestChanges(channels, figures);
   return {
     subject: `Seu desempenho semanal — ${days}`,
@@ -70,6 +81,7 @@ export function emailView(payload: Payload, { appBaseUrl, unsubscribe = null }: 
     readings: readingsView(
       channels,
       highlights.map(({ text }) => text),
+      detail.readings,
     ),
     comparison: isFirst && cards.some(({ main }) => main.length > 0) ? FIRST_COMPARISON_TEXT : null,
     cards,

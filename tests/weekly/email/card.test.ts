@@ -11,7 +11,7 @@ import {
 } from "../../fixtures/payloads.ts";
 
 const card = (name: ChannelName, channel: Channel, isFirst = false) =>
-  cardView(name, channel, figuresOf(name, channel), isFirst);
+  cardView(name, channel, figuresOf(name, channel), { isFirst, maxSmall: 11 });
 const labels = (figures: { label: string }[]) => figures.map(({ label }) => label);
 
 const ZEROS = { bounced: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0, noEvent: 0 };

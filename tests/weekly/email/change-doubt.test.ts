@@ -53,9 +53,19 @@ describe("changeOf() in doubt", () => {
     expect(changeOf("followers_lost", now, before, "less_is_better").tone).toBe(tone);
   });
 
-  test("counts a rate of less than one per cent for what it is worth", () => {
-    expect(change("ctr", 0.001, 0).size).toBeCloseTo(0.1, 12);
-    expect(change("ctr", 0.05, 0).size).toBe(1);
-    expect(change("reach", 1, 0).size).toBe(1);
+  test.each([
+    ["ctr", 0.02, 0.002, 0.18],
+    ["ctr", 4, 2, 0.2],
+    ["ctr", 0.05, 0, 0.5],
+    ["open_rate", 0.1, 0.05, 0.5],
+    ["open_rate", 0.443, 0.611, 0.168 / 0.611],
+    ["ctr", 0.03, 0.02, 0.1],
+    ["ctr", 0.02, 0.03, 0.1],
+    ["ctr", 0.0294, 0.02, 0],
+    ["open_rate", 0.443, 0.4335, 0],
+    ["reach", 1, 0, 1],
+    ["reach", 58_210, 184_310, 1 - 58_210 / 184_310],
+  ])("of %s, %p after %p, has the size %p", (key, now, before, size) => {
+    expect(change(key, now, before).size).toBeCloseTo(size, 12);
   });
 });

@@ -54,6 +54,32 @@ describe("the changes of the week", () => {
   });
 });
 
+describe("the largest change", () => {
+  const OPENS = [
+    { sends: 900, openRate: 0.443 },
+    { sends: 900, openRate: 0.611 },
+  ] as const;
+  const first = (channels: Partial<Payload["channels"]>) => view(channels).highlights[0]?.text;
+
+  test("is a reach that fell by two thirds, or opens that fell by 17 points, and not a small rate's tenfold", () => {
+    const email = compared(...OPENS);
+    const linkedin = compared({ ctr: 0.02 }, { ctr: 0.002 });
+    const instagram = compared({ reach: 58_210 }, { reach: 184_310 });
+    expect(first({ email, instagram, linkedin })).toBe("Alcance no Instagram: de 184.310 para 58.210");
+    expect(first({ email, linkedin })).toBe("Taxa de abertura no E-mail: de 61,1% para 44,3%");
+    expect(first({ linkedin })).toBe("Taxa de cliques no LinkedIn: de 0,2% para 2,0%");
+  });
+
+  test.each([
+    [0.03, 0.02, true],
+    [0.0294, 0.0204, false],
+    [0.3, 0.29, false],
+    [0.3, 0.28, true],
+  ])("may be a rate of %p after %p: %p", (now, before, isTold) => {
+    expect(first({ linkedin: compared({ ctr: now }, { ctr: before }) }) !== undefined).toBe(isTold);
+  });
+});
+
 describe("the clicks of opened e-mails", () => {
   test.each([
     [1, "Dos 40 e-mails abertos, 1 teve clique: 2,5%"],

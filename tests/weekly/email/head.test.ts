@@ -11,7 +11,8 @@ const view = (payload: Payload) => emailView(payload, OPTIONS);
 function withScores(...scores: (number | null)[]): Payload {
   const week = (i: number) => `2026-10-${String(5 + i).padStart(2, "0")}`;
   const scoreHistory = scores.map((score, i) => ({ week: week(i), score }));
-  return payloadOf({ score: scores.at(-1) ?? null, since: { scoreHistory } });
+  const [previousScore = null, score = null] = scores.slice(-2);
+  return payloadOf({ score, previousScore, since: { scoreHistory } });
 }
 
 describe("the head of the e-mail", () => {
@@ -27,6 +28,8 @@ describe("the head of the e-mail", () => {
     [undefined, null],
     [null, null],
     [" \u200B\n", null],
+    ["\u3164\u{E0041}\uFE0F".repeat(40), null],
+    [`${"\u2800".repeat(70)}Padaria`, "Padaria"],
     [HOSTILE, /^">?<script>/],
     ["Nome ".repeat(1_000), /^.{1,60}$/],
   ])("of the name %p shows one clean line, or nothing", (tenantName, expected) => {
@@ -54,7 +57,10 @@ describe("the head of the e-mail", () => {
   });
 
   test.each([
-    [[null, null, null, null, null, null, null, 64], "Primeira semana com score: a evolução aparece aqui."],
+    [
+      [null, null, null, null, null, null, null, 64],
+      "A evolução do score aparece aqui nas próximas semanas.",
+    ],
     [[10, 20, 30, 40, 50, 60, 70, 71], "Seu melhor score nas últimas oito semanas."],
     [[10, 20, 30, 40, 50, 60, 70, 9], "Seu menor score nas últimas oito semanas."],
     [[null, 20, 30, 40, 50, 60, 70, 71], "Seu melhor score entre as semanas mostradas."],
@@ -71,7 +77,37 @@ describe("the head of the e-mail", () => {
       view({ ...payload, accountScore: { ...payload.accountScore, previousScore } }).scoreWeeks!.note;
     expect(note(68)).toBe("O score da semana anterior foi recalculado: era 64, agora é 68.");
     expect(note(64.4)).toBe("Seu melhor score nas últimas oito semanas.");
-    expect(note(null)).toBe("Seu melhor score nas últimas oito semanas.");
+  });
+
+  test("says what became of a bar that this week's score is not compared with", () => {
+    const payload = withScores(1, 2, 3, 4, 5, 6, 68, 73);
+    const head = ({ score, scoreWeeks }: ReturnType<typeof view>) => [score.change, scoreWeeks!.note];
+    const dropped = (score: number | null, history = payload.provenance.scoreHistory) =>
+      head(
+        view({
+          ...payload,
+          accountScore: { ...payload.accountScore, score, previousScore: null },
+          provenance: {
+            ...payload.provenance,
+            scoreHistory: history!.with(-1, { week: "2026-10-12", score }),
+          },
+        }),
+      );
+    expect(dropped(73)).toEqual([
+      "Sem score da semana anterior para comparar",
+      "O score da semana anterior, 68, não está mais disponível para comparação.",
+    ]);
+    expect(dropped(null)).toEqual([null, null]);
+    const untold = payload.provenance.scoreHistory!.with(-2, { week: "2026-10-11", score: null });
+    expect(dropped(73, untold)[1]).toBe("Seu melhor score entre as semanas mostradas.");
+  });
+
+  test("says of the only score shown nothing that a forgotten week would belie", () => {
+    const { label, note } = view(PAYLOADS["first-week"]!).scoreWeeks!;
+    expect(note).not.toMatch(/primeir/i);
+    expect(label).toStartWith(
+      "Score das últimas oito semanas; cada data é a segunda-feira em que a semana começa. 28/09: sem score;",
+    );
   });
 
   test("draws nothing where no week has a score, and for reports that do not know the weeks", () => {

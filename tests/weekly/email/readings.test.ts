@@ -10,7 +10,7 @@ import {
 } from "../../fixtures/payloads.ts";
 
 const readings = (channels: Partial<Payload["channels"]>, said: string[] = []) =>
-  readingsView(payloadOf({ channels }).channels, said);
+  readingsView(payloadOf({ channels }).channels, said, 4);
 
 describe("readingsView()", () => {
   test("leaves out what only repeats the rates of the card, and says what it does not", () => {

@@ -1,6 +1,6 @@
 /** The numbers that an e-mail may say: those of its payload, and what two of them give. */
 import { formatNumber, formatPercent } from "../../../lib/text/pt-br.ts";
-import type { Payload } from "../../../lib/weekly/payload.ts";
+import { CHANNELS, type Channel, type ChannelName, type Payload } from "../../../lib/weekly/payload.ts";
 import { isRate, metricValue, shareOf } from "../../../lib/weekly/texts/metric-text.ts";
 
 /** Numbers as they stand in a text: "16.110", "38,3%", "−0,5", "1,00 × 10^300". */
@@ -8,22 +8,32 @@ export function numbersIn(text: string): string[] {
   return text.match(/−?\d+(?:[.,]\d+)*(?: × 10\^\d+)?%?/g) ?? [];
 }
 
-/** What a text of this payload may say, written as people read it. */
-export function derivableNumbers(payload: Payload): Set<string> {
-  const channels = Object.values(payload.channels);
-  const texts = [
-    ...channels.flatMap(({ metrics, previous }) => figureTexts(metrics ?? {}, previous ?? {})),
-    ...channels.flatMap(({ insights, reason }) => [...insights.map(({ text }) => text), reason ?? ""]),
-    ...channels.flatMap(({ metrics }) => Object.keys(metrics ?? {})),
+/** What each channel of a payload may say, and what the rest of the e-mail may: score, dates, name and steps. */
+export type DerivableNumbers = Record<ChannelName | "frame", ReadonlySet<string>>;
+
+/** What the parts of this payload's e-mail may say, written as people read it. */
+export function derivableNumbers(payload: Payload): DerivableNumbers {
+  const setOf = (texts: string[]) => new Set(texts.flatMap(numbersIn));
+  const channels = CHANNELS.map((name) => [name, setOf(channelTexts(payload.channels[name]))] as const);
+  const frame = setOf([
     ...payload.activationActions.map(({ label }) => label),
     payload.provenance.tenantName ?? "",
     ...scoreTexts(payload),
     ...dateTexts(payload),
-  ];
-  return new Set(texts.flatMap(numbersIn));
+  ]);
+  return { ...Object.fromEntries(channels), frame } as DerivableNumbers;
 }
 
 type Figures = NonNullable<Payload["channels"]["email"]["metrics"]>;
+
+function channelTexts({ metrics, previous, insights, reason }: Channel): string[] {
+  return [
+    ...figureTexts(metrics ?? {}, previous ?? {}),
+    ...insights.map(({ text }) => text),
+    reason ?? "",
+    ...Object.keys(metrics ?? {}),
+  ];
+}
 
 function figureTexts(metrics: Figures, previous: Figures): string[] {
   const [now, before] = [flat(metrics), flat(previous)];
@@ -54,12 +64,14 @@ function flat(metrics: Figures): Record<string, number | null> {
   return { ...figures, ...stages } as Record<string, number | null>;
 }
 
-function scoreTexts({ accountScore, provenance }: Payload): string[] {
-  const rounded = [accountScore.score, accountScore.previousScore].map((score) =>
-    Math.floor((score ?? 0) + 0.5),
-  );
-  const weeks = (provenance.scoreHistory ?? []).map(({ score }) => Math.floor((score ?? 0) + 0.5));
-  return [...rounded, ...weeks, Math.abs(rounded[0]! - rounded[1]!), 100].map(String);
+/** A score that is not there gives no number, and no difference either. */
+function scoreTexts({ accountScore: { score, previousScore }, provenance }: Payload): string[] {
+  const shown = (value: number) => Math.floor(value + 0.5);
+  const known = [score, previousScore, ...(provenance.scoreHistory ?? []).map((week) => week.score)];
+  const scores = known.flatMap((value) => (value === null ? [] : [shown(value)]));
+  const change =
+    score === null || previousScore === null ? [] : [Math.abs(shown(score) - shown(previousScore))];
+  return [...scores, ...change, ...(score === null ? [] : [100])].map(String);
 }
 
 function dateTexts({ windowStart, windowEnd, provenance }: Payload): string[] {
