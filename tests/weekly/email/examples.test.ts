@@ -22,11 +22,11 @@ describe.each(ORDINARY)("the figures of the example %s", (_name, { channels }) =
       ({ reached, delivered }) => reached !== undefined && delivered !== null,
     )) {
       const { sends, noEvent, reached } = week;
-      expect(STATES.reduce((sum, state) => sum + week[state]!, 0)).toBe(sends);
+      expect(STATES.reduce((sum, state) => sum + week[state]!, 0)).toBe(sends!);
       expect(reached.opened!).toBeLessThanOrEqual(reached.delivered!);
       expect(reached.clicked!).toBeLessThanOrEqual(reached.opened!);
       expect(reached.opened!).toBeGreaterThanOrEqual(week.opened! + week.clicked!);
-      const withEvent = sends - noEvent!;
+      const withEvent = sends! - noEvent!;
       if (week.openRate === null) continue;
       expect(week.deliveryRate!).toBeCloseTo(reached.delivered! / withEvent, DECIMALS);
       expect(week.openRate).toBeCloseTo(reached.opened! / withEvent, DECIMALS);

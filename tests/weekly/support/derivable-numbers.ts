@@ -21,7 +21,7 @@ export function derivableNumbers(payload: Payload): DerivableNumbers {
     ...scoreTexts(payload),
     ...dateTexts(payload),
   ]);
-  return { ...Object.fromEntries(channels), frame } as DerivableNumbers;
+  return { ...(Object.fromEntries(channels) as Record<ChannelName, Set<string>>), frame };
 }
 
 type Figures = NonNullable<Payload["channels"]["email"]["metrics"]>;
