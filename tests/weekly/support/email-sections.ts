@@ -34,11 +34,11 @@ export function htmlPieces(html: string): EmailPiece[] {
   const [head, readings, cards, end] = cut(apart, [">Leitura da semana", ">Seus canais", ">Próximos passos"]);
   const [beforeCards, ...eachCard] = cards!.split('<td class="card ');
   return [
-    frame(shown(head!)),
-    ...readings!.split("<h3").flatMap((piece) => readingPieces(shown(`<h3${piece}`).trim())),
-    frame(shown(beforeCards!)),
-    ...eachCard.map((piece, i) => ({ about: [CHANNELS[i]!], text: uncounted(shown(`<td ${piece}`)) })),
-    frame(shown(end!)),
+    frame(visibleText(head!)),
+    ...readings!.split("<h3").flatMap((piece) => readingPieces(visibleText(`<h3${piece}`).trim())),
+    frame(visibleText(beforeCards!)),
+    ...eachCard.map((piece, i) => ({ about: [CHANNELS[i]!], text: uncounted(visibleText(`<td ${piece}`)) })),
+    frame(visibleText(end!)),
   ];
 }
 
@@ -69,10 +69,6 @@ function named(words: string): ChannelName[] {
 
 function uncounted(text: string): string {
   return text.replaceAll(MORE, "").replaceAll(MORE_NAMES, "");
-}
-
-function shown(markup: string): string {
-  return visibleText(markup);
 }
 
 function cut(text: string, marks: readonly string[]): string[] {
