@@ -37,7 +37,7 @@ const ALONE_IN_ONE_NETWORK: Record<string, string> = {
 /** The longest folder for temporary files in which the tests' Unix sockets, whose paths have 107 bytes, find room. */
 const LONGEST_TMPDIR = 50;
 /** Much of a test's time is waiting, so there are more workers than cores. */
-const WORKERS = Math.min(4 * availableParallelism(), 8);
+const WORKERS = Math.min(5 * availableParallelism(), 10);
 const OPTIONS = ["--check", "--unit"];
 const ROOT = join(import.meta.dirname, "..");
 /** What starts the compiled binary, what starts a database, and what starts Deno. */

@@ -6,7 +6,7 @@ import process from "node:process";
  * The ports that a process takes are its own: below those that the kernel hands out, and another range in each worker
  * of `make test`. Otherwise a neighbour could get the port before the program that it is for.
  */
-const [FIRST, EACH, WORKERS] = [12_000, 2_000, 8];
+const [FIRST, EACH, WORKERS] = [12_000, 2_000, 10];
 const from = FIRST + (Number(process.env.BUN_TEST_WORKER_ID ?? 0) % WORKERS) * EACH;
 let taken = randomInt(EACH);
 
