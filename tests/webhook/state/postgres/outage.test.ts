@@ -249,7 +249,8 @@ test("a state whose database takes no writes can be read all the time, and is wr
 
 describe("a state whose database is away at the start", () => {
   let database: TestDatabase;
-  const open = (mayBeAway: boolean) => openThrough(proxy.port, 1_000, { of: database.url, mayBeAway });
+  const open = (mayBeAway: boolean, limitMs = 1_000) =>
+    openThrough(proxy.port, limitMs, { of: database.url, mayBeAway });
   beforeEach(async () => {
     const server = await sharedPostgres();
     database = await server.createDatabase({ migrated: false, appSchema: false });
@@ -263,7 +264,8 @@ describe("a state whose database is away at the start", () => {
   test("is opened for the service, keeps nothing, and makes its schema when the database is there", async () => {
     proxy.vanish();
     await expect(open(false)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
-    state = await open(true);
+    // The driver waits longer before each connection that is refused: the limit is above the longest of these waits.
+    state = await open(true, 10_000);
     expect(await state.accept([[resolvedAlert()]])).toEqual(REFUSED);
     for (const call of [() => state.lead(), () => state.check()])
       await expect(call()).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
