@@ -12,13 +12,16 @@ export type TestClock = {
 /** A compromise: each step costs some real milliseconds. */
 const STEP_MS = 4_000;
 
+/** How many looks have to find nothing going on: on a busy machine a call on its way is silent for a while. */
+const QUIET_LOOKS = 5;
+
 /** Makes a clock; `progress` is a number that changes while something is going on. */
 export function testClock(startMs: number, progress: () => number): TestClock {
   let nowMs = startMs;
   const sleepers = new Set<{ atMs: number; wake(): void }>();
   const settle = async () => {
     let before = Number.NaN;
-    for (let quiet = 0; quiet < 2; ) {
+    for (let quiet = 0; quiet < QUIET_LOOKS; ) {
       await delay(1);
       quiet = progress() === before ? quiet + 1 : 0;
       before = progress();
