@@ -94,7 +94,7 @@ demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two
 test: build ## Run every test, and make check beside them
 	$(BUN) tests/run.ts --check
 
-unit: setup ## Run the tests that start neither the compiled binary nor a database
+unit: setup ## Run the tests that start no binary of ours, no database, no other large program
 	$(BUN) tests/run.ts --unit
 
 # Beside each other: each of them leaves a core idle for a while.

@@ -2,7 +2,7 @@
  * Runs the test files in several processes, then the ones that need the machine for themselves.
  *
  * Shape:     `bun tests/run.ts --check` (make test: with `make check` beside the tests), `bun tests/run.ts --unit`
- *            (make unit: the files that start neither the compiled binary nor a database), or files and folders.
+ *            (make unit: the files that start no large program), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
  *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
  *            is killed; the servers' data lies in memory. A test is never run again to see it pass: what failed is
@@ -44,6 +44,12 @@ const ROOT = join(import.meta.dirname, "..");
 const [BINARY, DATABASE, DENO] = ["binary", "postgres", "deno-cache"].map((name) =>
   join(ROOT, `tests/support/${name}.ts`),
 ) as [string, string, string];
+/** What starts a large program: besides those Chromium, Prometheus' tester, tools of Debian, and the installation. */
+const LARGE = [
+  ...[BINARY, DATABASE, DENO],
+  ...["chromium", "promtool", "debian-tool"].map((name) => join(ROOT, `tests/support/${name}.ts`)),
+  join(ROOT, "tests/systemd/support/clone.ts"),
+];
 /** How long each file took the last time on this machine; the slowest begin first. */
 const TIMINGS = ".tools/test-timings.json";
 /** What a clone begins with: otherwise its last file could be one that runs for a minute while the cores are idle. */
@@ -136,7 +142,7 @@ function checkBeside(): RunningCheck {
   return started;
 }
 
-/** The test files below these paths, or all; with `--unit` only those that start neither the binary nor a database. */
+/** The test files below these paths, or all; with `--unit` only those that start no large program. */
 function wantedFiles(args: string[]): string[] {
   const unknown = args.find((arg) => arg.startsWith("-") && !OPTIONS.includes(arg));
   if (unknown !== undefined)
@@ -148,7 +154,7 @@ function wantedFiles(args: string[]): string[] {
   if (empty !== undefined) refuse(`There is no test file at or below ${empty}`);
   return all
     .filter((file) => paths.length === 0 || paths.some((path) => isBelow(join(ROOT, file), resolve(path))))
-    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), [BINARY, DATABASE]));
+    .filter((file) => !args.includes("--unit") || !imports(join(ROOT, file), LARGE));
 }
 
 function beginTimings(): void {
