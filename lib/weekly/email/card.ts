@@ -2,10 +2,10 @@ import { joinNames } from "../../text/pt-br.ts";
 import type { Channel, ChannelName } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 import { partialText, reasonText } from "../texts/reason-text.ts";
-import type { FigureView } from "./figures.ts";
-import { mainFigures } from "./main-figures.ts";
+import type { FigureView } from "./figures/figures.ts";
+import { mainFigures } from "./figures/main-figures.ts";
+import { foldZeros } from "./figures/zeros.ts";
 import { NO_FIGURES_TEXT, NO_PREVIOUS_TEXT, NOT_INTEGRATED_TEXT } from "./wording.ts";
-import { foldZeros } from "./zeros.ts";
 
 /** Names beyond these are only counted. */
 const MAX_ABSENT_FIGURES = 8;

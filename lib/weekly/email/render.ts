@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Payload } from "../payload.ts";
-import { emailDocument } from "./document.ts";
+import { emailDocument } from "./html/document.ts";
 import { renderEmailText } from "./text.ts";
 import { type Detail, type EmailOptions, type EmailView, emailView, FULL_DETAIL } from "./view.ts";
 

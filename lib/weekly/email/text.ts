@@ -1,5 +1,5 @@
 import type { CardView } from "./card.ts";
-import type { FigureView } from "./figures.ts";
+import type { FigureView } from "./figures/figures.ts";
 import type { ReadingView } from "./readings.ts";
 import type { EmailView, StepView } from "./view.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cardView } from "../../../lib/weekly/email/card.ts";
-import { figuresOf } from "../../../lib/weekly/email/figures.ts";
+import { figuresOf } from "../../../lib/weekly/email/figures/figures.ts";
 import type { Channel, ChannelName } from "../../../lib/weekly/payload.ts";
 import {
   available,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { changeOf } from "../../../lib/weekly/email/change.ts";
+import { changeOf } from "../../../lib/weekly/email/figures/change.ts";
 
 const change = (key: string, now: number | null, before: number | null) =>
   changeOf(key, now, before, "more_is_better");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { changeOf } from "../../../lib/weekly/email/change.ts";
+import { changeOf } from "../../../lib/weekly/email/figures/change.ts";
 
 const better = (key: string, now: number | null, before: number | null) =>
   changeOf(key, now, before, "more_is_better");

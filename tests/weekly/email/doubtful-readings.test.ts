@@ -1,6 +1,6 @@
 /** The sentences under "Leitura da semana", and what figures they compare. */
 import { describe, expect, test } from "bun:test";
-import { directionOf } from "../../../lib/weekly/email/figure-meaning.ts";
+import { directionOf } from "../../../lib/weekly/email/figures/figure-meaning.ts";
 import { emailView } from "../../../lib/weekly/email/view.ts";
 import { senderNote } from "../../../lib/weekly/email/wording.ts";
 import type { Payload, PlainChannel } from "../../../lib/weekly/payload.ts";

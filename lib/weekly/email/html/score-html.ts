@@ -1,7 +1,7 @@
-import { type Html, html } from "../../text/html.ts";
-import type { ScoreTrend, ScoreView } from "../texts/score-text.ts";
+import { type Html, html } from "../../../text/html.ts";
+import type { ScoreTrend, ScoreView } from "../../texts/score-text.ts";
+import { SCORE_ABSENT_TEXT } from "../wording.ts";
 import { STYLE, TREND_COLOURS } from "./style.ts";
-import { SCORE_ABSENT_TEXT } from "./wording.ts";
 
 const ARROWS: Record<Exclude<ScoreTrend, "unknown">, string> = { up: "▲ ", down: "▼ ", flat: "= " };
 

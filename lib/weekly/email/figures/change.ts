@@ -1,5 +1,5 @@
-import { formatNumber, formatPercent } from "../../text/pt-br.ts";
-import { isRate, metricValue, shareOf } from "../texts/metric-text.ts";
+import { formatNumber, formatPercent } from "../../../text/pt-br.ts";
+import { isRate, metricValue, shareOf } from "../../texts/metric-text.ts";
 import type { Direction } from "./figure-meaning.ts";
 
 /** Stands beside a figure that the week before does not have, in a card that compares others. */

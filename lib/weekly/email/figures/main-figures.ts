@@ -1,4 +1,4 @@
-import type { ChannelName } from "../payload.ts";
+import type { ChannelName } from "../../payload.ts";
 import { isTrouble, questionsOf } from "./figure-meaning.ts";
 import type { FigureView } from "./figures.ts";
 

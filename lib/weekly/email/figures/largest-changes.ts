@@ -1,7 +1,7 @@
-import type { ChannelName, Payload } from "../payload.ts";
-import { CHANNELS } from "../payload.ts";
-import { CHANNEL_LABELS } from "../texts/channel-label.ts";
-import { isRate, metricValue } from "../texts/metric-text.ts";
+import type { ChannelName, Payload } from "../../payload.ts";
+import { CHANNELS } from "../../payload.ts";
+import { CHANNEL_LABELS } from "../../texts/channel-label.ts";
+import { isRate, metricValue } from "../../texts/metric-text.ts";
 import type { FigureView } from "./figures.ts";
 
 /** Below these a figure moves by chance: it is never the change of the week. */

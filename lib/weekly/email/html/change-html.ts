@@ -1,5 +1,5 @@
-import { type Html, html } from "../../text/html.ts";
-import type { ChangeView } from "./change.ts";
+import { type Html, html } from "../../../text/html.ts";
+import type { ChangeView } from "../figures/change.ts";
 import { STYLE, TONE_COLOURS } from "./style.ts";
 
 const ARROWS = { up: "▲", down: "▼", flat: "=" };

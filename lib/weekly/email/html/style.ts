@@ -1,4 +1,4 @@
-import { type Html, html } from "../../text/html.ts";
+import { type Html, html } from "../../../text/html.ts";
 
 // Contrast of every pair of text and ground below is 4.5 or more (WCAG AA), in light and in dark: the tests compute it.
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif";

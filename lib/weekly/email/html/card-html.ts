@@ -1,9 +1,9 @@
-import { type Html, html } from "../../text/html.ts";
-import type { CardView } from "./card.ts";
+import { type Html, html } from "../../../text/html.ts";
+import type { CardView } from "../card.ts";
+import type { FigureView } from "../figures/figures.ts";
+import { moreText } from "../wording.ts";
 import { mainChangeHtml, smallChangeHtml } from "./change-html.ts";
-import type { FigureView } from "./figures.ts";
 import { PILL_STYLE, STYLE } from "./style.ts";
-import { moreText } from "./wording.ts";
 
 const TABLE = html`role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
 

@@ -1,6 +1,6 @@
+import { NO_TROUBLE_TEXT, SOME_ZEROS_TEXT } from "../wording.ts";
 import { TROUBLES } from "./figure-meaning.ts";
 import type { FigureView } from "./figures.ts";
-import { NO_TROUBLE_TEXT, SOME_ZEROS_TEXT } from "./wording.ts";
 
 /** Measured zeros of trouble as one line, and the figures that are not in it. */
 export type FoldedZeros = { line: string | null; others: FigureView[] };

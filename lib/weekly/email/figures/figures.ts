@@ -1,5 +1,5 @@
-import type { Channel, ChannelName, Reached } from "../payload.ts";
-import { metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../texts/metric-text.ts";
+import type { Channel, ChannelName, Reached } from "../../payload.ts";
+import { metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../../texts/metric-text.ts";
 import { type ChangeView, changeOf } from "./change.ts";
 import { directionOf } from "./figure-meaning.ts";
 

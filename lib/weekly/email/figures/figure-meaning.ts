@@ -1,4 +1,4 @@
-import type { ChannelName } from "../payload.ts";
+import type { ChannelName } from "../../payload.ts";
 
 /** Whether more of a figure is good news; `neutral` where that depends, or where the figure is not known. */
 export type Direction = "more_is_better" | "less_is_better" | "neutral";

@@ -1,5 +1,5 @@
-import { type Html, html } from "../../text/html.ts";
-import type { ScoreWeek, ScoreWeeksView } from "./score-weeks.ts";
+import { type Html, html } from "../../../text/html.ts";
+import type { ScoreWeek, ScoreWeeksView } from "../score-weeks.ts";
 import { BAR_COLOURS, STYLE } from "./style.ts";
 
 /** The height of a score of 100. */

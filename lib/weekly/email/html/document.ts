@@ -1,11 +1,11 @@
-import { type Html, html } from "../../text/html.ts";
+import { type Html, html } from "../../../text/html.ts";
+import type { Highlight } from "../figures/largest-changes.ts";
+import type { EmailView, StepView } from "../view.ts";
+import { BUTTON_TEXT, moreText, READINGS_EMPTY_TEXT, UNSUBSCRIBE_TEXT } from "../wording.ts";
 import { cardHtml } from "./card-html.ts";
-import type { Highlight } from "./largest-changes.ts";
 import { scoreHtml } from "./score-html.ts";
 import { scoreWeeksHtml } from "./score-weeks-html.ts";
 import { BUTTON_STYLE, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
-import type { EmailView, StepView } from "./view.ts";
-import { BUTTON_TEXT, moreText, READINGS_EMPTY_TEXT, UNSUBSCRIBE_TEXT } from "./wording.ts";
 
 /** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
 const PREVIEW_FILLER = html`${Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`)}`;
