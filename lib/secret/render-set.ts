@@ -24,7 +24,7 @@ export function renderSecretSet({
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${listed(usedBy)}`;
   const then =
     next.length === 0
-      ? ["Each of them reads it at its next start."]
+      ? [usedBy.length === 1 ? "It is read at the next start." : "Each of them reads it at its next start."]
       : ["So that it counts in what runs already:"];
   return [
     done,

@@ -47,7 +47,7 @@ const WEBHOOK = {
   MESSAGING_INSTANCE: optional(anyText),
   ISSUE_TRACKER_URL: optional(httpBaseUrl, "https://api.linear.app/graphql"),
   ISSUE_TRACKER_TOKEN: requiredSecret(),
-  ISSUE_TRACKER_TEAM_ID: required(anyText),
+  ISSUE_TRACKER_TEAM_ID: required({ ...anyText, expected: "the UUID of the team that receives the issues" }),
   ISSUE_TRACKER_COMMENTS: optional(exactlyOne, false),
   ...STATE,
 };

@@ -121,7 +121,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     },
     "the hosting token is missing": {
       ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
-      reason: "no layer has HOSTING_TOKEN",
+      reason: "HOSTING_TOKEN is missing",
       mend: /^install -D -m 0600 -o root \/dev\/stdin \/.*\/secrets\/HOSTING_TOKEN$/,
       spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
     },

@@ -122,7 +122,7 @@ async function tokenMissing(context: CheckContext): Promise<Verdict> {
   const { env } = await context.environment(command);
   const note = notReadByRoot(env, "HOSTING_TOKEN");
   return fail(
-    `no layer has HOSTING_TOKEN${note === null ? "" : `; ${note}, where make install moves it`}`,
+    `HOSTING_TOKEN is missing${note === null ? "" : `; ${note}, where make install moves it`}`,
     secretMend(command, "HOSTING_TOKEN", env),
   );
 }

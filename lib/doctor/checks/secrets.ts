@@ -103,7 +103,7 @@ function aliasVerdicts(
   if (env.SOCIAL_EDITORIALS_ENABLED === "1" && alias?.found === null && alias.error === null)
     verdicts.push(
       fail(
-        `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and no layer has ${EDITORIAL_ALIAS}`,
+        `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
         secretMend("weekly", EDITORIAL_ALIAS, env),
       ),
     );
