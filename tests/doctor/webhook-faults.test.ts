@@ -141,6 +141,12 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       reason: /^MESSAGING_API_KEY comes from \/.*\/webhook\.env$/,
       spoil: () => {},
     },
+    "the tracker's team is not set": {
+      ...{ command: "webhook", check: "configuration", status: "fail" },
+      reason: "ISSUE_TRACKER_TEAM_ID is missing; expected the UUID of the team that receives the issues",
+      mend: /^Set ISSUE_TRACKER_TEAM_ID in /,
+      spoil: (host) => host.setting("webhook", "ISSUE_TRACKER_TEAM_ID", ""),
+    },
     "the tracker has no such team": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },
       reason: "tracker_team_missing: ",
