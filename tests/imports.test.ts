@@ -145,6 +145,13 @@ describe("imports", () => {
     expect(offenders(all, isForeign)).toEqual([]);
   });
 
+  test("use eight packages at run time: the six of the project's, RFC 8785 and the width of a text", () => {
+    const six = ["@js-temporal/polyfill", "citty", "consola", "hono", "postgres", "valibot"];
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(
+      [...six, "canonicalize", "string-width"].sort(),
+    );
+  });
+
   test("form no circle, those for types alone included", () => {
     const byPath = new Map(all.map((source) => [source.path, source]));
     const done = new Set<string>();

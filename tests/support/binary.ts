@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -11,9 +12,13 @@ const SOURCES = ["cli", "lib", "sql", "docs/codes.md", ".ci", "Makefile", "packa
 
 let ready: Promise<string> | undefined;
 
-/** The path of the binary, built by `make build` when a source is newer than it; at most once in this process. */
+/**
+ * The path of the binary, built by `make build` when a source is newer than it; at most once in this process. With
+ * OPSCTL_TEST_BINARY it is that program, which somebody else has made.
+ */
 export function opsctlBinary(): Promise<string> {
-  ready ??= isUpToDate() ? Promise.resolve(binary) : build();
+  const { OPSCTL_TEST_BINARY: other } = process.env;
+  ready ??= other ? Promise.resolve(other) : isUpToDate() ? Promise.resolve(binary) : build();
   return ready;
 }
 

@@ -9,15 +9,16 @@ export const TOOLS = join(dirname(fileURLToPath(import.meta.url)), "../../.tools
 /**
  * The folder `.tools/<name>` with the files of Debian packages as they would lie below `/`; unpacked once, without
  * root, and nothing of them is installed. Null where they cannot be had. `packages` is called again once the lists
- * of packages are renewed: it may take its names from them.
+ * of packages are renewed: it may take its names from them. Those of another `architecture` come by lists of their own.
  */
-export function debianPackages(name: string, packages: () => string[]): string | null {
+export function debianPackages(name: string, packages: () => string[], architecture?: string): string | null {
   const target = join(TOOLS, name);
   if (existsSync(target)) return target;
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(`${target}-new-`);
   try {
-    if (!takeOut(packages, folder)) return null;
+    const options = architecture === undefined ? [] : listsOfItsOwn(join(folder, "apt"), architecture);
+    if (!takeOut(packages, folder, options)) return null;
     moveUnlessThere(join(folder, "all"), target);
     return target;
   } finally {
@@ -25,14 +26,27 @@ export function debianPackages(name: string, packages: () => string[]): string |
   }
 }
 
+/** The options by which apt-get knows another architecture, and leaves what it knows of this one alone. */
+function listsOfItsOwn(folder: string, architecture: string): string[] {
+  for (const place of ["lists/partial", "cache/archives/partial"])
+    mkdirSync(join(folder, place), { recursive: true });
+  const settings = [
+    `APT::Architecture=${architecture}`,
+    `APT::Architectures::=${architecture}`,
+    `Dir::State::Lists=${join(folder, "lists")}`,
+    `Dir::Cache=${join(folder, "cache")}`,
+  ];
+  return settings.flatMap((setting) => ["-o", setting]);
+}
+
 /** Downloads packages into a folder and unpacks them below `all` in it; whether all of that could be done. */
-function takeOut(packages: () => string[], folder: string): boolean {
+function takeOut(packages: () => string[], folder: string, options: string[]): boolean {
   const attempt = () => {
     const names = packages();
-    return names.length > 0 && run("apt-get", ["download", ...names], folder);
+    return names.length > 0 && run("apt-get", [...options, "download", ...names], folder);
   };
-  // A fresh machine has no lists of packages yet; only root may fetch them.
-  if (!attempt() && !(run("apt-get", ["update"], folder) && attempt())) return false;
+  // A fresh machine has no lists of packages yet; those of this machine only root may fetch.
+  if (!attempt() && !(run("apt-get", [...options, "update"], folder) && attempt())) return false;
   const archives = readdirSync(folder).filter((file) => file.endsWith(".deb"));
   return archives.every((archive) => run("dpkg-deb", ["-x", archive, "all"], folder));
 }
