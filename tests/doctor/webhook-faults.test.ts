@@ -250,6 +250,33 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
           question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
       },
     },
+    // As systemd 252 says it, and newer ones; and a drop-in that takes the list away.
+    ...Object.fromEntries(
+      [
+        ["[no data]", "::/0 0.0.0.0/0"],
+        ["[not set]", "0.0.0.0/0 ::/0"],
+        ["864", ""],
+        ["864", "192.0.2.0/24"],
+      ].map(([bytes, deny]) => [
+        `systemd filters no addresses: ${bytes}, denied ${deny}`,
+        {
+          ...{ command: "webhook", check: "unit", status: "warn" },
+          reason:
+            "systemd filters no addresses for opsctl-webhook.socket: only a firewall keeps strangers from port 9300",
+          mend: /^systemctl restart opsctl-webhook\.service; if this stays, .* closes port 9300 \(ufw status, /,
+          spoil: (host: Host) => {
+            const { runProgram } = host.dependencies;
+            host.dependencies.runProgram = (program, words, signal) =>
+              words[0] === "show"
+                ? Promise.resolve({
+                    status: 0,
+                    stdout: `IPIngressBytes=${bytes}\nIPAddressDeny=${deny}\nActiveState=active\n`,
+                  })
+                : runProgram(program, words, signal);
+          },
+        },
+      ]),
+    ),
     "the host has no systemd": {
       ...{ command: "webhook", check: "unit", status: "warn" },
       reason: "not checked: this host has no systemctl",

@@ -7,7 +7,8 @@ import process from "node:process";
 import { debianPackages, TOOLS } from "../support/debian-packages.ts";
 import { putOnPath } from "../support/debian-tool.ts";
 
-const RELEASE = "trixie";
+/** Debian's stable release; another one is tried with OPSCTL_TEST_DEBIAN=bookworm. */
+const RELEASE = process.env.OPSCTL_TEST_DEBIAN || "trixie";
 const MIRROR = "http://deb.debian.org/debian";
 /** Ends with this process, and what it mounted below the target or started there is gone then. */
 const BOUND = ["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"];
@@ -16,7 +17,7 @@ const MAKERS = ["debootstrap", "debian-archive-keyring"];
 const WGET = { program: "wget", packageName: "wget" };
 
 /**
- * A whole Debian (trixie, minimal, with `packages`) in a folder of `.tools`: debootstrapped by the first that asks for
+ * A whole Debian (`RELEASE`, minimal, with `packages`) in a folder of `.tools`: debootstrapped by the first that asks for
  * these packages and shared by all later ones, which therefore write to a copy or an overlay of it.
  *
  * Shape: the folder, or why there is none, as a sentence for people.

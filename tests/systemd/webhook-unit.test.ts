@@ -144,6 +144,7 @@ describe("the webhook's units", () => {
     ["Accept", []],
     ["IPAddressDeny", ["any"]],
     ["IPAddressAllow", ["localhost 172.16.0.0/12 10.0.0.0/8"]],
+    ["IPAccounting", ["yes"]],
     ["TriggerLimitIntervalSec", ["0"]],
     ["WantedBy", ["sockets.target"]],
     ["PartOf", []],

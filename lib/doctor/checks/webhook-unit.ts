@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { Check } from "../context/check.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { addressFilterVerdicts } from "./address-filter.ts";
 
 const command = "webhook";
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
 
-/** Whether the webhook's units are installed, start at boot and run. */
+/** Whether the webhook's units are installed, start at boot and run, and whether its socket is closed to strangers. */
 export const WEBHOOK_UNIT_CHECK: Check = {
   command,
   name: "unit",
@@ -26,7 +27,13 @@ export const WEBHOOK_UNIT_CHECK: Check = {
     // On a host without systemd one verdict is enough, not four.
     const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
     const handed = await handedSettings(dependencies.paths.unitDirs);
-    return [...installed, ...handed, ...(silent === undefined ? asked : [silent])];
+    if (silent !== undefined) return [...installed, ...handed, silent];
+    return [
+      ...installed,
+      ...handed,
+      ...asked,
+      ...(await addressFilterVerdicts(dependencies, SOCKET, signal)),
+    ];
   },
 };
 

@@ -34,6 +34,17 @@ async function assertClosed(arena: Arena): Promise<void> {
   assert.deepEqual(await outcomes(arena, strangers, OPEN_PORT), ["answered"]);
 }
 
+/** Doctor's only sentence about it, which has to be true: whether systemd filters the addresses of the socket here. */
+async function isFiltered({ machine }: Arena): Promise<boolean> {
+  const { output } = await machine.run(["opsctl", "doctor", "webhook", "--json"]);
+  const { findings } = JSON.parse(output) as { findings: { reason: string }[] };
+  const said = findings.map(({ reason }) => reason).filter((reason) => /strange(rs| addresses)/.test(reason));
+  assert.equal(said.length, 1, output);
+  return said[0] === "systemd keeps strange addresses from port 9300";
+}
+
+const NO_FILTER = "NOT TRIED: this systemd filters no addresses here, as doctor says";
+
 async function boots({ machine }: Arena): Promise<string> {
   const [version] = (await machine.must(["systemctl", "--version"])).split(" (");
   const controllers = readFileSync(join(machine.path, "etc/debian_version"), "utf8").trim();
@@ -83,6 +94,10 @@ async function hasItsLimits(arena: Arena): Promise<string> {
 }
 
 async function admitsTheRangesAlone(arena: Arena): Promise<string> {
+  if (!(await isFiltered(arena))) {
+    assert.deepEqual(await outcomes(arena, strangers), ["answered"]);
+    return NO_FILTER;
+  }
   await assertClosed(arena);
   await arena.wire.answers(
     { protocol: "tcp", from: "127.0.0.1", to: "127.0.0.1", port: 9300 },
@@ -93,6 +108,7 @@ async function admitsTheRangesAlone(arena: Arena): Promise<string> {
 
 async function takesAnotherRange(arena: Arena): Promise<string> {
   const { machine } = arena;
+  if (!(await isFiltered(arena))) return NO_FILTER;
   dropIn(machine, SOCKET, "range", "[Socket]\nIPAddressAllow=192.168.0.0/16\n");
   await machine.must(["systemctl", "daemon-reload"]);
   const reloaded = await outcomes(arena, ["192.168.1.2"]);
@@ -107,10 +123,12 @@ async function takesAnotherRange(arena: Arena): Promise<string> {
 
 async function takesTheListWithAReload(arena: Arena): Promise<string> {
   const { machine } = arena;
+  if (!(await isFiltered(arena))) return NO_FILTER;
   // As the unit was before it had a list: the socket is opened without one.
   dropIn(machine, SOCKET, "open", "[Socket]\nIPAddressDeny=\nIPAddressAllow=\n");
   await machine.must(["systemctl", "daemon-reload"]);
   await machine.must(["systemctl", "restart", ...UNITS]);
+  assert.equal(await isFiltered(arena), false);
   assert.deepEqual(await outcomes(arena, [...OTHERS.containers, ...strangers]), ["answered"]);
   await machine.must(["rm", `/etc/systemd/system/${SOCKET}.d/open.conf`]);
   await machine.must(["systemctl", "daemon-reload"]);
@@ -249,7 +267,7 @@ async function keepsItsStateOverAReboot(arena: Arena): Promise<string> {
   const isSent = () => gateway.accepted.some(({ text }) => text.includes("antes do reboot"));
   await until("the message from before the reboot", isSent, 60_000);
   assert.equal(await machine.must(["systemctl", "--failed", "--plain", "--no-legend"]), "");
-  await assertClosed(arena);
+  if (await isFiltered(arena)) await assertClosed(arena);
   return "both units are active after it, and what waited is sent";
 }
 
