@@ -26,8 +26,9 @@ type DispatcherState = Pick<State, "lead" | "prune" | "holds">;
  * Delivers the rows of the outbox: looks for them when told to, and once a second by itself.
  *
  * Shape:     `inFlight` as in `Sender`.
- * Behaviour: only the process that leads delivers; it begins with why its channels held before. `look` resolves when everything that could start has started. An issue
- *            waits two seconds at most for its own message, and not at all while no message can start.
+ * Behaviour: only the process that leads delivers; it begins with why its channels held before. `look` resolves when
+ *            everything that could start has started. An issue waits two seconds at most for its own message, and not at
+ *            all while no message can start.
  */
 export class Dispatcher {
   readonly #senders: Senders;
@@ -196,6 +197,8 @@ export class Dispatcher {
       await this.#state.prune();
       this.#removals.worked();
     } catch (error) {
+      // The state is closed while it removes: the next process goes on.
+      if (this.#stopped.signal.aborted) return;
       this.#removals.failed({ cause: error instanceof Error ? error.name : typeof error });
     }
   }

@@ -38,3 +38,23 @@ test.each(FAILURES)(
     await fixture.close();
   },
 );
+
+test("a removal of old rows that the end of the service interrupts is no failure", async () => {
+  const said: string[] = [];
+  const say = (msg: string) => void said.push(msg);
+  const fixture = await startDispatcher({ log: { ...silentLog, warn: say, error: say } });
+  const interrupted = Promise.withResolvers<never>();
+  const asked = Promise.withResolvers<void>();
+  fixture.state.prune = () => {
+    asked.resolve();
+    return interrupted.promise;
+  };
+  // Old rows are looked for every hour at the latest.
+  await fixture.advance(3_601_000);
+  await asked.promise;
+  const ended = fixture.dispatcher.stop(0);
+  interrupted.reject(new Error("closed"));
+  await ended;
+  await fixture.close();
+  expect(said).toEqual([]);
+});
