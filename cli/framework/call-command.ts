@@ -1,6 +1,7 @@
 import process from "node:process";
 import type { Command, Group } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
+import type { CheckedArguments } from "./usage/arguments.ts";
 import { printHelp, renderCommandHelp, usageOf } from "./usage/help.ts";
 import { helpWidth } from "./usage/help-width.ts";
 
@@ -20,9 +21,9 @@ export async function callCommand(
     printHelp(renderCommandHelp(path, command, await helpWidth(process.env)));
     return EXIT.ok;
   }
-  const [{ strictArguments }, { tellAbout }] = await Promise.all([
+  const [{ strictArguments }, call] = await Promise.all([
     import("./usage/arguments.ts"),
-    import("./tell-about.ts"),
+    callerOf(command, path.slice("opsctl ".length), program),
   ]);
   const checked = strictArguments(words, command);
   if ("problem" in checked) {
@@ -35,12 +36,22 @@ export async function callCommand(
     const { problem } = "problem" in masked ? masked : checked;
     throw misuse(problem, path, usageOf(path, command));
   }
-  const name = path.slice("opsctl ".length);
-  if (command.about === undefined) {
+  return await call(checked);
+}
+
+/** What runs the command with its arguments; a command that tells of opsctl itself needs far less than the others. */
+async function callerOf(
+  command: Command,
+  name: string,
+  program: Group,
+): Promise<(checked: CheckedArguments) => Promise<number>> {
+  const { about } = command;
+  if (about === undefined) {
     const { runCommand } = await import("./run-command.ts");
-    return await runCommand(name, command, checked);
+    return (checked) => runCommand(name, command, checked);
   }
-  return await tellAbout(name, command.about, checked, program);
+  const { tellAbout } = await import("./tell-about.ts");
+  return (checked) => tellAbout(name, about, checked, program);
 }
 
 /** Whether `--help` or `-h` stands anywhere among the options. */

@@ -1,7 +1,11 @@
 import process from "node:process";
 import { commandFile } from "../../lib/platform/config/command-file.ts";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
-import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
+import {
+  type CommandSettings,
+  readCommandSettings,
+  withFileNamed,
+} from "../../lib/platform/config/settings-file.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 
@@ -9,10 +13,9 @@ import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
 
 /** Reads the settings of a command: this process's environment, and under it the command's file where it has one. */
-export async function settingsOf(name: string): Promise<Settings> {
+export function settingsOf(name: string): Settings {
   const none: CommandSettings = { env: process.env, path: null, isThere: false, hidden: [] };
   if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
-  const { readCommandSettings } = await import("../../lib/platform/config/settings-file.ts");
   const given = { ...process.env };
   const again = () => readCommandSettings(name, given);
   try {
@@ -23,9 +26,7 @@ export async function settingsOf(name: string): Promise<Settings> {
 }
 
 /** A failure whose advice names the settings file, for a command that has one. */
-export async function aboutFile(error: unknown, { path }: CommandSettings): Promise<unknown> {
-  if (path === null) return error;
-  const { withFileNamed } = await import("../../lib/platform/config/settings-file.ts");
+export function aboutFile(error: unknown, { path }: CommandSettings): unknown {
   return withFileNamed(error, path);
 }
 

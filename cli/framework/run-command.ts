@@ -15,6 +15,9 @@ import { jsonLine } from "./streams/json-line.ts";
 import { writeOut } from "./streams/output.ts";
 import { wantsColour } from "./streams/screen.ts";
 import { type StandardError, standardError } from "./streams/standard-error.ts";
+import type { CheckedArguments } from "./usage/arguments.ts";
+
+type Options = CheckedArguments["options"];
 
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
@@ -27,12 +30,13 @@ import { type StandardError, standardError } from "./streams/standard-error.ts";
 export async function runCommand(
   name: string,
   command: Command,
-  { rawArgs, isJson }: { rawArgs: string[]; isJson: boolean },
+  { rawArgs, options }: CheckedArguments,
 ): Promise<number> {
-  const handedOver = await asServiceAccount(command, rawArgs);
+  const handedOver = await asServiceAccount(command, options);
   if (typeof handedOver === "number") return handedOver;
-  const [stderr, settings] = await Promise.all([standardError(), settingsOf(name)]);
-  const log = commandLog(stderr, settings.read, logFormat(command, rawArgs, stderr));
+  const stderr = await standardError();
+  const settings = settingsOf(name);
+  const log = commandLog(stderr, settings.read, logFormat(command, options, stderr));
   const context = contextOf(settings, { log, stderr });
 
   const fail = async (error: unknown): Promise<Outcome> => {
@@ -42,7 +46,7 @@ export async function runCommand(
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
     return await failedOutcome(failure, { name, command, rawArgs, context });
   };
-  const print = printOnce(isJson, log);
+  const print = printOnce(options.has("json"), log);
   onCrash(async (error) => {
     const status = print(await fail(error));
     await stderr.drained();
@@ -57,20 +61,21 @@ export async function runCommand(
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
-    return print(await fail(await aboutFile(error, settings.read)));
+    return print(await fail(aboutFile(error, settings.read)));
   } finally {
     await stderr.drained();
   }
 }
 
 /** Runs a command of the service account as that account; null when this process runs it itself. */
-async function asServiceAccount(command: Command, rawArgs: string[]): Promise<number | OpsError | null> {
-  if (command.account === undefined || !isRoot()) return null;
-  if (parseArgs(rawArgs, command.args)["as-is"] === true) return null;
+async function asServiceAccount(command: Command, options: Options): Promise<number | OpsError | null> {
+  if (command.account === undefined || !isRoot() || options.has("as-is")) return null;
   try {
-    const { findServiceAccount } = await import("../../lib/platform/account/service-account.ts");
-    // The look-up is a program: root reads beside it.
-    const [account, input] = await Promise.all([findServiceAccount(), command.readAsRoot?.(process.env)]);
+    // The look-up can be a program: root reads beside it.
+    const [account, input] = await Promise.all([
+      import("../../lib/platform/account/service-account.ts").then((file) => file.findServiceAccount()),
+      command.readAsRoot?.(process.env),
+    ]);
     if (account === null) return null;
     const { handOver } = await import("../child-process/hand-over.ts");
     return await handOver(account, process.argv.slice(2), input ?? null);
@@ -149,8 +154,8 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-function logFormat(command: Command, rawArgs: string[], { isTerminal }: StandardError): LogFormat {
-  const wanted = parseArgs(rawArgs, command.args)["log-format"] as LogFormat | undefined;
+function logFormat(command: Command, options: Options, { isTerminal }: StandardError): LogFormat {
+  const wanted = options.get("log-format") as LogFormat | undefined;
   return wanted ?? (command.isUnattended && !isTerminal ? "json" : "text");
 }
 

@@ -1,6 +1,7 @@
 import type { AboutParts } from "./command.ts";
 import { EXIT, statusWord } from "./exit-status.ts";
 import { jsonLine } from "./streams/json-line.ts";
+import type { CheckedArguments } from "./usage/arguments.ts";
 import { printHelp } from "./usage/help.ts";
 
 /**
@@ -12,12 +13,12 @@ import { printHelp } from "./usage/help.ts";
 export async function tellAbout(
   name: string,
   about: AboutParts<never>["about"],
-  { rawArgs, isJson }: { rawArgs: readonly string[]; isJson: boolean },
+  { rawArgs, options }: CheckedArguments,
   program: Parameters<AboutParts<never>["about"]>[1],
 ): Promise<number> {
   const end = rawArgs.indexOf("--");
   const { fields, text } = await about(end === -1 ? [] : rawArgs.slice(end + 1), program);
   const result = { command: name, status: statusWord(EXIT.ok), exitCode: EXIT.ok, ...fields, error: null };
-  printHelp(isJson ? jsonLine(result) : text);
+  printHelp(options.has("json") ? jsonLine(result) : text);
   return EXIT.ok;
 }

@@ -5,17 +5,24 @@ import { splitWords, type Token } from "./split-words.ts";
 import { oneOf, valueCheck } from "./values.ts";
 
 /**
+ * Arguments that are in order.
+ *
+ * Shape: `rawArgs` can be read in one way only, options as `--name=value` and words after `--`; `options` are the same
+ *        options by their names, a flag with an empty text.
+ */
+export type CheckedArguments = { rawArgs: string[]; options: ReadonlyMap<string, string> };
+
+/**
  * Checks the arguments of a command.
  *
  * Behaviour: every word is checked here, because citty accepts unknown options, missing values and stray words silently,
  *            and `--dryrun` must never become a real run.
- * Shape:     `rawArgs` can be read in one way only, options as `--name=value` and words after `--`; or `problem`, the
- *            first thing that is wrong, which repeats no value of an option.
+ * Shape:     `problem` is the first thing that is wrong; it repeats no value of an option.
  */
 export function strictArguments(
   words: readonly string[],
   command: Command,
-): { rawArgs: string[]; isJson: boolean } | { problem: string } {
+): CheckedArguments | { problem: string } {
   const tokens = splitWords(words, (name) => takesValue(command.args, name));
   const given = new Map<string, string>();
   const positionals: string[] = [];
@@ -31,7 +38,7 @@ export function strictArguments(
   if (problem !== undefined) return { problem };
   const options = [...given].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
   const rawArgs = positionals.length === 0 ? options : [...options, "--", ...positionals];
-  return { rawArgs, isJson: given.has("json") };
+  return { rawArgs, options: given };
 }
 
 type OptionToken = Extract<Token, { kind: "option" }>;

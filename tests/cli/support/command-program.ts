@@ -2,6 +2,7 @@
 import process from "node:process";
 import { defineCommand } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
+import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
@@ -56,4 +57,6 @@ const command = defineCommand({
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-process.exitCode = await runCommand("test", command, { rawArgs, isJson: rawArgs.includes("--json") });
+const checked = strictArguments(rawArgs, command);
+if ("problem" in checked) throw new Error(checked.problem);
+process.exitCode = await runCommand("test", command, checked);

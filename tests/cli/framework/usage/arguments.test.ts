@@ -84,7 +84,7 @@ describe("strictArguments() refuses what could be a mistake", () => {
   test("deliveries look-up takes several ids", () => {
     expect(strictArguments([ID, "--settle", OTHER], deliveriesLookUp)).toEqual({
       rawArgs: ["--settle", "--", ID, OTHER],
-      isJson: false,
+      options: new Map([["settle", ""]]),
     });
   });
 
@@ -114,9 +114,12 @@ describe("strictArguments() with an argument that may be left out", () => {
   test("takes it, and does without it", () => {
     expect(strictArguments(["weekly", "--json"], doctor)).toEqual({
       rawArgs: ["--json", "--", "weekly"],
-      isJson: true,
+      options: new Map([["json", ""]]),
     });
-    expect(strictArguments(["--json"], doctor)).toEqual({ rawArgs: ["--json"], isJson: true });
+    expect(strictArguments(["--json"], doctor)).toEqual({
+      rawArgs: ["--json"],
+      options: new Map([["json", ""]]),
+    });
   });
 });
 
@@ -124,16 +127,23 @@ describe("strictArguments() puts what is right into one form", () => {
   test("flags, values with and without an equals sign, repetition of the same", () => {
     expect(strictArguments(["--json", "--tenant", ID, "--json", `--tenant=${ID}`], weekly)).toEqual({
       rawArgs: ["--json", `--tenant=${ID}`],
-      isJson: true,
+      options: new Map([
+        ["json", ""],
+        ["tenant", ID],
+      ]),
     });
-    expect(strictArguments([], weekly)).toEqual({ rawArgs: [], isJson: false });
+    expect(strictArguments([], weekly)).toEqual({ rawArgs: [], options: new Map() });
   });
 
   test("words after two dashes, whatever they look like", () => {
     const words = ["--to=failed", "--reason=--no-trace", ID, "--actor", "ana=x"];
     expect(strictArguments(words, deliveriesReconcile)).toEqual({
       rawArgs: ["--to=failed", "--reason=--no-trace", "--actor=ana=x", "--", ID],
-      isJson: false,
+      options: new Map([
+        ["to", "failed"],
+        ["reason", "--no-trace"],
+        ["actor", "ana=x"],
+      ]),
     });
   });
 });
