@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
-import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { localNames } from "../../lib/platform/account/local-names.ts";
+import {
+  firstProgram,
+  LOOK_UP_LIMIT_MS,
+  SERVICE_ACCOUNT,
+  SERVICE_AWAY,
+  type ServiceAccount,
+} from "../../lib/platform/account/service-account.ts";
+import { startProgram } from "../../lib/platform/start-program.ts";
+import { unlessLate } from "../../lib/platform/time-limit.ts";
 import type { RootInput } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
@@ -14,6 +23,9 @@ const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const
 /** How long a child may take to end after the same signal came twice; and then how long its end may take to be seen. */
 const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
+const TRUE = ["/usr/bin/true", "/bin/true"];
+/** Waits for the same services. */
+const GROUPS = `id ${SERVICE_ACCOUNT}`;
 
 /**
  * Runs the same command line again as the service account, in a child process, and returns the child's exit status.
@@ -25,14 +37,16 @@ const TEST = ["/usr/bin/test", "/bin/test"];
  *            not waited for when another process of the account holds back its end (ptrace). `input` is what root read
  *            for the command: it becomes the child's standard input, which no list of processes shows. A child that gets
  *            a secret so is closed to other processes of the account.
+ * Units:     `limitMs`, in milliseconds, is for looking up an account that a directory service has.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
 export async function handOver(
   account: ServiceAccount,
   words: readonly string[],
-  input: RootInput | null = null,
+  { input = null, limitMs = LOOK_UP_LIMIT_MS }: { input?: RootInput | null; limitMs?: number } = {},
 ): Promise<number> {
   refuseSockets(account);
+  if (localNames(account) === null) await refuseEndlessLookUp(account, limitMs);
   const command = selfCommand();
   refuseClosedSources(account, command);
   // The record of a reconciliation names the person who started the command, not the account.
@@ -141,6 +155,26 @@ function refuseSockets(account: ServiceAccount): void {
     account,
     "systemd handed its sockets to this process",
     `Set User=${account.name} in the unit`,
+  );
+}
+
+/** Refuses an account for which setpriv waits: once the command itself is started so, nobody can tell the two apart. */
+async function refuseEndlessLookUp(account: ServiceAccount, limitMs: number): Promise<void> {
+  const program = firstProgram(TRUE);
+  if (program === null) return;
+  const start = startAs(account, [program], { env: {}, endSignal: "KILL" });
+  const trial = await startProgram(start.program, start.args, start.env, "/");
+  await unlessLate(
+    { limitMs },
+    () => trial.ended,
+    () => {
+      trial.kill();
+      throw cannotBecome(
+        account,
+        `setpriv did not end within ${Math.round(limitMs / 100) / 10} s`,
+        `${SERVICE_AWAY} ${GROUPS}`,
+      );
+    },
   );
 }
 

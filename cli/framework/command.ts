@@ -53,6 +53,8 @@ export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
   /** The command belongs to the service account: started by root it becomes that account, unless `--as-is` is given. */
   account?: "service";
+  /** How long the host may take to say who that account is, in milliseconds; without it as long as any look-up. */
+  accountLimitMs?: number;
   /** Started by cron or systemd: where no terminal reads its log, the log is one JSON object a line; of others it is text. */
   isUnattended?: boolean;
   /**
@@ -86,7 +88,7 @@ export type CommandParts<T extends ArgsDef> = {
 /** What a command declares that tells of opsctl itself, such as `help`: it needs no settings, no account and no log. */
 export type AboutParts<T extends ArgsDef> = Omit<
   CommandParts<T>,
-  "run" | "failed" | "account" | "isUnattended" | "readAsRoot" | "checkTogether"
+  "run" | "failed" | "account" | "accountLimitMs" | "isUnattended" | "readAsRoot" | "checkTogether"
 > & {
   /** Given the words that are no options, and all commands. Errors: USAGE_INVALID. */
   about: (words: readonly string[], program: Group) => Promise<About>;

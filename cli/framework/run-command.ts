@@ -70,15 +70,20 @@ export async function runCommand(
 /** Runs a command of the service account as that account; null when this process runs it itself. */
 async function asServiceAccount(command: Command, options: Options): Promise<number | OpsError | null> {
   if (command.account === undefined || !isRoot() || options.has("as-is")) return null;
+  const { accountLimitMs: limitMs } = command;
+  const begunMs = performance.now();
   try {
     // The look-up can be a program: root reads beside it.
     const [account, input] = await Promise.all([
-      import("../../lib/platform/account/service-account.ts").then((file) => file.findServiceAccount()),
+      import("../../lib/platform/account/service-account.ts").then((file) =>
+        file.findServiceAccount(limitMs),
+      ),
       command.readAsRoot?.(process.env),
     ]);
     if (account === null) return null;
     const { handOver } = await import("../child-process/hand-over.ts");
-    return await handOver(account, process.argv.slice(2), input ?? null);
+    const left = limitMs === undefined ? {} : { limitMs: limitMs - (performance.now() - begunMs) };
+    return await handOver(account, process.argv.slice(2), { input: input ?? null, ...left });
   } catch (error) {
     return asOpsError(error, "become the account");
   }

@@ -14,6 +14,7 @@ import { handedInput } from "../child-process/handed-input.ts";
 /** How long each reading may take, so that all of it ends within two seconds. */
 const LIMIT_MS = 1_000;
 const SECRET_COMMAND_LIMIT_MS = 800;
+const ACCOUNT_LIMIT_MS = 800;
 
 /** What `opsctl status` looks with on this host. */
 export async function openStatusDependencies(env: Environment): Promise<StatusDependencies> {
@@ -46,7 +47,7 @@ async function collectorPlace(env: Environment): Promise<CollectorPlace> {
 }
 
 async function viewer(): Promise<Viewer> {
-  if (isRoot()) return (await findServiceAccount()) === null ? "service" : "root";
-  const account = await findServiceAccount(LIMIT_MS).catch(() => null);
+  const account = await findServiceAccount(ACCOUNT_LIMIT_MS).catch(() => undefined);
+  if (isRoot()) return account === null ? "service" : "root";
   return account?.uid === process.geteuid?.() ? "service" : "other";
 }

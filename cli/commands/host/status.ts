@@ -29,6 +29,8 @@ import { isTerminal } from "../../framework/streams/output.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
+/** Before the parts are looked at, which takes a second at most: all of it ends within two. */
+const ACCOUNT_LIMIT_MS = 800;
 /** What still hangs by then must not keep the process beyond two seconds. */
 const LINGER_MS = 100;
 
@@ -36,6 +38,7 @@ const LINGER_MS = 100;
 export const status = defineCommand({
   meta: { name: "status", description: "Show every part of opsctl on this host, and what comes next" },
   account: "service",
+  accountLimitMs: ACCOUNT_LIMIT_MS,
   notes:
     "Ends with 1 when a part that is set up needs a person. Each part has one second; nothing is changed.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",

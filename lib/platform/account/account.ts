@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { localNames } from "./local-names.ts";
 
 /** An account of this host; `name` is null for a number that has no line in /etc/passwd. */
 export type Account = { name: string | null; uid: number; gid: number };
@@ -39,17 +40,24 @@ export function findAccount(uid: number, passwd = "/etc/passwd"): Account {
  * A command that runs as an account and can never get its privileges back, for a process that is root.
  *
  * Behaviour: it has the account's own groups and no capability but `guard`, and a set-user-ID program gives it none.
- *            Starting it needs CAP_SETUID and CAP_SETGID only, and for a guard that capability.
+ *            Starting it needs CAP_SETUID and CAP_SETGID only, and for a guard that capability. It asks no directory
+ *            service for an account that has `localNames`; another one can be waited for without end.
  * Source:    setpriv(1), util-linux; Deno 2.9.6 has no setgroups, so a process cannot do this to itself there.
  */
 export function asAccount(
-  { name, uid, gid }: Account,
+  account: Account,
   command: readonly string[],
   guard: string | null = null,
 ): string[] {
-  const groups = name === null ? "--clear-groups" : "--init-groups";
-  const identity = [`--reuid=${uid}`, `--regid=${gid}`, groups];
   const capabilities =
     guard === null ? ["--inh-caps=-all"] : [`--inh-caps=-all,+${guard}`, `--ambient-caps=-all,+${guard}`];
-  return ["setpriv", ...identity, ...capabilities, "--no-new-privs", "--", ...command];
+  return ["setpriv", ...identityOf(account), ...capabilities, "--no-new-privs", "--", ...command];
+}
+
+function identityOf(account: Account): string[] {
+  const { name, uid, gid } = account;
+  const names = localNames(account);
+  if (names !== null)
+    return [`--reuid=${names.user}`, `--regid=${names.group}`, `--groups=${names.groups.join(",")}`];
+  return [`--reuid=${uid}`, `--regid=${gid}`, name === null ? "--clear-groups" : "--init-groups"];
 }

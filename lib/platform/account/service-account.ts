@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
 import type { RunningProgram } from "../start-program.ts";
 import { unlessLate } from "../time-limit.ts";
+import { asksFilesFirst, hasFilesAlone, nameSources } from "./name-sources.ts";
 
 /** The account of the service, as `make install` makes it. */
 export const SERVICE_ACCOUNT = "opsctl";
@@ -12,45 +13,27 @@ export type ServiceAccount = { name: string; uid: number; gid: number; home: str
 const GETENT = ["/usr/bin/getent", "/bin/getent"];
 const NOT_FOUND = 2;
 /** A directory service that is away lets `getent` wait for minutes. */
-const LOOK_UP_LIMIT_MS = 5_000;
-const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.conf answer:";
+export const LOOK_UP_LIMIT_MS = 5_000;
+/** What a person can do about that. */
+export const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.conf answer:";
 
 /**
  * The service account of this host; null where there is none, or where that name has root's number.
  *
- * Behaviour: reads /etc/passwd where the host has no other list of accounts. Else asks `getent`, which knows directory
- *            services too and takes as long as half the start of a command.
+ * Behaviour: reads /etc/passwd where the host has no other list of accounts, or asks that one first and finds the
+ *            account there. Else asks `getent`, which knows directory services too and takes as long as half the start of
+ *            a command.
  * Units:     `limitMs` is in milliseconds.
  * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit.
  * Source:    getent(1), passwd(5).
  */
 export async function findServiceAccount(limitMs = LOOK_UP_LIMIT_MS): Promise<ServiceAccount | null> {
-  const getent = hasFilesAlone(textOf("/etc/nsswitch.conf")) ? null : firstProgram(GETENT);
-  const lines = getent === null ? readFileSync("/etc/passwd", "utf8") : await linesOf(getent, limitMs);
-  return serviceAccountIn(lines);
-}
-
-/** The list itself, and systemd, which adds only accounts that a unit borrows while it runs. */
-const FILES: readonly string[] = ["files", "systemd"];
-
-/**
- * Whether a host looks for accounts in /etc/passwd alone, by the text of its nsswitch.conf.
- *
- * Behaviour: false where the text does not say it, or says what to do about a source that fails.
- * Source:    nsswitch.conf(5), nss-systemd(8).
- */
-export function hasFilesAlone(text: string): boolean {
-  const lines = [...text.matchAll(/^\s*passwd\s*:([^#\n]*)/gm)];
-  const sources = lines[0]?.[1]?.trim().split(/\s+/) ?? [];
-  return lines.length === 1 && sources[0] === "files" && sources.every((source) => FILES.includes(source));
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  const lines = readFileSync("/etc/passwd", "utf8");
+  const sources = nameSources();
+  const isDecided =
+    hasFilesAlone(sources) || (asksFilesFirst(sources, "passwd") && lineIn(lines) !== undefined);
+  const getent = isDecided ? null : firstProgram(GETENT);
+  return serviceAccountIn(getent === null ? lines : await linesOf(getent, limitMs));
 }
 
 /** What `getent` says of the service account; it is killed at the limit. */
@@ -73,11 +56,15 @@ export async function linesOf(getent: string, limitMs: number): Promise<string> 
  * Errors: ACCOUNT_UNAVAILABLE when its line has no numbers.
  */
 export function serviceAccountIn(lines: string): ServiceAccount | null {
-  const line = lines.split("\n").find((one) => one.startsWith(`${SERVICE_ACCOUNT}:`));
+  const line = lineIn(lines);
   if (line === undefined) return null;
   const [name = "", , uid = "", gid = "", , home = ""] = line.split(":");
   if (!isNumber(uid) || !isNumber(gid)) throw unknownAccount("its line in the host's list has no numbers");
   return Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home: home || "/" };
+}
+
+function lineIn(lines: string): string | undefined {
+  return lines.split("\n").find((line) => line.startsWith(`${SERVICE_ACCOUNT}:`));
 }
 
 /** The first of these programs that this host has; null when it has none. */

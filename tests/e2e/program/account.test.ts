@@ -393,6 +393,66 @@ describe.concurrent(`a command that root starts, whatever runs it${UNTRIED}`, ()
   });
 });
 
+/**
+ * A host whose directory service hangs: `getent` waits whenever it is asked, and setpriv when it is given a number, which
+ * it takes for a name first, or has to find out the groups.
+ *
+ * Source: measured with an NSS module that sleeps, glibc 2.36, util-linux 2.38.1.
+ */
+function hangingDirectory(passwd: string, { getent = "exec sleep 3600" }: { getent?: string } = {}): string {
+  const name = `hangs-${passwd.replaceAll(" ", "-")}-${getent.length}`;
+  const number = "*--reuid=[0-9]*|*--regid=[0-9]*|*--groups=[0-9]*|*--init-groups*";
+  host.put(`${name}.conf`, `passwd: ${passwd}\ngroup: ${passwd}\n`, 0o644);
+  host.put(`${name}.getent`, `#!/bin/sh\n${getent}\n`, 0o755);
+  host.put(
+    `${name}.setpriv`,
+    `#!/bin/sh\ncase "$*" in ${number}) exec sleep 3600 ;; esac\nexec ${host.path(`${name}.real`)} "$@"\n`,
+    0o755,
+  );
+  return [
+    `cp /usr/bin/setpriv "$0/${name}.real"`,
+    ...["getent", "setpriv"].map((program) => `mount --bind "$0/${name}.${program}" /usr/bin/${program}`),
+    `mount --bind "$0/${name}.conf" /etc/nsswitch.conf`,
+  ].join("\n");
+}
+
+describe.concurrent(`where a directory service hangs${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  tried("an account of the host's own files is become without asking it, with its groups", async () => {
+    const { env, facts } = witness(host, "local");
+    await run("binary", ["migrate", "--status"], { env, before: hangingDirectory("files sss") });
+    const { uid, gid, extraGid } = ACCOUNT;
+    expect(field(facts(), "Uid")).toBe([uid, uid, uid, uid].join("\t"));
+    expect(field(facts(), "Gid")).toBe([gid, gid, gid, gid].join("\t"));
+    expect(facts()).toContain(`\n${gid} ${extraGid}\n`);
+  });
+
+  tried("`status` ends in time when the service does not say whether there is the account", async () => {
+    const before = hangingDirectory("sss files");
+    const { exitCode, json } = await run("binary", ["status", "--json"], { before });
+    expect(exitCode).toBe(3);
+    expect(json.error).toMatchObject({
+      code: "ACCOUNT_UNAVAILABLE",
+      message: "Cannot look up the account opsctl: getent did not end within 0.8 s",
+    });
+  });
+
+  tried("a command ends, too, when the service names the account and setpriv waits for it", async () => {
+    const getent = 'grep "^$2:" "/etc/$1"';
+    const { env, facts } = witness(host, "waits");
+    const before = hangingDirectory("sss files", { getent });
+    const { exitCode, json } = await run("binary", ["migrate", "--status", "--json"], { env, before });
+    expect(exitCode).toBe(3);
+    expect(json.error).toMatchObject({
+      code: "ACCOUNT_UNAVAILABLE",
+      message: expect.stringContaining("setpriv did not end within 5 s"),
+      hint: expect.stringContaining("--as-is"),
+    });
+    expect(facts).toThrow("ENOENT");
+  });
+});
+
 describe(`a command whose sources are closed to the account${UNTRIED}`, () => {
   test.skipIf(!canHaveAccount).each(["bun", "deno"] as const)("says so, on %s", async (runtime) => {
     const before = 'chmod 0700 "$0"';

@@ -2,12 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  firstProgram,
-  hasFilesAlone,
-  linesOf,
-  serviceAccountIn,
-} from "../../../lib/platform/account/service-account.ts";
+import { firstProgram, linesOf, serviceAccountIn } from "../../../lib/platform/account/service-account.ts";
 
 const ROOT = "root:x:0:0:root:/root:/bin/bash\n";
 
@@ -74,25 +69,4 @@ describe("linesOf()", () => {
       hint: expect.stringContaining("/etc/nsswitch.conf"),
     });
   });
-});
-
-describe("hasFilesAlone()", () => {
-  test.each(["passwd: files\n", "# x\n passwd:\tfiles systemd # y\ngroup: files sss\n", "passwd: files"])(
-    "of %j",
-    (text) => expect(hasFilesAlone(text)).toBe(true),
-  );
-
-  test.each([
-    "",
-    "passwd:\n",
-    "# passwd: files\n",
-    "passwd: compat\n",
-    "passwd: systemd\n",
-    "passwd: files sss\n",
-    "passwd: sss files\n",
-    "passwd: files ldap [NOTFOUND=return]\n",
-    "passwd: files [NOTFOUND=return] sss\n",
-    "passwd: files\npasswd: sss\n",
-    "shadow: files\n",
-  ])("not of %j", (text) => expect(hasFilesAlone(text)).toBe(false));
 });
