@@ -15,6 +15,7 @@ import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
 import { internalCommand, NAMED } from "./internal-command.ts";
+import { killGroup } from "./kill-group.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
@@ -145,15 +146,6 @@ async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promis
 
 function isOf({ command, check }: ReportedCheck, { command: of, name }: Check): boolean {
   return command === of && check === name;
-}
-
-/** Kills the child and what it started: the child leads a process group of its own. */
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
-  } catch {
-    // The whole group has ended.
-  }
 }
 
 function nothingReported(command: CommandName, { name }: ServiceAccount): Finding {

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import process from "node:process";
 import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { unlessLate } from "../../lib/platform/time-limit.ts";
 import {
@@ -10,6 +9,7 @@ import {
   readFileFacts,
 } from "../../lib/secret/file-facts.ts";
 import { internalCommand } from "./internal-command.ts";
+import { killGroup } from "./kill-group.ts";
 import { startAs } from "./run-as.ts";
 
 const LIMIT_MS = 4_000;
@@ -55,13 +55,4 @@ async function factsOfAccount(account: ServiceAccount, envDir: string): Promise<
   await unlessLate({ limitMs: LIMIT_MS }, () => promise, done);
   killGroup(child.pid);
   return parseFileFacts(text);
-}
-
-/** Kills the child and what it started: the child leads a process group of its own. */
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
-  } catch {
-    // The whole group has ended.
-  }
 }

@@ -1,7 +1,10 @@
-/** Characters that show nothing and come along when text is copied: zero-width blanks, direction marks, soft hyphens. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+/**
+ * Characters that show nothing and come along when text is copied: zero-width blanks, direction marks, soft hyphens, and
+ * the braille pattern without a dot, which Unicode does not count among them.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** `text` without blanks, line breaks and invisible characters before and behind it; what is inside stays. */
 export function trimPasted(text: string): string {

@@ -11,6 +11,7 @@ describe("trimPasted()", () => {
     ["\u202Aa\u202C\u200E\u061C", "a"],
     ["\u00ADa\r\n", "a"],
     ["\u3000a\u2003", "a"],
+    ["\u2800a b\u2800\u2800", "a b"],
     ["a\u200Bb", "a\u200Bb"],
     ["👩‍👩‍👧‍👦 ", "👩‍👩‍👧‍👦"],
     [" \u200B\n", ""],
@@ -20,7 +21,7 @@ describe("trimPasted()", () => {
   });
 
   test("leaves nothing to trim, and loses nothing that is seen", () => {
-    const part = fc.constantFrom(" ", "\u00A0", "\u200B", "\uFEFF", "\n", "a", "é", "\u{1F600}", "\uD83D");
+    const part = fc.constantFrom(" ", "\u00A0", "\u200B", "\uFEFF", "\u2800", "\n", "a", "é", "\u{1F600}", "\uD83D");
     fc.assert(
       fc.property(fc.string({ unit: part }), (raw) => {
         const trimmed = trimPasted(raw);
@@ -37,5 +38,5 @@ describe("trimPasted()", () => {
 });
 
 test("withoutInvisible() keeps what is seen, blanks included", () => {
-  expect(withoutInvisible("\u200B11\u00AD 98765\u200D-4321\uFEFF")).toBe("11 98765-4321");
+  expect(withoutInvisible("\u200B11\u00AD 98765\u200D-4321\uFEFF\u2800")).toBe("11 98765-4321");
 });
