@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
 import { parseReportedFindings, type ReportedCheck } from "../../lib/doctor/advice/reported-findings.ts";
 import { type Reporter, reportedMend } from "../../lib/doctor/advice/reported-mend.ts";
 import { checksFor } from "../../lib/doctor/checks/all.ts";
@@ -101,7 +100,7 @@ async function runAs(
       reported
         .find((one) => isOf(one, check))
         ?.findings.map((finding) => withSafeMend(finding, reporter)) ?? [
-        { command: check.command, check: check.name, ...noAnswer(LIMIT_MS) },
+        { command: check.command, check: check.name, ...noAnswer(check, LIMIT_MS) },
       ],
   );
 }

@@ -58,7 +58,8 @@ export const migrate = defineCommand({
       return outcomeOf({ command: "migrate", exitCode, fields, text });
     } catch (error) {
       const { aboutUrl } = await import("../../lib/platform/config/about-url.ts");
-      throw aboutUrl(asOpsError(error, "run opsctl migrate"), variable);
+      const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");
+      throw suggestOwner(aboutUrl(asOpsError(error, "run opsctl migrate"), variable), variable);
     }
   },
 });

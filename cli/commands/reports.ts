@@ -10,8 +10,8 @@
  * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `counts` (as `week` in the summary of a
- *                 run), `changedAt`, `open` (each `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`,
+ *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `hasRun` (false where no run of any week
+ *                 has begun a report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`,
  *                 `runId`, `host`, `begunAt`, `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`;
  *                 null unless the run waits before it begins); null when this host knows of none)
  *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,

@@ -2,6 +2,7 @@ import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
 import type { CommandName, Finding } from "./finding.ts";
+import { FIRST_RUN } from "./first-run.ts";
 import { markedLines } from "./render.ts";
 
 /** What another check of the same command tells already. */
@@ -67,10 +68,14 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
   return findings.find(({ status }) => status === "fail") ?? findings[0];
 }
 
-/** What fails comes before all, and of warnings one that a person can do something about. */
+/**
+ * What fails comes before all, and of warnings one that a person can do something about; the last is the one that only a
+ * Monday mends.
+ */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");
-  return failed ?? findings.find(({ mend }) => mend !== null) ?? findings[0];
+  const today = findings.filter(({ mend }) => mend !== FIRST_RUN);
+  return failed ?? today.find(({ mend }) => mend !== null) ?? today[0] ?? findings[0];
 }
 
 function textOf({ findings, causes, as }: Summary): string {

@@ -40,7 +40,7 @@ async function runCheck(check: Check, context: CheckContext): Promise<Finding[]>
   const verdicts = await Promise.race([work, limit]);
   done.abort();
   outOfTime.abort();
-  return (verdicts ?? [noAnswer(context.dependencies.limitMs)]).map((verdict) => ({
+  return (verdicts ?? [noAnswer(check, context.dependencies.limitMs)]).map((verdict) => ({
     command,
     check: name,
     ...verdict,
@@ -59,7 +59,33 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
   }
 }
 
-/** The verdict of a check that did not end in its time. */
-export function noAnswer(limitMs: number): Verdict {
-  return fail(`no answer within ${limitMs / 1000} s`, "See that the peer runs and answers, then run again");
+/** The verdict of a check that did not end in its time; what is to be done names the peer, as it may stand alone. */
+export function noAnswer({ command, name }: Pick<Check, "command" | "name">, limitMs: number): Verdict {
+  return fail(
+    `no answer within ${limitMs / 1000} s`,
+    `See that ${peerOf(name)} runs and answers, then: opsctl doctor ${command}`,
+  );
+}
+
+/** Whom a check asks, where its name does not say it. */
+const PEERS: Readonly<Record<string, string>> = {
+  ...{ "database schema": "the database", migrations: "the database", recipients: "the database" },
+  ...{ "last week": "the database", "e-mail sender": "the database" },
+  "whatsapp sender": "the messaging gateway",
+  ...{ rules: "the metrics platform", folder: "the metrics platform", receivers: "the metrics platform" },
+  ...{ "metrics data source": "the metrics platform", "logs data source": "the metrics platform" },
+  "contact point": "the metrics platform",
+  container: "the container engine",
+  outbox: "the webhook or its state",
+  ...{ service: "the webhook", "alert webhook": "the alert webhook" },
+};
+/** Those whose name is the peer's. */
+const NAMED_AFTER_PEER: readonly string[] = [
+  ...["database", "messaging gateway", "e-mail provider", "application"],
+  ...["hosting provider", "issue tracker"],
+];
+
+function peerOf(name: string): string {
+  if (NAMED_AFTER_PEER.includes(name)) return `the ${name}`;
+  return PEERS[name] ?? `what the check "${name}" asks`;
 }

@@ -9,7 +9,9 @@ import {
   optional,
   positiveInteger,
   type Rule,
+  requiredSecret,
 } from "../platform/config/config.ts";
+import { loadTogether } from "../platform/config/load-together.ts";
 import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -103,6 +105,15 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
       projects: values.HOSTING_PROJECTS,
     },
   };
+}
+
+/**
+ * Reads the settings and looks for the token, which a pass looks for later; what is missing is one error.
+ *
+ * Errors: CONFIG_INVALID with all problems at once.
+ */
+export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
+  return await loadTogether(loadCollectConfig(env), [loadConfig({ HOSTING_TOKEN: requiredSecret() }, env)]);
 }
 
 function parseDockerHost(text: string): DockerAddress | undefined {

@@ -16,6 +16,7 @@ export function renderStatus(
   lastRun: LastRunFacts | null,
   screen: Screen = NO_TERMINAL,
 ): string {
+  if (!status.hasRun && lastRun === null) return beforeFirstRun(status, screen);
   const { week, lastDate, clean, counts } = status;
   const { noLongerEligible: gone } = counts;
   const word = clean ? paint("good", "clean", screen) : paint("warning", "OPEN", screen);
@@ -35,6 +36,24 @@ export function renderStatus(
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
     openText(status, screen),
     lastStepText(status, { lastRun, screen }),
+    prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
+  ].join("");
+}
+
+/** Nothing is open where nothing has been begun: the week that has closed was not this host's to report on. */
+function beforeFirstRun({ week, lastDate, counts, retryableUntil }: WeekStatus, screen: Screen): string {
+  const lines: [string, string][] = [
+    ["Last run", "none yet, of any week and on any host"],
+    ["Owners", String(counts.owners)],
+  ];
+  const first =
+    retryableUntil === null
+      ? "The first run is on Monday at 08:00."
+      : `Cron starts a run on Mondays at 08:00; by hand today until ${localTime(retryableUntil)}: opsctl weekly`;
+  return [
+    prose([`Week of ${week} to ${lastDate}: no run yet`, ""], screen),
+    ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
+    prose(["", first, "What it needs, on any day: opsctl doctor weekly"], screen),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
 }

@@ -9,6 +9,8 @@ import { type OpenCount, type OpenItem, openItems, readOpenRows, readWorstNetwor
 export type WeekStatus = ReportWeek & {
   /** True when the weekly run would call this week a success. */
   clean: boolean;
+  /** False on a database in which no run, of whatever host, has begun a report of any week. */
+  hasRun: boolean;
   counts: WeekState;
   /** Reports whose content was removed: what it said of networks is in no count. */
   contentRemoved: number;
@@ -28,13 +30,20 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const wanted = await readReportWeek(tx, week);
     const counts = await readWeekState(tx, wanted);
     const clean = isWeekClean(counts);
+    const hasRun = await hasReports(tx);
     const contentRemoved = await countContentRemoved(tx, wanted);
     const rows = await readOpenRows(tx, wanted);
     const social = socialItem(counts);
     const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
     const open = openItems([...rows.counts, ...social], { ...wanted, network });
-    return { ...wanted, clean, counts, contentRemoved, changedAt: rows.changedAt, open };
+    return { ...wanted, clean, hasRun, counts, contentRemoved, changedAt: rows.changedAt, open };
   });
+}
+
+async function hasReports(sql: postgres.ISql): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (select from public.weekly_performance_reports) as exists`;
+  return row.exists;
 }
 
 async function countContentRemoved(sql: postgres.ISql, { start, end }: WeekBounds): Promise<number> {

@@ -9,7 +9,7 @@ import { singleLine } from "../text/single-line.ts";
  * What an environment file says about secrets: never a value of one.
  *
  * Shape: `name` is the file's, `secrets` those that are set in it, `wanted` the secrets that its settings ask for,
- *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read.
+ *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in words.
  */
 export type FileFacts = {
   name: string;
@@ -19,6 +19,7 @@ export type FileFacts = {
   secretsDir: string | null;
   hasCommand: boolean;
   problem: string | null;
+  reason: string | null;
 };
 
 /** The environment files of the service account, by a command that reads each of them. */
@@ -27,6 +28,7 @@ export const ACCOUNT_COMMANDS = ["weekly", "webhook", "socket-monitor", "alert-r
 export const ROOT_COMMANDS = ["collect-metrics"] as const;
 
 const MAX_PATH = 4_096;
+const MAX_REASON = 300;
 
 /**
  * Reads the environment files of these commands in a directory; the empty text stands for none.
@@ -41,8 +43,9 @@ export function readFileFacts(commands: readonly string[], directory: string): F
       const { env, path, isThere } = readCommandSettings(command, { OPSCTL_ENV_DIR: directory });
       return path !== null && isThere ? [factsOf(env, { name, path })] : [];
     } catch (error) {
-      const problem = error instanceof OpsError ? error.code : "INTERNAL_ERROR";
-      return [{ ...none, secrets: [], wanted: [], problem }];
+      const known = error instanceof OpsError ? error : null;
+      const problem = known?.code ?? "INTERNAL_ERROR";
+      return [{ ...none, secrets: [], wanted: [], problem, reason: known && reasonOf(known) }];
     }
   });
 }
@@ -77,11 +80,20 @@ function factsOf(env: Environment, { name, path }: { name: string; path: string 
     secretsDir: env.OPSCTL_SECRETS_DIR?.trim() || null,
     hasCommand: isSet("OPSCTL_SECRETS_COMMAND"),
     problem: null,
+    reason: null,
   };
 }
 
+/** The lines that are wrong, or else what is wrong with the file, without what was tried. */
+function reasonOf({ message }: OpsError): string {
+  const [first = "", ...lines] = message.split("\n");
+  return lines.length === 0
+    ? first.replace(/^Cannot [^:]+: /, "")
+    : lines.map((line) => line.trim()).join("; ");
+}
+
 function factsIn(value: unknown): FileFacts[] {
-  const { name, path, secrets, wanted, secretsDir, hasCommand, problem } = Object(value) as FileFacts;
+  const { name, path, secrets, wanted, secretsDir, hasCommand, problem, reason } = Object(value) as FileFacts;
   const isOwnFile = ACCOUNT_COMMANDS.some((command) => commandFile(command) === name);
   if (!isOwnFile || typeof path !== "string") return [];
   return [
@@ -93,6 +105,7 @@ function factsIn(value: unknown): FileFacts[] {
       secretsDir: typeof secretsDir === "string" && secretsDir.startsWith("/") ? plain(secretsDir) : null,
       hasCommand: hasCommand === true,
       problem: typeof problem === "string" ? plain(problem) : null,
+      reason: typeof reason === "string" ? plain(reason).slice(0, MAX_REASON) : null,
     },
   ];
 }

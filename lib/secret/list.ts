@@ -61,13 +61,20 @@ const UNTOLD: SecretProblem = {
  */
 export function listSecrets(input: ListInput): SecretList {
   const secrets = KNOWN_SECRETS.map((secret) => listed(secret, input));
-  const unread = input.facts.flatMap(({ path, problem }) =>
-    problem === null
-      ? []
-      : [{ where: path, why: `it could not be read (${problem})`, mend: "opsctl doctor says why" }],
-  );
+  const unread = input.facts.flatMap(unreadProblem);
   const untold = input.isWhole ? [] : [UNTOLD];
   return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
+}
+
+/** The words come from a process of the account, which only tells; what root is given to do is said here. */
+function unreadProblem({ name, path, problem, reason }: FileFacts): SecretProblem[] {
+  if (problem === null) return [];
+  const why = `it could not be read (${problem})${reason === null ? "" : `: ${reason}`}`;
+  const mend =
+    problem === "ENV_FILE_INVALID"
+      ? `Correct ${path}; what it sets is not known until then`
+      : `sudo opsctl doctor ${name.replace(/\.env$/, "")}`;
+  return [{ where: path, why, mend }];
 }
 
 function listed(secret: KnownSecret, input: ListInput): ListedSecret {

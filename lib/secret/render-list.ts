@@ -28,17 +28,20 @@ const COLUMNS: readonly Column[] = [
 export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
   const table = renderTable(COLUMNS, secrets.map(row), screen);
   const faults = [...secrets.flatMap((secret) => secret.problems), ...problems];
-  const lines = [...faults.map(problemLines), ...notes(secrets)];
+  const lines = [...faults.map(problemLines), ...notes(secrets, problems.length > 0)];
   return `${table}\n${lines.join("\n")}\n`;
 }
 
-function notes(secrets: readonly ListedSecret[]): string[] {
+function notes(secrets: readonly ListedSecret[], isExplained: boolean): string[] {
+  const unknown = isExplained
+    ? "?: one of its places could not be looked at, as said above"
+    : "?: one of its places could not be looked at; root may look at all of them";
   const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
   return [
     ...(has("missing")
       ? ["MISSING: opsctl secret set <name> asks for it and puts it where it is found"]
       : []),
-    ...(has("unknown") ? ["?: one of its places could not be looked at; root may look at all of them"] : []),
+    ...(has("unknown") ? [unknown] : []),
     "(command): uses the secret when it is there",
   ];
 }

@@ -120,9 +120,19 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       },
     },
     "the hosting token is missing": {
-      ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
+      ...{ command: "collect-metrics", check: "configuration", status: "fail" },
       reason: "HOSTING_TOKEN is missing",
       mend: /^install -D -m 0600 -o root \/dev\/stdin \/.*\/secrets\/HOSTING_TOKEN$/,
+      spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
+    },
+    "the hosting token is missing, which the check of the configuration tells": {
+      ...{ command: "collect-metrics", check: "hosting provider", status: "warn" },
+      reason: "not checked: the settings of collect-metrics that it needs are incomplete, see configuration",
+      spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
+    },
+    "the hosting token is missing, which keeps no other source from being looked at": {
+      ...{ command: "collect-metrics", check: "container", status: "pass" },
+      reason: "container traefik runs",
       spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
     },
     "the hosting token is open to others, which is not the same as missing": {

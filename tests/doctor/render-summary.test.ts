@@ -9,6 +9,7 @@ import {
   type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
+import { FIRST_RUN } from "../../lib/doctor/first-run.ts";
 import { renderSummary as render } from "../../lib/doctor/render-summary.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
@@ -97,6 +98,15 @@ describe("renderSummary()", () => {
       ),
     ]);
     expect(text).toContain("Next, for webhook:\n  systemctl enable it\n");
+  });
+
+  test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
+    const monday = of("weekly", ["last success", warn("no run has ended yet", FIRST_RUN)]);
+    const port = of("webhook", ["port", warn("nothing listens")]);
+    const unit = of("webhook", ["unit", warn("it is disabled", "systemctl enable it")]);
+    expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
+    expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
+    expect(renderSummary(monday)).toContain(`Next, for weekly:\n  ${FIRST_RUN}\n`);
   });
 
   test("begins with a fault that no line mends before a warning that one does", () => {

@@ -20,6 +20,24 @@ describe("runDoctor() finds of the weekly run that", () => {
       mend: "Set WHATSAPP_REPORT_SENDER_TENANT_ID in ",
       spoil: (host) => host.setting("weekly", "WHATSAPP_REPORT_SENDER_TENANT_ID", null),
     },
+    "no sender tenant is set, nor is another setting": {
+      ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
+      reason: "sender_tenant_missing: ",
+      mend: "Set WHATSAPP_REPORT_SENDER_TENANT_ID in ",
+      spoil(host) {
+        host.setting("weekly", "WHATSAPP_REPORT_SENDER_TENANT_ID", null);
+        host.setting("weekly", "APP_BASE_URL", null);
+      },
+    },
+    "no sender tenant is set for the e-mails, nor is another setting": {
+      ...{ command: "weekly", check: "e-mail sender", status: "fail" },
+      reason: "email_sender_tenant_missing: ",
+      mend: "Set WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID in ",
+      spoil(host) {
+        host.setting("weekly", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", null);
+        host.setting("weekly", "APP_BASE_URL", null);
+      },
+    },
     "the sender's instance is closed": {
       ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
       reason: "sem_instancia_gateway: the instance is not connected to its phone",

@@ -41,6 +41,34 @@ describeWeek("readWeekStatus()", (ledger) => {
     expect(status).toMatchObject({ clean: true, open: [], changedAt: null });
   });
 
+  test("says that nothing has run yet instead of what a closed week lacks", async () => {
+    const { status } = await statusOf([{ report: "missing" }, { report: "missing" }]);
+    expect(status).toMatchObject({ clean: false, hasRun: false });
+    const monday = renderStatus(status, null);
+    expect(monday).toStartWith("Week of 2026-11-16 to 2026-11-22: no run yet\n");
+    expect(monday).toContain(
+      "Cron starts a run on Mondays at 08:00; by hand today until 2026-11-24 00:00:00: opsctl weekly\n",
+    );
+    await ledger.setClock("2026-11-24T03:00:00Z");
+    const closed = renderStatus(await readWeekStatus(ledger.sql, undefined), null);
+    expect(closed).toContain("The first run is on Monday at 08:00.\n");
+    expect(closed).not.toMatch(/missing|OPEN|closed/);
+  });
+
+  test("speaks of the week where a run has begun, be it another week or only on this host", async () => {
+    const { status } = await statusOf([DONE, { report: "missing" }]);
+    expect(status.hasRun).toBe(true);
+    await ledger.setClock("2026-11-30T14:00:00Z");
+    const later = await readWeekStatus(ledger.sql, undefined);
+    expect(later).toMatchObject({ week: "2026-11-23", hasRun: true, changedAt: null });
+    expect(renderStatus(later, null)).toStartWith("Week of 2026-11-23 to 2026-11-29: OPEN\n");
+    const killed = {
+      ...({ status: "ended", runId: "r", host: "h", begunAt: null, finishedAt: null } as const),
+    };
+    const lastRun = { ...killed, code: null, waiting: null };
+    expect(renderStatus({ ...status, hasRun: false }, lastRun)).toContain(": OPEN\n");
+  });
+
   test("names each open thing with its code, how often, and the command that comes next", async () => {
     const { status } = await statusOf([
       DONE,
@@ -212,6 +240,7 @@ describe("renderStatus()", () => {
     const status = {
       ...week,
       clean: false,
+      hasRun: true,
       counts,
       contentRemoved: 0,
       changedAt: "2026-11-23T11:14:39Z",
@@ -246,7 +275,7 @@ describe("renderStatus()", () => {
       since: "2026-11-23T11:00:03Z",
       until: "2026-11-23T11:05:03Z",
     };
-    const done = { ...week, clean: false, counts, contentRemoved: 0, changedAt: null, open };
+    const done = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null, open };
     const of = (status: "running" | "ended") =>
       renderStatus(done, { ...run, status, begunAt: null, finishedAt: null, code: null, waiting }).split(
         "\n",
@@ -260,7 +289,7 @@ describe("renderStatus()", () => {
   });
 
   test("asks for one more run when the week was mended after its last one, and never else", () => {
-    const done = { ...week, clean: true, counts, contentRemoved: 0, changedAt: null, open: [] };
+    const done = { ...week, clean: true, hasRun: true, counts, contentRemoved: 0, changedAt: null, open: [] };
     const once = "\nNothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
     for (const status of ["failed", "not_ready", "ended"] as const)
       expect(renderStatus(done, { ...run, status })).toContain(once);
@@ -268,23 +297,40 @@ describe("renderStatus()", () => {
       expect(renderStatus(done, { ...run, status })).not.toContain("opsctl weekly");
     expect(renderStatus(done, null)).not.toContain("opsctl weekly");
     expect(renderStatus({ ...done, retryableUntil: null }, run)).not.toContain("opsctl weekly");
-    expect(renderStatus({ ...done, clean: false, open }, run)).not.toContain(once);
+    expect(renderStatus({ ...done, clean: false, hasRun: true, open }, run)).not.toContain(once);
   });
 
   test("says that a closed week gets nothing more, and that this host knows of no run", () => {
     const text = renderStatus(
-      { ...week, retryableUntil: null, clean: false, counts, contentRemoved: 0, changedAt: null, open },
+      {
+        ...week,
+        retryableUntil: null,
+        clean: false,
+        hasRun: true,
+        counts,
+        contentRemoved: 0,
+        changedAt: null,
+        open,
+      },
       null,
     );
     expect(text).toContain("Open; this week is closed, nothing more is sent for it:\n");
     const doubt = renderStatus(
-      { ...week, clean: false, counts, contentRemoved: 0, changedAt: null, open: open.slice(1) },
+      {
+        ...week,
+        clean: false,
+        hasRun: true,
+        counts,
+        contentRemoved: 0,
+        changedAt: null,
+        open: open.slice(1),
+      },
       null,
     );
     expect(doubt).toContain("\nOpen:\n  2 WhatsApp messages in doubt");
     const failed = { ...open[0]!, state: "failed" as const, code: "report_persist_failed" };
     const mend = "Before the next run, mend what the codes name: opsctl doctor weekly\n";
-    const status = { ...week, clean: false, counts, contentRemoved: 0, changedAt: null };
+    const status = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null };
     expect(renderStatus({ ...status, open: [failed] }, null)).toContain(mend);
     for (const other of [
       { ...status, open },

@@ -30,11 +30,17 @@ describe("readFileFacts()", () => {
     expect(facts).toEqual([
       {
         ...{ name: "weekly.env", path: join(folder, "weekly.env"), secrets: ["DATABASE_URL"] },
-        ...{ wanted: ["WEBHOOK_SECRET"], secretsDir: "/srv/secrets", hasCommand: false, problem: null },
+        ...{
+          wanted: ["WEBHOOK_SECRET"],
+          secretsDir: "/srv/secrets",
+          hasCommand: false,
+          problem: null,
+          reason: null,
+        },
       },
       {
         ...{ name: "webhook.env", path: join(folder, "webhook.env"), secrets: ["MESSAGING_API_KEY"] },
-        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null },
+        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null, reason: null },
       },
     ]);
     expect(JSON.stringify(facts)).not.toContain("canary");
@@ -48,18 +54,23 @@ describe("readFileFacts()", () => {
 
   test("says why a file could not be read", () => {
     put("weekly.env", "DATABASE_URL=x\n", 0o644);
-    put("webhook.env", "export WEBHOOK_SECRET=canary\n");
-    expect(readFileFacts(ACCOUNT_COMMANDS, folder).map(({ name, problem }) => [name, problem])).toEqual([
-      ["weekly.env", "SECRET_FILE_EXPOSED"],
-      ["webhook.env", "ENV_FILE_INVALID"],
+    put("webhook.env", "export WEBHOOK_SECRET=canary\n\ncanary\n");
+    const facts = readFileFacts(ACCOUNT_COMMANDS, folder);
+    expect(facts.map(({ name, problem, reason }) => [name, problem, reason])).toEqual([
+      ["weekly.env", "SECRET_FILE_EXPOSED", expect.stringContaining("weekly.env has mode 0644")],
+      [
+        ...["webhook.env", "ENV_FILE_INVALID"],
+        "line 1 begins with export, a word of a shell: write NAME=value; line 3 is not NAME=value",
+      ],
     ]);
+    expect(JSON.stringify(facts)).not.toContain("canary");
   });
 });
 
 describe("parseFileFacts()", () => {
   const honest: FileFacts = {
     ...{ name: "weekly.env", path: "/etc/opsctl/weekly.env", secrets: ["DATABASE_URL"], wanted: [] },
-    ...{ secretsDir: null, hasCommand: false, problem: null },
+    ...{ secretsDir: null, hasCommand: false, problem: null, reason: null },
   };
 
   test.each(["", "{}", "null", "[", '"weekly.env"'])("takes %j for nothing", (text) => {
@@ -70,12 +81,17 @@ describe("parseFileFacts()", () => {
     const lies = [
       { ...honest, secrets: ["DATABASE_URL", "\u001b[2J", 7], secretsDir: "/srv\u001b[31m\n-> rm -rf /" },
       { ...honest, name: "collect-metrics.env" },
-      { ...honest, secretsDir: "relative", problem: "X\u0007" },
+      {
+        ...honest,
+        secretsDir: "relative",
+        problem: "X\u0007",
+        reason: `\u001b[2Jlies\n${"x".repeat(10_000)}`,
+      },
       null,
     ];
     expect(parseFileFacts(JSON.stringify(lies))).toEqual([
       { ...honest, secretsDir: "/srv [31m -> rm -rf /" },
-      { ...honest, problem: "X" },
+      { ...honest, problem: "X", reason: expect.stringMatching(/^ ?\[2Jlies x{200,300}$|^lies x{200,300}$/) },
     ]);
   });
 });

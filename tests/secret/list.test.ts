@@ -30,7 +30,7 @@ const put = (name: string, { mode = 0o600, uid = READER.uid, days = 3 } = {}): s
 };
 const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ name, path: `/etc/opsctl/${name}`, secrets: [], wanted: [], secretsDir: null, hasCommand: false },
-  ...{ problem: null, ...more },
+  ...{ problem: null, reason: null, ...more },
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
   ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], isWhole: true },
@@ -154,9 +154,21 @@ describe(`listSecrets()${asRootAlone}`, () => {
       {
         where: "/etc/opsctl/weekly.env",
         why: "it could not be read (SECRET_FILE_EXPOSED)",
-        mend: "opsctl doctor says why",
+        mend: "sudo opsctl doctor weekly",
       },
     ]);
+  });
+
+  tried("says what is wrong with a file that cannot be used, and sends nobody to root for it", () => {
+    const reason = "line 3 is not NAME=value";
+    const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID", reason })];
+    const text = renderSecretList(listSecrets(input({ facts })));
+    expect(text).toContain(
+      "/etc/opsctl/weekly.env: it could not be read (ENV_FILE_INVALID): line 3 is not NAME=value\n" +
+        "  -> Correct /etc/opsctl/weekly.env; what it sets is not known until then\n",
+    );
+    expect(text).toContain("?: one of its places could not be looked at, as said above\n");
+    expect(text).not.toContain("root may look");
   });
 
   tried("tells of what a killed run left", () => {

@@ -147,6 +147,14 @@ describe("readStatus()", () => {
   test("says of a database that is not migrated so", async () => {
     await host.db.sql`drop function public.weekly_performance_week cascade`;
     expect((await said()).weekly).toEqual([
+      ...["attention", "the database is not migrated"],
+      "sudo opsctl migrate",
+    ]);
+  });
+
+  test("does not ask for migrations where a table of the application is missing", async () => {
+    await host.db.sql`alter table public.users rename to people`;
+    expect((await said()).weekly).toEqual([
       ...["attention", "the database cannot be read (DATABASE_OBJECT_MISSING)"],
       "sudo opsctl doctor weekly",
     ]);

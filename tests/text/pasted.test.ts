@@ -21,7 +21,18 @@ describe("trimPasted()", () => {
   });
 
   test("leaves nothing to trim, and loses nothing that is seen", () => {
-    const part = fc.constantFrom(" ", "\u00A0", "\u200B", "\uFEFF", "\u2800", "\n", "a", "é", "\u{1F600}", "\uD83D");
+    const part = fc.constantFrom(
+      " ",
+      "\u00A0",
+      "\u200B",
+      "\uFEFF",
+      "\u2800",
+      "\n",
+      "a",
+      "é",
+      "\u{1F600}",
+      "\uD83D",
+    );
     fc.assert(
       fc.property(fc.string({ unit: part }), (raw) => {
         const trimmed = trimPasted(raw);

@@ -1,6 +1,6 @@
 import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { loadLookUpConfig } from "../../deliveries/config.ts";
-import { loadCollectConfig } from "../../metrics/config.ts";
+import { loadWholeCollectConfig } from "../../metrics/config.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
@@ -28,7 +28,7 @@ import { WEEKLY_CHECKS } from "./weekly.ts";
 const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
   weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }),
   webhook: loadWebhookConfig,
-  "collect-metrics": loadCollectConfig,
+  "collect-metrics": loadWholeCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": (env) => loadAlertRulesConfig(env, {}),
   migrate: ownerLogin,

@@ -10,7 +10,6 @@ import { isRoot, trustedUids } from "../../platform/account/account.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
-import { notReadByRoot } from "../../platform/secrets/adapter.ts";
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { countVercelProjects } from "../../providers/vercel/client.ts";
 import { isToCome } from "../../time/to-come.ts";
@@ -19,7 +18,6 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { secretMend } from "../finding-reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const command = "collect-metrics";
@@ -80,7 +78,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
       if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
       const token = search?.found;
-      if (!token) return [await tokenMissing(context)];
+      if (!token) return withoutSettings(command);
       const timeoutMs = context.dependencies.limitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
       const counted = await countVercelProjects(options);
@@ -118,17 +116,9 @@ function trustVerdict(textfileDir: string): Verdict {
   }
 }
 
-async function tokenMissing(context: CheckContext): Promise<Verdict> {
-  const { env } = await context.environment(command);
-  const note = notReadByRoot(env, "HOSTING_TOKEN");
-  return fail(
-    `HOSTING_TOKEN is missing${note === null ? "" : `; ${note}, where make install moves it`}`,
-    secretMend(command, "HOSTING_TOKEN", env),
-  );
-}
-
+/** Without the token, which one of the sources needs. */
 function settingsOf(context: CheckContext): Promise<Settings<CollectConfig>> {
-  return context.settings(command, "all", loadCollectConfig);
+  return context.settings(command, "without token", loadCollectConfig);
 }
 
 async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {

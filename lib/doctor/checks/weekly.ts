@@ -15,6 +15,7 @@ import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { FIRST_RUN } from "../first-run.ts";
 import { withoutSettings } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
@@ -25,9 +26,6 @@ const command = "weekly";
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
 const HEARTBEAT_LIMIT_DAYS = 8;
-/** Not a fault of a new host: nothing but a Monday mends it. */
-const FIRST_RUN =
-  "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
 
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
@@ -45,12 +43,16 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     command,
     name: "whatsapp sender",
     async run(context, signal) {
+      const missing = await senderMissing(
+        context,
+        "sender_tenant_missing",
+        "WHATSAPP_REPORT_SENDER_TENANT_ID",
+      );
+      if (missing !== null) return [missing];
       const settings = await partOf(context, "whatsapp");
       const gateway = settings && peersOf(context, settings).gateway;
-      if (!settings?.whatsapp || !gateway) return withoutSettings(command);
-      const { senderTenantId } = settings.whatsapp;
-      if (senderTenantId === null)
-        return [await senderMissing(context, "sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID")];
+      const senderTenantId = settings?.whatsapp?.senderTenantId ?? null;
+      if (!gateway || senderTenantId === null) return withoutSettings(command);
       return await withDatabase(command, context, async (sql) => {
         const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
         const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
@@ -63,13 +65,14 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     command,
     name: "e-mail sender",
     async run(context) {
-      const settings = await partOf(context, "email");
-      if (!settings?.email) return withoutSettings(command);
-      const { senderTenantId } = settings.email;
-      if (senderTenantId === null)
-        return [
-          await senderMissing(context, "email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"),
-        ];
+      const missing = await senderMissing(
+        context,
+        "email_sender_tenant_missing",
+        "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
+      );
+      if (missing !== null) return [missing];
+      const senderTenantId = (await partOf(context, "email"))?.email?.senderTenantId ?? null;
+      if (senderTenantId === null) return withoutSettings(command);
       return await withDatabase(command, context, async (sql) => {
         const { emailSender } = await weeklyStore(sql).readSenders(null, senderTenantId);
         const sender = emailSenderOf(emailSender);
@@ -174,8 +177,10 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
   );
 }
 
-async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict> {
-  const { file } = await context.environment(command);
+/** Looked at before the other settings are complete, so that all that is missing is told at once. */
+async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict | null> {
+  const { env, file } = await context.environment(command);
+  if (file.problem !== null || (env[variable] ?? "").trim() !== "") return null;
   return fail(`${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 

@@ -41,8 +41,8 @@ export function judgeLedger({ week, state }: LedgerWeek, lastRun: LastRunReading
 }
 
 /** The report where the ledger could not be read: what the last run of this host left, and that it is not all. */
-export function judgeWithoutLedger(problem: string, lastRun: LastRunReading): PartReport {
-  if (lastRun.status !== "found") return attention([problem, ...unreadText(lastRun)], DOCTOR);
+export function judgeWithoutLedger(problem: string, lastRun: LastRunReading, next = DOCTOR): PartReport {
+  if (lastRun.status !== "found") return attention([problem, ...unreadText(lastRun)], next);
   const { window, status, week, retryableUntil, error } = lastRun.run;
   const open = week === null ? null : openDeliveries(week);
   const named =
@@ -58,7 +58,7 @@ export function judgeWithoutLedger(problem: string, lastRun: LastRunReading): Pa
   };
   return attention(
     [problem, open === null || open === 0 ? text : `${text}, ${open} deliveries open`],
-    DOCTOR,
+    next,
     facts,
   );
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type postgres from "postgres";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
@@ -6,7 +7,10 @@ import { readOnly } from "../../ledger/read-only.ts";
 import { readReportWeek } from "../../ledger/report-week.ts";
 import { readWeekState } from "../../ledger/week-state.ts";
 import { logDirectory } from "../../platform/config/log-directory.ts";
+import { classifyDatabaseError } from "../../platform/database/error.ts";
+import { OpsError } from "../../platform/errors.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";
+import { checkReadiness } from "../../schema/readiness.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, NOT_SET_UP, type PartReport } from "../part.ts";
 import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
@@ -14,6 +18,7 @@ import { type Reading, readFileInTime, readInTime } from "../reading.ts";
 import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "./weekly-verdict.ts";
 
 const command = "weekly";
+const NOT_MIGRATED = "DATABASE_NOT_MIGRATED";
 
 /** The last closed week by the ledger and by the last run of this host, each within its own time. */
 export async function weeklyStatus(dependencies: StatusDependencies): Promise<PartReport> {
@@ -32,6 +37,8 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<Pa
     return judgeLedger(ledger.value, lastRun, dependencies.nowMs());
   if (ledger.status === "failed" && isClosed(ledger.code))
     return unreadable("DATABASE_URL", ledger.code, viewer, command);
+  if (ledger.status === "failed" && ledger.code === NOT_MIGRATED)
+    return judgeWithoutLedger("the database is not migrated", lastRun, "sudo opsctl migrate");
   if (ledger.status === "failed")
     return judgeWithoutLedger(`the database cannot be read (${ledger.code})`, lastRun);
   const isSetUp = hasWorked(lastRun) || isMeantToWork(command, settings.env);
@@ -48,13 +55,33 @@ async function readLedger(env: Environment, dependencies: StatusDependencies): P
   if (found === undefined) return null;
   const database = await dependencies.openDatabase(found.secret);
   try {
-    return await readOnly(database.sql, async (tx) => {
-      const week = await readReportWeek(tx, undefined);
-      return { week, state: await readWeekState(tx, week) };
-    });
+    return await readWeek(database.sql);
+  } catch (error) {
+    throw (await isNotMigrated(error, database.sql)) ? notMigrated() : error;
   } finally {
     void database.close().catch(() => {});
   }
+}
+
+async function readWeek(sql: postgres.Sql): Promise<LedgerWeek> {
+  return await readOnly(sql, async (tx) => {
+    const week = await readReportWeek(tx, undefined);
+    return { week, state: await readWeekState(tx, week) };
+  });
+}
+
+/** Whether what is missing is what migrations bring, and not what the application does. */
+async function isNotMigrated(error: unknown, sql: postgres.Sql): Promise<boolean> {
+  if (classifyDatabaseError(error).code !== "DATABASE_OBJECT_MISSING") return false;
+  const problems = await checkReadiness(sql).catch(() => []);
+  return problems.some(({ code }) => code === NOT_MIGRATED);
+}
+
+function notMigrated(): OpsError {
+  return new OpsError({
+    code: NOT_MIGRATED,
+    message: "Cannot read the ledger: the database is not migrated",
+  });
 }
 
 async function readLastRun(logDir: string, dependencies: StatusDependencies): Promise<LastRunReading> {

@@ -101,6 +101,7 @@ const STATUS = {
   ...WEEK,
   retryableUntil: RETRY_UNTIL,
   clean: false,
+  hasRun: true,
   contentRemoved: 0,
   changedAt: "2026-11-23T11:14:39Z",
   counts: {
