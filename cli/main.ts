@@ -17,7 +17,7 @@ async function main(words: readonly string[]): Promise<number> {
     return await dispatch("opsctl", root, words);
   } catch (error) {
     const { reportFailure } = await import("./framework/usage/misuse.ts");
-    return reportFailure(error);
+    return await reportFailure(error);
   }
 }
 

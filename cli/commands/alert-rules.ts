@@ -22,6 +22,7 @@ import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/aler
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
+import { tellOfOddSettings } from "../framework/command-settings.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
@@ -98,6 +99,7 @@ export const alertRulesPlan = defineCommand({
   example: "opsctl alert-rules plan --check",
 
   async run(args, context) {
+    await tellOfOddSettings(context.settingsFile, context.log);
     const { config, platform, rules } = await openPlatform(args, context);
     const { planRules } = await import("../../lib/alert-rules/plan.ts");
     const { groupWarnings } = await import("../../lib/alert-rules/rules/group-warnings.ts");

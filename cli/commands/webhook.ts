@@ -15,6 +15,7 @@
  */
 import type { Reading } from "../../lib/webhook/need-restart.ts";
 import { defineCommand } from "../framework/command.ts";
+import { tellOfOddSettings } from "../framework/command-settings.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { aPort, aPositiveInteger, aWholeNumber } from "../framework/usage/value-checks.ts";
 
@@ -86,6 +87,7 @@ export const webhookServe = defineCommand({
     const { Reloader } = await import("../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());
+    await tellOfOddSettings(context.settingsFile, context.log);
     const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
     const { openServeDependencies } = await import("../wiring/webhook.ts");

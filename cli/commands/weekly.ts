@@ -18,6 +18,7 @@
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { tellOfOddSettings } from "../framework/command-settings.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
@@ -29,8 +30,9 @@ const records = new WeakMap<CommandContext, RunRecord>();
 /** The settings of a run; of a dry run those that are needed beside it too, so that all that is missing is told at once. */
 async function loadSettings(
   flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
-  { env, log }: CommandContext,
+  { env, log, settingsFile }: CommandContext,
 ): Promise<WeeklyConfig> {
+  if (flags.dryRun) await tellOfOddSettings(settingsFile, log);
   const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
   const own = () => loadWeeklyConfig(env, flags, (message) => log.warn(message));
   if (!flags.dryRun) return await own();

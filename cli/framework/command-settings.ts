@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import process from "node:process";
 import { commandFile } from "../../lib/platform/config/command-file.ts";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
@@ -14,7 +15,7 @@ export type Settings = { read: CommandSettings; again: () => CommandSettings; pr
 
 /** Reads the settings of a command: this process's environment, and under it the command's file where it has one. */
 export function settingsOf(name: string): Settings {
-  const none: CommandSettings = { env: process.env, path: null, isThere: false, hidden: [] };
+  const none: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
   if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
   const given = { ...process.env };
   const again = () => readCommandSettings(name, given);
@@ -41,6 +42,18 @@ export function tellOfOverruled({ path }: CommandSettings, log: Log): void {
       used: source,
     });
   });
+}
+
+/** Says which names of a settings file have no effect, for a command that is run to see whether all is well. */
+export async function tellOfOddSettings(
+  file: { path: string | null; names: readonly string[] } | null,
+  log: Log,
+): Promise<void> {
+  const { path, names } = file ?? { path: null, names: [] };
+  if (path === null) return;
+  const { oddSettings, oddSettingTexts } = await import("../../lib/platform/config/odd-settings.ts");
+  for (const odd of oddSettings(basename(path), names))
+    log.warn(`The settings file sets ${oddSettingTexts(odd).what}`, { file: path });
 }
 
 /** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */

@@ -11,8 +11,8 @@ import type { Outcome } from "./outcome.ts";
 export type CommandContext = {
   /** The environment, and under it the command's own file. */
   env: Environment;
-  /** Where that file is; null for a command without one. */
-  settingsFile: { path: string; isThere: boolean } | null;
+  /** Where that file is, and the names that it sets; null for a command without one. */
+  settingsFile: { path: string; isThere: boolean; names: readonly string[] } | null;
   /** Reads that file once more. */
   readSettings(): CommandSettings;
   log: Log;

@@ -2,7 +2,7 @@ import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
-import { createLog, LOG_LEVELS, type Log, type LogLevel } from "../../lib/platform/log/log.ts";
+import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
@@ -36,7 +36,7 @@ export async function runCommand(
   if (typeof handedOver === "number") return handedOver;
   const stderr = await standardError();
   const settings = settingsOf(name);
-  const log = commandLog(stderr, settings.read, logFormat(command, options, stderr));
+  const log = await commandLog(stderr, settings.read, logFormat(command, options, stderr));
   const context = contextOf(settings, { log, stderr });
 
   const fail = async (error: unknown): Promise<Outcome> => {
@@ -142,7 +142,7 @@ function contextOf(
 ): CommandContext {
   return {
     env: read.env,
-    settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere },
+    settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere, names: read.names },
     readSettings: again,
     log,
     stderr,
@@ -164,12 +164,19 @@ function logFormat(command: Command, options: Options, { isTerminal }: StandardE
   return wanted ?? (command.isUnattended && !isTerminal ? "json" : "text");
 }
 
-function commandLog(stderr: StandardError, { env }: CommandSettings, format: LogFormat): Log {
+async function commandLog(stderr: StandardError, { env }: CommandSettings, format: LogFormat): Promise<Log> {
   const { isTerminal } = stderr;
+  const fit = isTerminal ? await fitFor(stderr) : null;
   const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
   const level = isKnown ? (wanted as LogLevel) : "info";
-  const log = createLog({ stream: stderr, format, level, colour: isTerminal && wantsColour(process.env) });
+  const colour = isTerminal && wantsColour(process.env);
+  const log = createLog({ stream: stderr, format, level, colour, fit });
   if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
   return log;
+}
+
+async function fitFor(stderr: StandardError): Promise<LogFit> {
+  const { logFit } = await import("./streams/log-fit.ts");
+  return logFit(() => stderr.columns);
 }

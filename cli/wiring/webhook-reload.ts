@@ -4,6 +4,7 @@ import { needRestart, type Reading } from "../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../lib/webhook/serve.ts";
 import type { CommandContext } from "../framework/command.ts";
+import { tellOfOddSettings } from "../framework/command-settings.ts";
 import type { ReplaceablePeers } from "./webhook-peers.ts";
 
 /**
@@ -34,7 +35,8 @@ export function reloadsOf(
 }
 
 async function readAgain({ log, readSettings }: CommandContext): Promise<Reading> {
-  const { env, path, hidden } = readSettings();
+  const { env, path, hidden, names } = readSettings();
+  await tellOfOddSettings({ path, names }, log);
   if (hidden.length > 0)
     log.warn("The environment overrules the settings file", { file: path, variables: hidden });
   const config = await loadWebhookConfig(env).catch((error: unknown) => {

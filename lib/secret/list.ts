@@ -1,7 +1,10 @@
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
 import { commandFile } from "../platform/config/command-file.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
+import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/known-settings.ts";
+import { oddSecrets } from "../platform/config/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import type { FileFacts } from "./file-facts.ts";
@@ -47,6 +50,9 @@ export type ListInput = {
 
 /** The whole list: each secret, and what is wrong with their directories. */
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
+
+/** Looked through at most: a directory that others fill, too, may have any number. */
+const MOST_FILES = 1_000;
 
 const UNTOLD: SecretProblem = {
   where: "the environment files of the account opsctl",
@@ -160,8 +166,41 @@ function directoryProblems(input: ListInput): SecretProblem[] {
   return [...byPath.values()].flatMap((place) => {
     const fault = lookAtDirectory(place);
     const own = fault === null ? [] : [{ where: place.directory, why: fault.why, mend: fault.mend }];
-    return [...own, ...leftoverProblems(place, input.nowMs)];
+    return [...own, ...leftoverProblems(place, input.nowMs), ...strayProblems(place)];
   });
+}
+
+/** Files whose names are slips of the pen. */
+function strayProblems({ directory }: Place): SecretProblem[] {
+  const secrets = KNOWN_SECRETS.map(({ name }) => name);
+  const plain = SETTINGS_FILES.flatMap(plainSettingsOfFile);
+  return oddSecrets(namesIn(directory), { secrets, plain }).map(({ name, meant }) => {
+    const where = join(directory, name);
+    return meant === null
+      ? {
+          where,
+          why: "it has no effect: the setting is no secret",
+          mend: `rm ${where}, and set it in ${filesOf(name)}`,
+        }
+      : {
+          where,
+          why: `nothing reads it; did you mean ${meant}?`,
+          mend: `mv ${where} ${join(directory, meant)}`,
+        };
+  });
+}
+
+function filesOf(name: string): string {
+  return SETTINGS_FILES.filter((file) => plainSettingsOfFile(file).includes(name)).join(" or ");
+}
+
+/** None where this process may not look. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).toSorted().slice(0, MOST_FILES);
+  } catch {
+    return [];
+  }
 }
 
 function leftoverProblems({ directory }: Place, nowMs: number): SecretProblem[] {

@@ -24,6 +24,37 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: /^Remove one of the two in \/.*\/etc\/weekly\.env$/,
       spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "GATEWAY_URL=http://127.0.0.1:1\n"),
     },
+    "a setting's name is misspelt": {
+      ...{ command: "weekly", check: "environment file", status: "warn" },
+      reason:
+        /weekly\.env sets WEEKLY_REPORT_UNSUBSCRIB, which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE\?$/,
+      mend: /^Rename WEEKLY_REPORT_UNSUBSCRIB, or take it out: edit \/.*\/etc\/weekly\.env$/,
+      spoil: ({ path }) =>
+        appendFileSync(path("etc/weekly.env"), "WEEKLY_REPORT_UNSUBSCRIB=mailto:canary@x.io\n"),
+    },
+    "a setting stands in the file of another command": {
+      ...{ command: "weekly", check: "environment file", status: "warn" },
+      reason: /weekly\.env sets ALERT_EMAIL_TO, which has no effect there: it is read in webhook\.env$/,
+      mend: /^Move ALERT_EMAIL_TO to webhook\.env: edit \//,
+      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "ALERT_EMAIL_TO=canary@x.io\n"),
+    },
+    "a foreign variable is no fault, nor is an empty one": {
+      ...{ command: "weekly", check: "environment file", status: "pass" },
+      reason: /weekly\.env has mode 0600$/,
+      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "VAULT_ADDR=x\nALERT_EMAIL_TO=\n"),
+    },
+    "a secret's file has a misspelt name": {
+      ...{ command: "deliveries", check: "secrets", status: "warn" },
+      reason: /\/secrets\/EMAIL_READ_KEY\.txt is read by nothing; did you mean EMAIL_READ_API_KEY\?$/,
+      mend: /^mv \/.*\/secrets\/EMAIL_READ_KEY\.txt \/.*\/secrets\/EMAIL_READ_API_KEY$/,
+      spoil: (host) => host.put("secrets/EMAIL_READ_KEY.txt", "canary"),
+    },
+    "a secret's file is a setting that is no secret": {
+      ...{ command: "weekly", check: "secrets", status: "warn" },
+      reason: /\/secrets\/OPSCTL_PING_URL has no effect: OPSCTL_PING_URL is no secret$/,
+      mend: /^Set OPSCTL_PING_URL in \/.*\/etc\/weekly\.env instead$/,
+      spoil: (host) => host.put("secrets/OPSCTL_PING_URL", "canary"),
+    },
     "a secret is missing": {
       ...{ command: "weekly", check: "configuration", status: "fail" },
       reason: "TRIGGER_SECRET is missing",

@@ -171,6 +171,23 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(text).not.toContain("root may look");
   });
 
+  tried("names files that nothing reads: a slip of the pen, and a setting that is no secret", () => {
+    const slip = put("TRIGER_SECRET");
+    const setting = put("APP_BASE_URL");
+    expect(listSecrets(input()).problems).toEqual([
+      {
+        where: setting,
+        why: "it has no effect: the setting is no secret",
+        mend: `rm ${setting}, and set it in weekly.env`,
+      },
+      {
+        where: slip,
+        why: "nothing reads it; did you mean TRIGGER_SECRET?",
+        mend: `mv ${slip} ${join(places.secrets, "TRIGGER_SECRET")}`,
+      },
+    ]);
+  });
+
   tried("tells of what a killed run left", () => {
     const path = put(".DATABASE_URL.0123456789ab.tmp");
     expect(listSecrets(input()).problems).toMatchObject([

@@ -12,8 +12,8 @@
  */
 import type { Explanation } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";
+import { nearest } from "../../../lib/platform/nearest.ts";
 import { defineAbout, type ValueCheck } from "../../framework/command.ts";
-import { nearest } from "../../framework/usage/nearest.ts";
 import { codes } from "../../wiring/codes.ts";
 
 const aCode: ValueCheck = (value) => {

@@ -1,6 +1,6 @@
 import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { nearest } from "../../../lib/platform/nearest.ts";
 import type { ValueCheck } from "../../framework/command.ts";
-import { nearest } from "../../framework/usage/nearest.ts";
 
 /** The names of the secrets that opsctl knows. */
 export const SECRET_NAMES: readonly string[] = KNOWN_SECRETS.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { ArgDef, ArgsDef } from "citty";
+import { nearest } from "../../../lib/platform/nearest.ts";
 import type { Command, ValueCheck } from "../command.ts";
-import { nearest } from "./nearest.ts";
 import { splitWords, type Token } from "./split-words.ts";
 import { oneOf, valueCheck } from "./values.ts";
 

@@ -1,11 +1,12 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
+import type { LogFit } from "../../../lib/platform/log/log.ts";
+import { nearest } from "../../../lib/platform/nearest.ts";
 import { REDACTED, redact } from "../../../lib/platform/secrets/redact.ts";
 import { singleLine } from "../../../lib/text/single-line.ts";
 import type { Group } from "../command.ts";
 import { exitStatusOf } from "../exit-status.ts";
 import { asOpsError } from "../failure.ts";
 import { writeErr } from "../streams/output.ts";
-import { nearest } from "./nearest.ts";
 
 /**
  * The error for a wrong command line: what is wrong, the usage, and where to read more.
@@ -34,9 +35,25 @@ export function unknownWord(word: string, { commands }: Group, path: string): Op
   return misuse(problem, path, `${path} <command> [options]`);
 }
 
-/** Prints a failure that happened outside a command's run to standard error and returns the exit status. */
-export function reportFailure(failure: unknown): number {
+/**
+ * Prints a failure that happened outside a command's run to standard error, broken between words on a terminal, and returns
+ * the exit status.
+ */
+export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
-  writeErr(redact(`${message}\n${hint === undefined ? "" : `${hint}\n`}`));
+  const lines = redact(hint === undefined ? message : `${message}\n${hint}`).split("\n");
+  const fit = await terminalFit();
+  const shown = lines.flatMap((line) => fit?.words(line, "  ") ?? [line]);
+  writeErr(shown.map((line) => `${line}\n`).join(""));
   return exitStatusOf(code);
+}
+
+/** How lines fit the terminal; null where standard error is none. */
+async function terminalFit(): Promise<LogFit | null> {
+  const [{ standardError }, { logFit }] = await Promise.all([
+    import("../streams/standard-error.ts"),
+    import("../streams/log-fit.ts"),
+  ]);
+  const stderr = await standardError();
+  return stderr.isTerminal ? logFit(() => stderr.columns) : null;
 }

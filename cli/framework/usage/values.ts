@@ -1,5 +1,5 @@
+import { nearest } from "../../../lib/platform/nearest.ts";
 import type { Command, ValueCheck } from "../command.ts";
-import { nearest } from "./nearest.ts";
 import { aMonday } from "./value-checks.ts";
 
 /** The words that an option or argument takes and no others; undefined where it takes more than a list. */

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import type { EnvFileFault } from "../../platform/config/env-file.ts";
+import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -37,7 +38,11 @@ export function environmentFileCheck(command: CommandName): Check {
       const [fault] = file.faults;
       if (access.status === "allowed" && fault !== undefined) return [faultVerdict(path, fault)];
       if (access.status === "allowed")
-        return [pass(`${path} has mode ${octal(stats.mode)}`), ...file.repeated.map(repeatedVerdict(path))];
+        return [
+          pass(`${path} has mode ${octal(stats.mode)}`),
+          ...file.repeated.map(repeatedVerdict(path)),
+          ...oddVerdicts(file),
+        ];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
     },
   };
@@ -57,6 +62,15 @@ function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
 function repeatedVerdict(path: string): (name: string) => Verdict {
   return (name) =>
     warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`);
+}
+
+/** Names that were meant for opsctl and have no effect: a slip of the pen in an optional setting is seen nowhere else. */
+function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
+  const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
+  return oddSettings(basename(path), names).map((odd) => {
+    const { what, todo } = oddSettingTexts(odd);
+    return warn(`${path} sets ${what}`, `${todo}: edit ${path}`);
+  });
 }
 
 /** The verdict on a file that was not read, with the line that lets the command's account read it. */

@@ -1,5 +1,9 @@
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { plainSettingsOfFile } from "../../platform/config/known-settings.ts";
+import { oddSecrets } from "../../platform/config/odd-secrets.ts";
 import { isOverruledBy } from "../../platform/config/owner-login.ts";
-import type { FoundSecret } from "../../platform/secrets/adapter.ts";
+import { type FoundSecret, secretsDirectory } from "../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -9,6 +13,8 @@ import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
 
+/** Looked through at most: a directory that others fill, too, may have any number. */
+const MOST_FILES = 1_000;
 const OPEN_LOGIN =
   "other processes of opsctl can read the owner's login while it is used: this host does not let root pass on a capability that keeps them out";
 
@@ -23,9 +29,26 @@ export function secretsCheck(command: CommandName): Check {
       const alias =
         command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
       const handed = command === "migrate" ? await handedVerdicts(context) : [];
-      return [...handed, ...verdicts.flat(), ...alias];
+      return [...handed, ...verdicts.flat(), ...alias, ...(await oddVerdicts(command, context))];
     },
   };
+}
+
+/** Files that were meant to be secrets of this command, and are read by nothing. */
+async function oddVerdicts(command: CommandName, context: CheckContext): Promise<Verdict[]> {
+  const { env, file } = await context.environment(command);
+  const directory = secretsDirectory(env);
+  const files = await readdir(directory).catch(() => []);
+  const found = oddSecrets(files.slice(0, MOST_FILES), {
+    secrets: COMMAND_FACTS[command].secrets.map(({ name }) => name),
+    plain: plainSettingsOfFile(basename(file.path)),
+  });
+  return found.map(({ name, meant }) => {
+    const path = join(directory, name);
+    return meant === null
+      ? warn(`${path} has no effect: ${name} is no secret`, `Set ${name} in ${file.path} instead`)
+      : warn(`${path} is read by nothing; did you mean ${meant}?`, `mv ${path} ${join(directory, meant)}`);
+  });
 }
 
 /** The owner's login that root keeps for itself. */

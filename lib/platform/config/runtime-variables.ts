@@ -7,7 +7,7 @@ const AT_EACH_CALL = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].flat
 ]);
 
 /** What a runtime reads when its process starts, and never again. */
-const AT_START = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+export const START_VARIABLES: readonly string[] = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /** The variables with which calls find their proxy. */
 export const PROXY_VARIABLES: readonly string[] = AT_EACH_CALL;
@@ -22,5 +22,5 @@ export function applyProxies(settings: Environment, process: Record<string, stri
 
 /** The variables of a settings file that come too late there: the process should have had them when it started. */
 export function comeTooLate(settings: Environment, process: Environment): string[] {
-  return AT_START.filter((name) => (settings[name] ?? "") !== "" && settings[name] !== process[name]);
+  return START_VARIABLES.filter((name) => (settings[name] ?? "") !== "" && settings[name] !== process[name]);
 }

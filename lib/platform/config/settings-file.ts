@@ -9,10 +9,16 @@ import { type EnvFileFault, readEnvFile } from "./env-file.ts";
  * The settings of a command.
  *
  * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
- *        `isThere` says whether that file exists; `hidden` names what both have with different values: the
- *        environment's counts.
+ *        `isThere` says whether that file exists, `names` are those of the variables that it sets; `hidden` names what both
+ *        have with different values: the environment's counts.
  */
-export type CommandSettings = { env: Environment; path: string | null; isThere: boolean; hidden: string[] };
+export type CommandSettings = {
+  env: Environment;
+  path: string | null;
+  isThere: boolean;
+  names: string[];
+  hidden: string[];
+};
 
 const MAX_BYTES = 1_048_576;
 
@@ -25,7 +31,7 @@ const MAX_BYTES = 1_048_576;
  */
 export function readCommandSettings(words: string, env: Environment): CommandSettings {
   const path = pathOf(words, env);
-  if (path === null) return { env, path, isThere: false, hidden: [] };
+  if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
   const { OPSCTL_STARTED_BY: starter } = env;
   const text = readText(words, path, starter === "root");
   const variables = parsed(words, path, text ?? "");
@@ -35,7 +41,8 @@ export function readCommandSettings(words: string, env: Environment): CommandSet
     return isBlank(inFile) || inFile === value ? [] : [name];
   });
   const merged = { ...Object.fromEntries(variables), ...Object.fromEntries(given) };
-  return { env: merged, path, isThere: text !== undefined, hidden };
+  const names = [...variables].flatMap(([name, value]) => (isBlank(value) ? [] : [name]));
+  return { env: merged, path, isThere: text !== undefined, names, hidden };
 }
 
 /** A failure whose advice names the settings file, where there is one, instead of the environment. */

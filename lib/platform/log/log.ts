@@ -14,9 +14,21 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
 /**
+ * Breaks the lines of a text log for a terminal.
+ *
+ * Shape: both return the lines for one; `words` is a sentence with its values, whose lines behind the first begin with
+ *        `indent`; `advice` is what to do, behind `head`.
+ */
+export type LogFit = {
+  words(line: string, indent: string): string[];
+  advice(head: string, advice: string): string[];
+};
+
+/**
  * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line (`time`,
  * `level`, `msg`, fields).
  *
+ * Shape:     `fit` is for a terminal; without it each line stays whole.
  * Behaviour: everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
  *            are never folded into one.
  */
@@ -25,10 +37,12 @@ export function createLog(options: {
   format: LogFormat;
   level: LogLevel;
   colour?: boolean;
+  fit?: LogFit | null;
   now?: () => Date;
 }): Log {
-  const { stream, format, level, colour = false, now = () => new Date() } = options;
-  const render = format === "text" ? (line: Line) => renderForPeople(line, colour) : renderJson;
+  const { stream, format, level, colour = false, fit = WHOLE_LINES, now = () => new Date() } = options;
+  const look = { colour, fit: fit ?? WHOLE_LINES };
+  const render = format === "text" ? (line: Line) => renderForPeople(line, look) : renderJson;
   // Made at the first line: most runs of a short command write none.
   let consola: ConsolaInstance | null = null;
   const lines = () =>
@@ -65,17 +79,40 @@ function renderJson({ time, level, msg, fields }: Line): string {
   return JSON.stringify({ ...fixed, ...fields, ...fixed });
 }
 
-function renderForPeople({ time, level, msg, fields: { hint, ...fields } }: Line, colour: boolean): string {
+const WHOLE_LINES: LogFit = {
+  words: (line) => [line],
+  advice: (head, advice) => [head + advice],
+};
+
+function renderForPeople({ time, level, msg, fields }: Line, { colour, fit }: Look): string {
   const label = level.padEnd(5);
-  const painted = colour ? `\u001b[${COLOURS[level]}m${label}\u001b[39m` : label;
+  const head = `${time.toISOString().slice(11, 19)} ${label} `;
+  const lines = linesOf({ head, msg, fields }, fit);
+  const painted = colour ? head.replace(label, `\u001b[${COLOURS[level]}m${label}\u001b[39m`) : head;
+  const text = lines.join("\n");
+  return text.startsWith(head) ? painted + text.slice(head.length) : text;
+}
+
+type Look = { colour: boolean; fit: LogFit };
+
+function linesOf(
+  { head, msg, fields: { hint, ...fields } }: Pick<Line, "msg" | "fields"> & { head: string },
+  fit: LogFit,
+): string[] {
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
-  const [first, ...more] = msg.split("\n");
-  const lines = [`${first}${values.join("")}`, ...more];
-  if (hint !== undefined) lines.push(`  -> ${hint}`);
   // A peer's text must not move the reader's cursor or repaint the screen.
-  return `${time.toISOString().slice(11, 19)} ${painted} ${withoutControls(lines.join("\n"))}`;
+  const [first = "", ...more] = withoutControls(msg).split("\n");
+  const advice = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
+  return [
+    ...fit.words(head + first + withoutControls(values.join("")), UNDER),
+    ...more.flatMap((line) => fit.words(line, UNDER)),
+    ...advice.flatMap((line, at) => fit.advice(at === 0 ? "  -> " : "", line)),
+  ];
 }
+
+/** Before the lines that go on with a sentence. */
+const UNDER = "    ";
 
 function renderValue(value: unknown): string {
   return typeof value === "string" && /^[^\s"]+$/.test(value)

@@ -29,10 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-type How = { cols: number; env?: Record<string, string> };
+type How = { cols: number; env?: Record<string, string>; ends?: number };
 
-/** What the terminal shows of these words until they end well. */
-async function shownBy(words: readonly string[], { cols, env = {} }: How): Promise<string> {
+/** What the terminal shows of these words until they end as said, else well. */
+async function shownBy(words: readonly string[], { cols, env = {}, ends = 0 }: How): Promise<string> {
   const ofDeno = { DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
   const base = { PATH: process.env.PATH!, HOME: fixture.folder, TERM: "xterm", ...ofDeno };
   const around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"];
@@ -43,7 +43,7 @@ async function shownBy(words: readonly string[], { cols, env = {} }: How): Promi
   await screen.sees("ended with ");
   await screen.ended;
   const [text, end] = screen.shown().replaceAll("\r\n", "\n").split("ended with ");
-  expect(end, text).toBe("0\n");
+  expect(end, text).toBe(`${ends}\n`);
   return text!;
 }
 
@@ -78,6 +78,23 @@ describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
     const { stdout } = await fixture.opsctl(LIST, { runtime, env: { TERM: "xterm" } });
     expect(stdout).toBe(renderOwnerList(list, NO_TERMINAL));
     expect(stdout.split("\n")).toHaveLength(4);
+  });
+
+  test.each<[string, string[], number, string]>([
+    [
+      "a wrong option",
+      ["deliveries", "list", "--stat", "failed"],
+      2,
+      "unknown option --stat; did you mean --state?",
+    ],
+    ["a setting that is missing", ["alert-rules", "plan"], 3, "MONITORING_TOKEN: is missing"],
+  ])("an error takes its width: %s", async (_what, args, ends, wanted) => {
+    const text = stripVTControlCharacters(await shown(runtime, args, { cols: 72, ends }));
+    expect(text.replace(/\s+/g, " ")).toContain(wanted);
+    const wide = text.split("\n").filter((line) => line.length > 72);
+    expect(wide.filter((line) => line.trim().includes(" ") && !line.includes("opsctl "))).toEqual([]);
+    const { stderr } = await fixture.opsctl(args, { runtime });
+    expect(stderr.split("\n").length).toBeLessThan(text.split("\n").length);
   });
 
   test("help takes its width, up to 100 columns", async () => {

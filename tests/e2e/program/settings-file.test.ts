@@ -99,6 +99,18 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
     expect(stderr).not.toContain("APP_BASE_URL");
   });
 
+  test("names in a dry run what has no effect in the file, and in no other command", async () => {
+    lines("WEEKLY_REPORT_UNSUBSCRIB=mailto:canary@example.com", "VAULT_ADDR=x", "TEXTFILE_DIR=/canary");
+    const env = { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder };
+    const dryRun = await opsctl(["weekly", "--dry-run", "--log-format", "text"], { runtime, env });
+    expect(dryRun.stderr).toContain(
+      `The settings file sets WEEKLY_REPORT_UNSUBSCRIB, which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE? file=${join(folder, "weekly.env")}`,
+    );
+    expect(dryRun.stderr).toContain("sets TEXTFILE_DIR, which has no effect there");
+    expect(dryRun.stderr).not.toMatch(/canary|VAULT/);
+    expect((await opsctl(["reports", "status"], { runtime, env })).stderr).not.toContain("UNSUBSCRIB");
+  });
+
   test("names a variable that a secret's file overrules, wherever it is set", async () => {
     const secrets = mkdtempSync(join(folder, "secrets-"));
     writeFileSync(join(secrets, "DATABASE_URL"), "postgres://u:canary-1@127.0.0.1:1/db", { mode: 0o600 });

@@ -253,13 +253,14 @@ describe("opsctl webhook serve", () => {
   );
 
   test(
-    "names what the environment overrules",
+    "names what the environment overrules, and what has no effect",
     async () => {
       await using arena = await openWebhookArena();
       putFile(arena);
       const service = await arena.start({ env: { OPSCTL_ENV_DIR: arena.directory } });
-      putFile(arena, { WEBHOOK_SECRET: NEW_SECRET });
+      putFile(arena, { WEBHOOK_SECRET: NEW_SECRET, ISSUE_TRACKER_COMMENT: "1" });
       await reload(service, TAKEN);
+      expect(service.log()).toContain("sets ISSUE_TRACKER_COMMENT, which nothing reads; did you mean");
       expect(service.log()).toContain('"variables":["WEBHOOK_SECRET"]');
       expect([await post(service, SECRET), await post(service, NEW_SECRET)]).toEqual([200, 401]);
     },

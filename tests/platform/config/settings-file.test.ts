@@ -64,7 +64,7 @@ describe("readCommandSettings()", () => {
 
   test("reads no file for a command that has none, and none where there is none", () => {
     put("A=file\n", { name: "doctor.env" });
-    const none = { env: { OPSCTL_ENV_DIR: folder }, isThere: false, hidden: [] };
+    const none = { env: { OPSCTL_ENV_DIR: folder }, isThere: false, names: [], hidden: [] };
     expect(read({}, "doctor")).toEqual({ ...none, path: null });
     expect(read()).toEqual({ ...none, path: join(folder, "webhook.env") });
     put("");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearest } from "../../../../cli/framework/usage/nearest.ts";
+import { nearest } from "../../lib/platform/nearest.ts";
 
 test.each([
   ["weekyl", "weekly"],

@@ -1,0 +1,29 @@
+import type { LogFit } from "../../../lib/platform/log/log.ts";
+import { displayWidth } from "../../../lib/text/display-width.ts";
+import { adviceLines } from "../../../lib/text/terminal/advice-lines.ts";
+import { wrapText } from "../../../lib/text/wrap.ts";
+
+/** Below this nearly every word would have a line of its own. */
+const NARROWEST = 40;
+/** A log is clean before it is broken. */
+const clean = (text: string) => text;
+
+/**
+ * Breaks the lines of a log between words at the width that `columns` returns, asked for each line, as a window changes.
+ *
+ * Behaviour: a command at the end of an advice stays whole, so that it can be copied. A terminal that does not say its
+ *            width, or is hardly one, breaks the lines itself.
+ */
+export function logFit(columns: () => number | undefined): LogFit {
+  const width = () => {
+    const now = columns() ?? 0;
+    return now >= NARROWEST ? now : null;
+  };
+  return {
+    words(line, indent) {
+      const now = width();
+      return now === null ? [line] : wrapText(line, now, indent, displayWidth);
+    },
+    advice: (head, advice) => adviceLines(head, advice, { width: width(), clean }),
+  };
+}
