@@ -110,7 +110,7 @@ export const weekly = defineCommand({
         ...context,
         interrupt,
         onBegin: record.begin,
-        onWait: record.wait,
+        onDatabaseWait: record.wait,
       }),
     );
     try {

@@ -8,7 +8,6 @@ import { applicationClient } from "../../lib/providers/application/client.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
 import { openingPatience } from "../../lib/weekly/database/opening-patience.ts";
@@ -52,9 +51,9 @@ export async function openWeeklyDependencies(
     stderr,
     interrupt,
     onBegin,
-    onWait,
+    onDatabaseWait,
   }: Pick<CommandContext, "log" | "stderr"> &
-    Pick<WeeklyDependencies, "interrupt" | "onBegin"> & { onWait: RunRecord["wait"] },
+    Pick<WeeklyDependencies, "interrupt" | "onBegin" | "onDatabaseWait">,
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
   keepLoopbackOffProxies(process.env);
   const run = { version: VERSION, runId: crypto.randomUUID() };
@@ -66,7 +65,7 @@ export async function openWeeklyDependencies(
       signal: interrupt,
       onWait(code, limitMs) {
         const facts = { code, secondsLeft: limitMs / 1000 };
-        onWait({ ...run, code, limitMs });
+        onDatabaseWait({ ...run, code, limitMs });
         log.warn("The database is away for a moment: the run waits for it", facts);
       },
     },
@@ -82,6 +81,7 @@ export async function openWeeklyDependencies(
     progress,
     interrupt,
     onBegin,
+    onDatabaseWait,
     statementLimitMs: STATEMENT_LIMIT_MS,
     renewConnections: database.renew,
     monotonicMs: () => performance.now(),

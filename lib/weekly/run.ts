@@ -31,6 +31,7 @@ import { deliveryChannels } from "./delivery/channels.ts";
 import { deliverAll } from "./delivery/deliver-all.ts";
 import { checkSetupAndOwners } from "./dry-run.ts";
 import { editorialStep } from "./editorials/step.ts";
+import { clockAt } from "./outage/clock-at.ts";
 import { createPutBackOwners } from "./outage/put-back.ts";
 import { runAdmission } from "./outage/run-admission.ts";
 import { countLeftOwners, type OwnerStatus, takeAgain } from "./outage/take-again.ts";
@@ -118,8 +119,10 @@ async function askFirst<T>(
   ask: () => Promise<T>,
   { dependencies, options, stop }: Pick<Run, "dependencies" | "options" | "stop">,
 ): Promise<T> {
+  const { version, runId } = dependencies;
   return await repeatWhileLost(ask, {
     ...dependencies,
+    onLongWait: (code, limitMs) => dependencies.onDatabaseWait({ version, runId, code, limitMs }),
     deadlineMs: dependencies.monotonicMs() + (options.dryRun ? DRY_RUN_PATIENCE_MS : RUN_PATIENCE_MS),
     signal: stop.signal,
     isPassing: isAway,
@@ -161,6 +164,7 @@ function judgesOf(
       ...dependencies,
       patienceMs,
       mondayLeftMs: mondayLeftOf(run),
+      clockAt: (ms) => clockAt(run, ms),
       signal: stop.signal,
     }),
     recentClock: recentClock(() => readClock(run), dependencies.monotonicMs),

@@ -32,7 +32,7 @@ export async function runWired(
   const opened = await openWeeklyDependencies(config, flags, {
     ...context,
     onBegin: record.begin,
-    onWait: record.wait,
+    onDatabaseWait: record.wait,
   });
   try {
     return await record.end(await runWeekly({ ...opened.dependencies, ...changes(config) }, opened.options));

@@ -3,7 +3,7 @@ import { ownProcessMark, type ProcessMark } from "../../last-run/process-mark.ts
 import type { Log } from "../../platform/log/log.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { weekWindow } from "../../time/week-window.ts";
-import type { RunStart } from "../context/run-start.ts";
+import type { DatabaseWait, RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
@@ -29,12 +29,9 @@ export type RecordDependencies = AnnounceDependencies & {
   nowMs(): number;
 };
 
-/** A run that cannot reach the database yet; `limitMs` is how long it waits at most. */
-export type DatabaseWait = Pick<RunStart, "version" | "runId"> & { code: string; limitMs: number };
-
 /** The record of one run: when it began, how it ended, and who was told. */
 export type RunRecord = {
-  /** The run waits for the database before it can begin. */
+  /** The run waits for the database before it can begin, be it for its first connection or for an answer. */
   wait(wait: DatabaseWait): void;
   /** The run writes from here on. */
   begin(start: RunStart): void;
@@ -59,7 +56,7 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
   let begun: RunStart | null = null;
   let hasOverlapped = false;
   let announced: Promise<Announced> | null = null;
-  /** What the file held before the run waited. */
+  /** What the file held before the run waited for the first time. */
   let replaced: { run: LastRun | null } | null = null;
 
   async function recordEnd(given: WeeklySummary): Promise<Announced> {
@@ -88,7 +85,7 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
       if (!isWhole || isOtherRun(before, process)) return;
       const sinceMs = dependencies.nowMs();
       const [since, until] = [sinceMs, sinceMs + limitMs].map((ms) => new Date(ms).toISOString());
-      replaced = { run: before };
+      replaced ??= { run: before };
       const waiting = { waitsFor: "database", code, since: since!, until: until! } as const;
       file.write(waitingOf(run, { before, process, waiting }));
     },

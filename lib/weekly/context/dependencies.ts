@@ -7,7 +7,7 @@ import type { ResendClient } from "../../providers/resend/client.ts";
 import type { ReadinessProblem } from "../../schema/readiness.ts";
 import type { Store } from "../database/store.ts";
 import type { SetupPeers } from "../setup/peers.ts";
-import type { RunStart } from "./run-start.ts";
+import type { DatabaseWait, RunStart } from "./run-start.ts";
 
 /** The options and settings of one run. */
 export type WeeklyOptions = {
@@ -44,6 +44,8 @@ export type WeeklyDependencies = {
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */
   interrupt: AbortSignal;
+  /** Told before the run begins, each time that it has to wait for the database. */
+  onDatabaseWait(wait: DatabaseWait): void;
   /** Told once, when the run is going to write: from here on it leaves a record. */
   onBegin(start: RunStart): void;
   /** How long the run waits for one answer of the database. */

@@ -50,6 +50,8 @@ export type Repetition = {
   signal: AbortSignal;
   /** Told once when the call has to wait for longer than a moment. */
   log?: Log;
+  /** Told once with the log, and how long the call is repeated at most. */
+  onLongWait?: (code: string, leftMs: number) => void;
   /** Whether the call may succeed when it is repeated; else it fails at once. */
   isPassing?: (error: unknown) => boolean;
 };
@@ -67,7 +69,7 @@ const NOTED_WAIT_MS = 1_000;
  * Errors:    the last failure once the deadline has passed or the signal is aborted; a refusal at once.
  */
 export async function repeatWhileLost<T>(call: () => Promise<T>, repetition: Repetition): Promise<T> {
-  const { monotonicMs, sleep, signal, log, isPassing = isConnectionLoss } = repetition;
+  const { monotonicMs, sleep, signal, log, onLongWait, isPassing = isConnectionLoss } = repetition;
   let isNoted = false;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
@@ -77,8 +79,10 @@ export async function repeatWhileLost<T>(call: () => Promise<T>, repetition: Rep
       if (!isPassing(error) || signal.aborted || leftMs <= 0) throw error;
       if (waitMs >= NOTED_WAIT_MS && !isNoted) {
         isNoted = true;
-        const facts = { code: databaseCode(error), secondsLeft: Math.ceil(leftMs / 1000) };
+        const code = databaseCode(error);
+        const facts = { code, secondsLeft: Math.ceil(leftMs / 1000) };
         log?.warn("The database is away for a moment: a step of the run waits for it", facts);
+        onLongWait?.(code, leftMs);
       }
       await sleep(Math.min(waitMs, leftMs), signal).catch(() => {});
     }

@@ -3,15 +3,14 @@ import type { Run } from "../context/run.ts";
 import { APP_NOT_ANSWERING, APPLICATION_REFUSES } from "../context/run-stop.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { announceWait, announceWaitEnd } from "./announce-wait.ts";
+import { clockAt } from "./clock-at.ts";
 
 /** The admission of one run, which tells its waits in the log and on the progress line. */
 export function runAdmission(
   run: Pick<Run, "dependencies" | "options" | "stop" | "startedAt" | "startedMs">,
 ): Admission {
-  const { dependencies, options, stop, startedAt, startedMs } = run;
+  const { dependencies, options, stop } = run;
   const { monotonicMs, sleep } = dependencies;
-  // The database's clock as it was at the start, and how long ago that is: good enough to say until when.
-  const clockAt = (ms: number) => startedAt.add({ milliseconds: Math.round(ms - startedMs) });
   return createAdmission({
     stop,
     patienceMs: options.patienceMinutes * 60_000,
@@ -19,7 +18,7 @@ export function runAdmission(
     monotonicMs,
     sleep,
     reasonOf: (code) => APPLICATION_REFUSES[code ?? ""] ?? APP_NOT_ANSWERING,
-    onWait: (wait) => announceWait(dependencies, wait, clockAt(wait.deadlineMs)),
+    onWait: (wait) => announceWait(dependencies, wait, clockAt(run, wait.deadlineMs)),
     onWaitEnd: (wait, end) => announceWaitEnd(dependencies, wait, end, monotonicMs()),
   });
 }

@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import { formatInstant } from "../../time/instant.ts";
 
 /** Waits for an application that asks for fewer calls (429); all calls of a run share it. */
 export type Throttle = ReturnType<typeof createThrottle>;
@@ -10,6 +11,8 @@ export type ThrottleOptions = {
   mondayLeftMs(): number;
   monotonicMs(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** What the database's clock will show then; for people. */
+  clockAt(monotonicMs: number): Temporal.Instant;
   signal: AbortSignal;
   log: Log;
 };
@@ -32,7 +35,7 @@ const TIMES_BETWEEN_WAITS = 20;
  *            begins the patience anew.
  */
 export function createThrottle(options: ThrottleOptions) {
-  const { patienceMs, mondayLeftMs, monotonicMs, sleep, signal, log } = options;
+  const { patienceMs, mondayLeftMs, monotonicMs, sleep, clockAt, signal, log } = options;
   /** Since when waits have come to nothing; null when the last one helped, or none was needed. */
   let inVainSinceMs: number | null = null;
   /** When the last of them ends. */
@@ -48,8 +51,14 @@ export function createThrottle(options: ThrottleOptions) {
       const isSpent = nowMs + waitMs > sinceMs + patienceMs;
       if (isSpent && nowMs < lastEndMs + waitMs * TIMES_BETWEEN_WAITS) return null;
       if (inVainSinceMs === null) {
-        const seconds = Math.ceil(waitMs / 1000);
-        log.info("The application asks for fewer calls: they wait", { code: "APP_HTTP_429", seconds });
+        log.info("The application asks for fewer calls: they wait", {
+          code: "APP_HTTP_429",
+          waitsFor: "application",
+          until: formatInstant(
+            clockAt(nowMs + waitMs).round({ smallestUnit: "second", roundingMode: "ceil" }),
+          ),
+          seconds: Math.ceil(waitMs / 1000),
+        });
       }
       inVainSinceMs = sinceMs;
       lastEndMs = Math.max(lastEndMs, nowMs + waitMs);

@@ -161,6 +161,7 @@ describe("the record of a run that waits for the database before it can begin", 
     const before = read();
     const second = open();
     second.wait(WAIT);
+    second.wait(WAIT);
     await second.end(refused);
     expect(read()).toEqual(before);
   });

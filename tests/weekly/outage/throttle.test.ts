@@ -1,19 +1,23 @@
 /** How long a run waits for an application that throttles it, beside connections that get 429 whatever it does. */
 import { expect, test } from "bun:test";
+import { Temporal } from "../../../lib/time/temporal.ts";
 import { createThrottle } from "../../../lib/weekly/outage/throttle.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 
 const MINUTE_MS = 60_000;
+const START = Temporal.Instant.from("2026-11-23T11:00:00Z");
 
 function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
   const time = virtualTime();
+  const told: object[] = [];
   const throttle = createThrottle({
     ...time,
     patienceMs: 15 * MINUTE_MS,
     mondayLeftMs: () => mondayMs - time.monotonicMs(),
+    clockAt: (ms) => START.add({ milliseconds: ms }),
     signal: new AbortController().signal,
-    log: silentLog,
+    log: { ...silentLog, info: (msg, fields) => told.push({ msg, ...fields }) },
   });
   /** Repeats one call for as long as it is worth it, and returns how long that took. */
   const waitInVain = async (retryAfterMs: number): Promise<number> => {
@@ -25,7 +29,7 @@ function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
     }
   };
   const pass = (ms: number) => time.sleep(ms);
-  return { throttle, waitInVain, pass };
+  return { throttle, waitInVain, pass, told };
 }
 
 test("one connection that always gets 429 does not end the waits for the whole run", async () => {
@@ -35,6 +39,17 @@ test("one connection that always gets 429 does not end the waits for the whole r
   expect(await waitInVain(2_000)).toBe(2_000);
   throttle.helped();
   expect(await waitInVain(60_000)).toBe(15 * MINUTE_MS);
+});
+
+test("says of a wait until when it lasts, once until one has helped", () => {
+  const { throttle, told } = throttleAtZero();
+  throttle.waitUntil({ retryAfterMs: 90_400, repeats: 0 });
+  throttle.waitUntil({ retryAfterMs: 10_000, repeats: 1 });
+  const wait = { code: "APP_HTTP_429", waitsFor: "application", until: "2026-11-23T11:01:31Z", seconds: 91 };
+  expect(told).toMatchObject([wait]);
+  throttle.helped();
+  throttle.waitUntil({ retryAfterMs: 10_000, repeats: 0 });
+  expect(told).toMatchObject([wait, { until: "2026-11-23T11:00:10Z" }]);
 });
 
 test("a wait of long ago does not count as one that goes on", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { DatabaseWait } from "../../../lib/weekly/context/run-start.ts";
 import type { Store } from "../../../lib/weekly/database/store.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
@@ -216,6 +217,40 @@ describe("runWeekly() when the database is gone for good", () => {
       editorials: { status: "failed", code: "SOCIAL_EDITORIALS_LOCK_LOST", calls: 1 },
     });
     expect(isHeartbeatKept(weekly)).toBe(true);
+  });
+
+  test("before the run begins: it is said that the run waits, and until when, before it goes on", async () => {
+    const weekly = await oneOwner();
+    let failures = 6;
+    const wrapStore: FixtureChanges["wrapStore"] = (store) => ({
+      now: async () => {
+        failures -= 1;
+        if (failures >= 0) throw Object.assign(new Error("lost"), { code: "CONNECTION_CLOSED" });
+        return await store.now();
+      },
+    });
+    const told: unknown[] = [];
+    const dependencies = {
+      ...skippingTime(),
+      wrapStore,
+      runId: "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
+      onDatabaseWait: (wait: DatabaseWait) => void told.push(wait),
+      onBegin: () => void told.push("begun"),
+    };
+    expect(await weekly.run({}, dependencies)).toMatchObject({ status: "success" });
+    expect(told).toEqual([
+      {
+        version: "0.0.0-test",
+        runId: dependencies.runId,
+        code: "DATABASE_LOST",
+        limitMs: expect.any(Number),
+      },
+      "begun",
+    ]);
+    const [{ limitMs }] = told as [DatabaseWait];
+    // Five minutes, but for the second and a half that were nothing to speak of.
+    expect(limitMs).toBeGreaterThan(290_000);
+    expect(limitMs).toBeLessThanOrEqual(298_500);
   });
 
   test("before the first question: an error, since not even a summary's window is known", async () => {

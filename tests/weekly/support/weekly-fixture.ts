@@ -130,6 +130,7 @@ export async function weeklyFixture(
             progress: createProgress({ stream: { write() {} }, enabled: false }),
             interrupt: new AbortController().signal,
             onBegin() {},
+            onDatabaseWait() {},
             statementLimitMs: 60_000,
             renewConnections: database.renew,
             monotonicMs: () => performance.now(),
