@@ -30,7 +30,9 @@ export async function openPingEnd(
     };
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
-    if (mayLog()) log.warn(error.message, { code: error.code, hint: "The run goes on without its ping" });
+    const [, ...lines] = error.message.split("\n");
+    const message = ["The ping cannot be used: the run goes on without it", ...lines].join("\n");
+    if (mayLog()) log.warn(message, { code: error.code });
     return SILENT;
   }
 }

@@ -63,7 +63,7 @@ export const contactPointName: Rule<string> = {
 
 /** The variables of every command that calls the platform. */
 export const PLATFORM_SETTINGS = {
-  MONITORING_URL: required(httpBaseUrl),
+  MONITORING_URL: required({ ...httpBaseUrl, example: "https://metrics.example.com" }),
   MONITORING_TOKEN: requiredSecret(),
 };
 

@@ -63,7 +63,7 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
 export function noAnswer({ command, name }: Pick<Check, "command" | "name">, limitMs: number): Verdict {
   return fail(
     `no answer within ${limitMs / 1000} s`,
-    `See that ${peerOf(name)} runs and answers, then: opsctl doctor ${command}`,
+    `${whatToLookAt(name)}, then: opsctl doctor ${command}`,
   );
 }
 
@@ -85,7 +85,9 @@ const NAMED_AFTER_PEER: readonly string[] = [
   ...["hosting provider", "issue tracker"],
 ];
 
-function peerOf(name: string): string {
-  if (NAMED_AFTER_PEER.includes(name)) return `the ${name}`;
-  return PEERS[name] ?? `what the check "${name}" asks`;
+function whatToLookAt(name: string): string {
+  const peer = NAMED_AFTER_PEER.includes(name) ? `the ${name}` : PEERS[name];
+  // What asks no peer reads files of this host, or starts a program.
+  if (peer === undefined) return `See whether this host is too busy, or a disk hangs (${name})`;
+  return `See that ${peer} runs and answers`;
 }

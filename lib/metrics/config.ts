@@ -13,6 +13,7 @@ import {
 } from "../platform/config/config.ts";
 import { loadTogether } from "../platform/config/load-together.ts";
 import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
+import { loadPingUrl } from "../platform/config/ping-url.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";
@@ -73,7 +74,7 @@ export function refuseWithoutSettings(
   throw new OpsError({
     code: "CONFIG_INVALID",
     message: `Cannot start: the collector is not set up on this host: ${missing}, and none of its variables is set`,
-    hint: "Nothing was written. opsctl collect-metrics --stdout shows the metrics without settings; docs/metrics.md says how to set it up",
+    hint: "Nothing was written. opsctl collect-metrics --stdout shows the metrics without settings. What it needs: opsctl doctor collect-metrics",
   });
 }
 
@@ -85,7 +86,7 @@ export function refuseWithoutSettings(
 export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
   const values = await loadConfig(
     {
-      TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
+      TEXTFILE_DIR: optional({ ...absolutePath, example: DEFAULT_TEXTFILE_DIR }, DEFAULT_TEXTFILE_DIR),
       OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
       PROXY_CONTAINER: optional(containerName, "traefik"),
       DOCKER_HOST: optional(dockerHost, { unixSocket: DEFAULT_SOCKET }),
@@ -108,12 +109,16 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
 }
 
 /**
- * Reads the settings and looks for the token, which a pass looks for later; what is missing is one error.
+ * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing or
+ * wrong is one error.
  *
  * Errors: CONFIG_INVALID with all problems at once.
  */
 export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
-  return await loadTogether(loadCollectConfig(env), [loadConfig({ HOSTING_TOKEN: requiredSecret() }, env)]);
+  return await loadTogether(loadCollectConfig(env), [
+    loadConfig({ HOSTING_TOKEN: requiredSecret() }, env),
+    loadPingUrl(env),
+  ]);
 }
 
 function parseDockerHost(text: string): DockerAddress | undefined {

@@ -1,3 +1,5 @@
+import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { ListedSecret, SecretList, SecretProblem, SecretSource } from "./list.ts";
@@ -28,7 +30,10 @@ const COLUMNS: readonly Column[] = [
 export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
   const table = renderTable(COLUMNS, secrets.map(row), screen);
   const faults = [...secrets.flatMap((secret) => secret.problems), ...problems];
-  const lines = [...faults.map(problemLines), ...notes(secrets, problems.length > 0)];
+  const lines = [
+    ...faults.flatMap((fault) => problemLines(fault, screen)),
+    ...notes(secrets, problems.length > 0).flatMap((note) => proseLines(note, screen, { indent: "  " })),
+  ];
   return `${table}\n${lines.join("\n")}\n`;
 }
 
@@ -65,8 +70,8 @@ function sourceText({ kind, where }: SecretSource): string {
   return kind === "command" ? `the command of ${where}` : `environment of ${where}`;
 }
 
-function problemLines({ where, why, mend }: SecretProblem): string {
-  return `${where}: ${why}\n  -> ${mend}`;
+function problemLines({ where, why, mend }: SecretProblem, screen: Screen): string[] {
+  return [...proseLines(`${where}: ${why}`, screen, { indent: "  " }), ...adviceLines("  -> ", mend, screen)];
 }
 
 function ageText(seconds: number): string {

@@ -30,7 +30,7 @@ const OWN = {
   OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath),
   ...STATE_DIRECTORY_SETTINGS,
   OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
-  TEXTFILE_DIR: optional(absolutePath, DEFAULT_TEXTFILE_DIR),
+  TEXTFILE_DIR: optional({ ...absolutePath, example: DEFAULT_TEXTFILE_DIR }, DEFAULT_TEXTFILE_DIR),
 };
 
 /** What is read from the webhook's file; the rest of it is the webhook's own. */
@@ -75,7 +75,7 @@ async function loadMessaging(
   if (isKeyInFile) registerSecret(file.MESSAGING_API_KEY as string);
   const values = await loadConfig(
     {
-      MESSAGING_API_URL: required(httpBaseUrl),
+      MESSAGING_API_URL: required({ ...httpBaseUrl, example: "https://gateway.example.com" }),
       MESSAGING_API_KEY: isKeyInFile ? required(headerText) : requiredSecret(),
       MESSAGING_PHONE: required(alertPhone),
       MESSAGING_INSTANCE: optional(anyText),

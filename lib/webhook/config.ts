@@ -38,14 +38,19 @@ const STATE = {
   OPSCTL_STATE_URL: optionalSecret({ rule: postgresUrl }),
 };
 
+const TRACKER_ENDPOINT = {
+  expected: "the tracker's whole endpoint",
+  example: "https://api.linear.app/graphql",
+};
+
 const WEBHOOK = {
   WEBHOOK_SECRET: requiredSecret(),
   WEBHOOK_SECRET_PREVIOUS: optionalSecret(),
-  MESSAGING_API_URL: required(httpBaseUrl),
+  MESSAGING_API_URL: required({ ...httpBaseUrl, example: "https://gateway.example.com" }),
   MESSAGING_API_KEY: requiredSecret(),
   MESSAGING_PHONE: required(alertPhone),
   MESSAGING_INSTANCE: optional(anyText),
-  ISSUE_TRACKER_URL: optional(httpBaseUrl, "https://api.linear.app/graphql"),
+  ISSUE_TRACKER_URL: optional({ ...httpBaseUrl, ...TRACKER_ENDPOINT }, TRACKER_ENDPOINT.example),
   ISSUE_TRACKER_TOKEN: requiredSecret(),
   ISSUE_TRACKER_TEAM_ID: required({ ...anyText, expected: "the UUID of the team that receives the issues" }),
   ISSUE_TRACKER_COMMENTS: optional(exactlyOne, false),

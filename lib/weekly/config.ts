@@ -54,7 +54,7 @@ const UNSUBSCRIBE = { WEEKLY_REPORT_UNSUBSCRIBE: optional(unsubscribeAddress) };
 const WHATSAPP = {
   WHATSAPP_REPORT_SENDER_TENANT_ID: optional(uuid),
   WHATSAPP_REPORT_MESSAGES_PER_MINUTE: optional(positiveInteger),
-  GATEWAY_URL: required(httpBaseUrl),
+  GATEWAY_URL: required({ ...httpBaseUrl, example: "https://gateway.example.com" }),
   GATEWAY_ADMIN_KEY: requiredSecret(),
 };
 

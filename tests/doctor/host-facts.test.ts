@@ -82,7 +82,9 @@ describe("COMMAND_FACTS", () => {
       () => null,
       (thrown: Error) => thrown,
     );
-    const lines = error!.message.split("\n").filter((line) => line.includes("a secret, so best a file"));
+    const lines = error!.message
+      .split("\n")
+      .filter((line) => line.includes("; a secret: opsctl secret set "));
     const missing = lines.map((line) => line.trim().split(":")[0]);
     const known: string[] = COMMAND_FACTS[command].secrets.map(({ name }) => name);
     expect(missing.length).toBeGreaterThan(0);

@@ -34,7 +34,7 @@ describe("runDoctor()", () => {
         check: "one",
         status: "fail",
         reason: "no answer within 4 s",
-        mend: 'See that what the check "one" asks runs and answers, then: opsctl doctor weekly',
+        mend: "See whether this host is too busy, or a disk hangs (one), then: opsctl doctor weekly",
       },
     ]);
     expect(seen?.aborted).toBe(true);

@@ -3,6 +3,8 @@ import { loadLookUpConfig } from "../../deliveries/config.ts";
 import { loadWholeCollectConfig } from "../../metrics/config.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
+import { loadTogether } from "../../platform/config/load-together.ts";
+import { loadPingUrl } from "../../platform/config/ping-url.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { loadSocketMonitorConfig } from "../../sockets/config.ts";
 import { loadWebhookConfig } from "../../webhook/config.ts";
@@ -26,7 +28,8 @@ import { WEEKLY_CHECKS } from "./weekly.ts";
 
 /** How each command loads all of its settings. */
 const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
-  weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }),
+  weekly: (env) =>
+    loadTogether(loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }), [loadPingUrl(env)]),
   webhook: loadWebhookConfig,
   "collect-metrics": loadWholeCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,

@@ -9,6 +9,9 @@ import { reasonOf, secretMend } from "../finding-reason.ts";
 /** A secret that is somewhere and cannot be had: the check of the secrets says why, and what to do. */
 const UNREAD_SECRET = /^Cannot read secret .* \(SECRET_[A-Z_]+\)$/s;
 
+/** What the loader says of a secret, whose mend says it here. */
+const AS_SECRET = /; a secret: opsctl secret set \S+$/;
+
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
   command: CommandName,
@@ -40,11 +43,11 @@ export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): 
     const [, name = "", problem = ""] = /^\s*([A-Z0-9_]+): (.*)$/.exec(line) ?? [];
     if (name === "") return fail(line.trim(), error.hint ?? null);
     if (UNREAD_SECRET.test(problem)) return notChecked(`${name} cannot be read, see secrets`);
-    const isSecret = problem.includes("a secret, so best a file of this name");
+    const isSecret = AS_SECRET.test(problem);
     const place = isSecret
       ? secretMend(file.command, name, env)
       : `Set ${name} in ${fileNamedBy(error) ?? file.path}`;
-    return fail(`${name} ${problem.replace(/; a secret, so best .*$/, "")}`, place);
+    return fail(`${name} ${problem.replace(AS_SECRET, "")}`, place);
   });
 }
 

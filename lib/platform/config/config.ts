@@ -67,7 +67,7 @@ export async function loadConfig<V extends Variables>(variables: V, env: Environ
   const result = v.safeParse(schemaOf(variables, texts, env), openSecrets(texts));
   for (const issue of result.issues ?? []) {
     const name = String(v.getDotPath(issue));
-    problems.set(name, describe(issue.message, variables[name] as Variable<unknown>));
+    problems.set(name, describe(name, issue.message, variables[name] as Variable<unknown>));
   }
   if (!result.success || problems.size > 0) throw configInvalid(variables, env, problems);
   const values = Object.entries(variables).map(([name, variable]) => {
@@ -225,7 +225,8 @@ async function readTexts(
     try {
       const text = variable.kind === "secret" ? await resolve(name, variable) : env[name];
       if (text !== undefined && (typeof text !== "string" || text.trim() !== "")) texts.set(name, text);
-      else if (isRequired(variable)) problems.set(name, describe(missing(name, variable, env), variable));
+      else if (isRequired(variable))
+        problems.set(name, describe(name, missing(name, variable, env), variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
       problems.set(name, `${error.message} (${error.code})`);
@@ -258,10 +259,10 @@ function valueOfAbsent(variable: Variables[string]): unknown {
   return variable.kind === "plain" && "value" in variable.absent ? variable.absent.value : undefined;
 }
 
-function describe(problem: string, { kind, rule }: Variable<unknown>): string {
+function describe(name: string, problem: string, { kind, rule }: Variable<unknown>): string {
   const example = rule.example === undefined ? "" : `, such as ${rule.example}`;
   const form = rule === anyText ? "" : `; expected ${rule.expected}${example}`;
-  return `${problem}${form}${kind === "secret" ? "; a secret, so best a file of this name with mode 0600" : ""}`;
+  return `${problem}${form}${kind === "secret" ? `; a secret: opsctl secret set ${name}` : ""}`;
 }
 
 function configInvalid(
@@ -275,13 +276,15 @@ function configInvalid(
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
-    hint: `Set them in the environment${secretsHint(variables, env)}`,
+    hint: hintFor(inOrder, variables, secretsDirectory(env)),
   });
 }
 
-function secretsHint(variables: Variables, env: Environment): string {
-  const secret = Object.keys(variables).find((name) => variables[name]?.kind === "secret");
-  if (secret === undefined) return "";
-  const directory = secretsDirectory(env);
-  return `; a secret by opsctl secret set, such as opsctl secret set ${secret}, or as a file in ${directory}`;
+/** Where what is missing or wrong belongs; the line of a secret names its own command. */
+function hintFor(names: readonly string[], variables: Variables, directory: string): string {
+  const secrets = names.filter((name) => variables[name]?.kind === "secret");
+  const files = `or as a file of its name in ${directory} with mode 0600`;
+  if (secrets.length === 0) return `Set ${names.length === 1 ? "it" : "them"} in the environment`;
+  if (secrets.length < names.length) return `Set them in the environment; a secret by its command, ${files}`;
+  return `Set ${names.length === 1 ? "it by that" : "each by its"} command, as root, ${files}`;
 }

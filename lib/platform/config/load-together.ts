@@ -5,7 +5,7 @@ const INVALID = "CONFIG_INVALID";
 /**
  * The settings that `main` loads, once `others` are loaded too: what is missing or invalid of all is one error.
  *
- * Behaviour: each line of the problems is there once, those of `main` first; the advice is that of the first that failed.
+ * Behaviour: each line of the problems is there once, those of `main` first, and so is each advice.
  *            An error of another kind is thrown only where no setting is missing or invalid.
  * Errors:    CONFIG_INVALID; those of the loaders.
  */
@@ -25,5 +25,6 @@ function isInvalid(error: unknown): error is OpsError {
 function joined(first: OpsError, more: readonly OpsError[]): OpsError {
   const lines = new Set([first, ...more].flatMap(({ message }) => message.split("\n").slice(1)));
   const message = [`Cannot start: ${lines.size} settings are missing or invalid`, ...lines].join("\n");
-  return new OpsError({ code: INVALID, message, hint: first.hint });
+  const hints = new Set([first, ...more].flatMap(({ hint }) => hint ?? []));
+  return new OpsError({ code: INVALID, message, hint: hints.size === 0 ? undefined : [...hints].join("\n") });
 }

@@ -49,7 +49,7 @@ export function readCommandSettings(words: string, env: Environment): CommandSet
 export function withFileNamed(error: unknown, path: string | null): unknown {
   if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
   const { code, message, hint, cause } = error;
-  return new OpsError({ code, message, hint: hint?.replace("in the environment", `in ${path}`), cause });
+  return new OpsError({ code, message, hint: hint?.replaceAll("in the environment", `in ${path}`), cause });
 }
 
 function pathOf(words: string, env: Environment): string | null {

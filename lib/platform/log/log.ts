@@ -99,16 +99,27 @@ function linesOf(
   { head, msg, fields: { hint, ...fields } }: Pick<Line, "msg" | "fields"> & { head: string },
   fit: LogFit,
 ): string[] {
-  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${renderValue(value)}`);
+  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${heldTogether(renderValue(value))}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
   // A peer's text must not move the reader's cursor or repaint the screen.
   const [first = "", ...more] = withoutControls(msg).split("\n");
   const advice = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
   return [
-    ...fit.words(head + first + withoutControls(values.join("")), UNDER),
+    ...fit
+      .words(head + first + withoutControls(values.join("")), UNDER)
+      .map((line) => line.replaceAll(NO_BREAK, " ")),
     ...more.flatMap((line) => fit.words(line, UNDER)),
     ...advice.flatMap((line, at) => fit.advice(at === 0 ? "  -> " : "", line)),
   ];
+}
+
+/** A blank at which nothing breaks a line; none of it is written. */
+const NO_BREAK = "\u00A0";
+/** A longer value may be broken: on a line of its own it would hardly fit. */
+const HELD_TOGETHER = 60;
+
+function heldTogether(value: string): string {
+  return value.length > HELD_TOGETHER ? value : value.replaceAll(" ", NO_BREAK);
 }
 
 /** Before the lines that go on with a sentence. */

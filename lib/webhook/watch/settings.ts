@@ -44,7 +44,8 @@ const emailAddress: Rule<string> = {
       }),
     ),
   expected: "one address without a name",
-  example: "ops@example.com",
+  // One with a whole domain would be masked.
+  example: "ops@<your domain>",
 };
 
 /** Which of the variables of the second channel must be there, when one of them is. */

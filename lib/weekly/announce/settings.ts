@@ -5,6 +5,7 @@ import {
   loadConfig,
   optional,
   optionalSecret,
+  type Rule,
   requiredSecret,
 } from "../../platform/config/config.ts";
 import { loadPingUrl } from "../../platform/config/ping-url.ts";
@@ -14,13 +15,19 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 /** The variable that turns the announcing on. */
 export const ALERT_WEBHOOK = "OPSCTL_ALERT_WEBHOOK";
 
+const webhookAddress: Rule<string> = {
+  ...httpBaseUrl,
+  expected: "the whole address of the webhook",
+  example: "http://127.0.0.1:9300/webhook",
+};
+
 /**
  * Where the end of a run is announced; null when it is announced nowhere.
  *
  * Errors: CONFIG_INVALID.
  */
 export async function loadAlertWebhook(env: Environment): Promise<URL | null> {
-  const values = await loadConfig({ [ALERT_WEBHOOK]: optional(httpBaseUrl) }, env);
+  const values = await loadConfig({ [ALERT_WEBHOOK]: optional(webhookAddress) }, env);
   const url = values[ALERT_WEBHOOK];
   return url === undefined ? null : new URL(url);
 }

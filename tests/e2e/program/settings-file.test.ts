@@ -95,7 +95,14 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
     });
     expect(exitCode).toBe(3);
     expect(stderr).toContain("TRIGGER_SECRET: is missing");
-    expect(stderr).toContain(`in ${join(folder, "weekly.env")}`);
+    expect(stderr).toContain("a secret: opsctl secret set TRIGGER_SECRET");
+    expect(stderr).toContain(`or as a file of its name in ${folder} with mode 0600`);
+    lines("DATABASE_URL=postgres://u@127.0.0.1:1/db", "TRIGGER_SECRET=canary");
+    const plain = await opsctl(["weekly", "--dry-run", "--skip-email", "--skip-whatsapp"], {
+      runtime,
+      env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
+    });
+    expect(plain.stderr).toContain(`Set it in ${join(folder, "weekly.env")}`);
     expect(stderr).not.toContain("APP_BASE_URL");
   });
 

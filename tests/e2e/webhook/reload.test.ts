@@ -132,7 +132,7 @@ describe.each(ENGINES)("opsctl webhook serve on %s", (runtime) => {
       writeFileSync(path, `${fileOf(arena, { WEBHOOK_SECRET: NEW_SECRET })}export EXTRA=canary-no-phone\n`);
       await reload(service, REFUSED);
       expect(service.log()).toContain("begins with export");
-      expect(service.log()).toContain(`Set them in ${path}`);
+      expect(service.log()).toContain(`Set it in ${path}`);
       expect(await post(service, SECRET)).toBe(200);
       expect(service.log()).not.toContain("canary-no-phone");
     },

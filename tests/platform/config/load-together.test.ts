@@ -13,7 +13,7 @@ describe("loadTogether()", () => {
     await expect(loadTogether(Promise.resolve(1), [failing(exposed)])).rejects.toBe(exposed);
   });
 
-  test("makes one error of all that is missing, each line once, with the advice of the first", async () => {
+  test("makes one error of all that is missing, each line and each advice once", async () => {
     const own = failing(invalid("first", "  A: is missing", "  B: is missing"));
     const others = [
       failing(invalid("second", "  C: is missing")),
@@ -23,7 +23,7 @@ describe("loadTogether()", () => {
       code: "CONFIG_INVALID",
       message:
         "Cannot start: 3 settings are missing or invalid\n  A: is missing\n  B: is missing\n  C: is missing",
-      hint: "first",
+      hint: "first\nsecond\nthird",
     });
   });
 

@@ -198,5 +198,5 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
   if (isDiskFull(cause)) return "Make room on its disk";
-  return "OPSCTL_STATE_DIR names a directory that the service's user may write to; the unit's StateDirectory makes one";
+  return "The service makes it when systemd starts it; elsewhere OPSCTL_STATE_DIR names a directory that its account may write to. What it needs: opsctl doctor webhook";
 }
