@@ -7,7 +7,16 @@ import { join } from "node:path";
 import process from "node:process";
 import { alertPicture } from "./alert-picture.ts";
 import { documentPictures } from "./document-pictures.ts";
-import { PICTURES, photographs, pictureFont } from "./weekly-pictures.ts";
+import {
+  LOOKS,
+  MARKS,
+  PHOTOGRAPHED,
+  PICTURES,
+  photographs,
+  pictureFont,
+  pictureMark,
+  pictureName,
+} from "./weekly-pictures.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const IMAGES = join(ROOT, "docs/images");
@@ -26,10 +35,17 @@ async function photographAll(program: string, face: string): Promise<void> {
   rmSync(PICTURES, { recursive: true, force: true });
   mkdirSync(PICTURES, { recursive: true });
   let bytes = 0;
-  for await (const { name, file } of photographs(program, face)) {
+  const tooWide: string[] = [];
+  for await (const { name, file, overhang } of photographs(program, face)) {
     bytes += file.length;
+    if (overhang > 0) tooWide.push(name);
     writeFileSync(join(PICTURES, name), file);
   }
+  const good = PHOTOGRAPHED.filter(
+    (report) => !LOOKS.some((look) => tooWide.includes(pictureName(report, look))),
+  );
+  const marks = Object.fromEntries(good.map((report) => [report, pictureMark(report)]));
+  writeFileSync(MARKS, `${JSON.stringify(marks, null, 2)}\n`);
   console.log(`tests/golden/weekly/pictures: ${Math.ceil(bytes / 1024)} KiB`);
   for await (const { name, file } of documentPictures(program, face)) {
     writeFileSync(join(IMAGES, name), file);

@@ -1,4 +1,5 @@
 /** Pictures of the weekly e-mail as a phone and a wider screen show it, in both colour schemes. */
+import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,26 @@ const MAX_HEIGHT = 3_200;
 
 /** Enough to see what has moved; the comparison looks at blocks of pixels. */
 const QUALITY = 35;
+
+/** The mark of each report whose kept pictures are well: drawn of this page, nothing wider than the screen. */
+export const MARKS = join(import.meta.dirname, "picture-marks.json");
+
+/** A mark of a report's page, how it is photographed, and the kept pictures. */
+export function pictureMark(report: string): string {
+  const mark = createHash("sha256").update(JSON.stringify([LOOKS, MAX_HEIGHT, QUALITY, NARROWEST]));
+  const pictures = LOOKS.map((look) => join(PICTURES, pictureName(report, look)));
+  for (const file of [goldenPage(report), ...pictures]) mark.update(readFileSync(file));
+  return mark.digest("hex");
+}
+
+function goldenPage(report: string): string {
+  return join(GOLDEN, `${report}.email.html`);
+}
+
+/** The reports of which a page or a picture is another than at these marks. */
+export function reportsChangedSince(marks: Record<string, string>): string[] {
+  return PHOTOGRAPHED.filter((report) => marks[report] !== pictureMark(report));
+}
 
 /** The file name of a picture. */
 export function pictureName(report: string, { width, scheme }: View): string {
@@ -79,14 +100,15 @@ export function pictureFont(): string | null {
 export async function* photographs(
   program: string,
   font: string,
-  { reports, looks, ...taken }: PhotographOptions = ALL,
+  options: Partial<PhotographOptions> = {},
 ): AsyncGenerator<Photograph> {
+  const { reports, looks, ...taken } = { ...ALL, ...options };
   const folder = mkdtempSync(join(tmpdir(), "opsctl-pictures-"));
   const browser = await startChromium(program);
   try {
     for (const report of reports) {
       const file = join(folder, `${report}.html`);
-      writeFileSync(file, inFont(readFileSync(join(GOLDEN, `${report}.email.html`), "utf8"), font));
+      writeFileSync(file, inFont(readFileSync(goldenPage(report), "utf8"), font));
       const page = await browser.show(pathToFileURL(file).href, looks[0]!);
       for (const view of looks) yield await photograph(page, { report, view, taken });
     }
