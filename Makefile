@@ -103,7 +103,7 @@ check: setup ## Types for Bun and for Deno, lint, format
 	@$(MAKE) --no-print-directory --jobs=3 $(CHECKS)
 
 types-bun: setup
-	node_modules/.bin/tsc
+	node_modules/.bin/tsc --singleThreaded
 
 types-deno: setup
 	node_modules/.bin/deno check --quiet cli lib
