@@ -93,10 +93,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (options.standbyOf !== undefined) await follow(options.standbyOf, data);
   else if (prepared === undefined) initialise(data, native, home, PASSWORD);
   else copyData(join(prepared, "data"), data);
-  const inMemory = options.inMemory ? { max_wal_size: "128MB", ...quickLogins(options.major) } : {};
+  const inMemory = options.inMemory ? { ...IN_MEMORY, ...quickLogins(options.major) } : {};
   const settings = { ...inMemory, ...options.settings };
   return serverOn(await launch({ home, native, data, guardian }, settings), prepared !== undefined);
 }
+
+/** What is dropped is looked for in all buffers each time, and what they do not hold is in memory, too. */
+const IN_MEMORY = { max_wal_size: "128MB", shared_buffers: "16MB" };
 
 /** A password that is set from now on is proved by one step instead of 4,096; PostgreSQL 15 does not know the setting. */
 function quickLogins(major?: number): Record<string, string> {
@@ -220,7 +223,7 @@ function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean
         await template;
       }
       await copyDatabase(admin, migrated ? TEMPLATE : "template0", name);
-      const sql = postgres(url(name), { max: connections, onnotice: () => {} });
+      const sql = poolLike(admin, url(name), connections);
       if (!migrated && appSchema) await sql.unsafe(APP_SCHEMA).simple();
       return {
         name,
@@ -241,6 +244,21 @@ function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean
   };
 }
 
+/**
+ * A pool that knows the array types, which are the same in every database, from one that has asked for them: the
+ * driver's question costs a third of a connection, and when a pool ends meanwhile, its failure is nobody's to catch.
+ */
+function poolLike(known: postgres.Sql, url: string, connections: number): postgres.Sql {
+  const sql = postgres(url, { max: connections, fetch_types: false, onnotice: () => {} });
+  const [from, to] = [known, sql].map(({ options }) => options as unknown as TypesOfPool);
+  for (const part of ["parsers", "serializers"] as const) Object.assign(to![part], from![part]);
+  Object.assign(to!.shared.typeArrayMap, from!.shared.typeArrayMap);
+  return sql;
+}
+
+/** Where the driver keeps what it knows of types. */
+type TypesOfPool = { parsers: object; serializers: object; shared: { typeArrayMap: object } };
+
 /** The other strategy writes each page to the log as well. */
 async function copyDatabase(admin: postgres.Sql, from: string, to: string): Promise<void> {
   await admin.unsafe(`create database ${to} template ${from} strategy file_copy`);
@@ -248,7 +266,7 @@ async function copyDatabase(admin: postgres.Sql, from: string, to: string): Prom
 
 async function makeTemplate(admin: postgres.Sql, url: (database: string) => string): Promise<void> {
   await copyDatabase(admin, "template0", TEMPLATE);
-  const sql = postgres(url(TEMPLATE), { max: 1, onnotice: () => {} });
+  const sql = postgres(url(TEMPLATE), { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     await sql.unsafe(APP_SCHEMA).simple();
     await sql.unsafe(HOSTED_DEFAULT_PRIVILEGES).simple();
@@ -262,7 +280,7 @@ async function reachable(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
     if (child.exitCode !== null)
       throw new Error(`postgres ended with ${child.exitCode} before it was reachable`);
-    const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} });
+    const sql = postgres(url, { max: 1, connect_timeout: 5, fetch_types: false, onnotice: () => {} });
     try {
       await sql`select 1`;
       return;
