@@ -1,6 +1,6 @@
 /** This machine with an account `opsctl`, and nothing of it changed: a mount namespace with accounts of its own. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -26,6 +26,8 @@ export const UNTRIED = canHaveAccount ? "" : " (not tried here: needs root and a
 export type AccountHost = {
   folder: string;
   path(...parts: string[]): string;
+  /** Where the clone is there: the same place for all files of a run, so that Deno reads the sources once. */
+  clone: string;
   /** Writes a file below the folder. */
   put(name: string, text: string, mode?: number, uid?: number): string;
   /** A directory below the folder. */
@@ -39,8 +41,11 @@ export type AccountHost = {
   [Symbol.dispose](): void;
 };
 
+/** How the machine is made; `ownClone` is for a test that closes the folder of the clone. */
+export type AccountHostOptions = { account?: boolean; ownClone?: boolean };
+
 /** Makes the machine; without `account` it is one on which opsctl was never installed. */
-export function openAccountHost({ account = true }: { account?: boolean } = {}): AccountHost {
+export function openAccountHost({ account = true, ownClone = false }: AccountHostOptions = {}): AccountHost {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-account-"));
   chmodSync(folder, 0o755);
   const path = (...parts: string[]) => join(folder, ...parts);
@@ -50,7 +55,9 @@ export function openAccountHost({ account = true }: { account?: boolean } = {}):
       .filter((line) => !/^opsctl/.test(line));
     writeFileSync(path(name), [...(account ? LINES[name]! : []), ...lines].join("\n"));
   }
-  mkdirSync(path("clone"));
+  const ofRun = ownClone ? undefined : process.env.OPSCTL_TEST_RUN;
+  const clone = join(ofRun ?? folder, "clone");
+  mkdirSync(clone, { recursive: true });
   return {
     folder,
     path,
@@ -62,14 +69,18 @@ export function openAccountHost({ account = true }: { account?: boolean } = {}):
       mkdirSync(path(name), { recursive: true });
       return owned(path(name), mode, uid);
     },
+    clone,
     inside: (command, before = ":") => [
-      ...["unshare", "-m", "sh", "-c", `${MOUNTS}\n${before}\nexec "$@"`, folder, ...command],
+      ...["unshare", "-m", "sh", "-c", `${mountsOn(clone)}\n${before}\nexec "$@"`, folder, ...command],
     ],
     warmDeno() {
-      fillDenoCache(denoCache(), path("clone"), (words) => this.inside(words));
+      const isWarm = join(denoCache(), "knows-clone-of-hosts");
+      if (existsSync(isWarm)) return;
+      fillDenoCache(denoCache(), clone, (words) => this.inside(words));
+      writeFileSync(isWarm, "");
     },
     async opsctl(runtime, args) {
-      return [...(await commandOf(runtime, path("clone"))), ...args];
+      return [...(await commandOf(runtime, clone)), ...args];
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -81,9 +92,9 @@ const LINES: Record<string, string[]> = {
 };
 
 /** The clone may lie where the account cannot go; seen from the folder it can. */
-const MOUNTS = `set -e
+const mountsOn = (clone: string) => `set -e
 for name in passwd group; do mount --bind "$0/$name" "/etc/$name"; done
-mount --bind ${JSON.stringify(root)} "$0/clone"`;
+mount --bind ${JSON.stringify(root)} ${JSON.stringify(clone)}`;
 
 async function commandOf(runtime: RuntimeName, clone: string): Promise<string[]> {
   await opsctlBinary();

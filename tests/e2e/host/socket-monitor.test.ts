@@ -6,7 +6,7 @@ import { until } from "../../chaos/until.ts";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
-import { opsctl, RUNTIMES, startOpsctl } from "../support/opsctl.ts";
+import { ENGINES, opsctl, startOpsctl } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
 
 const KEY = "canary-gateway-key-0123456789";
@@ -57,7 +57,7 @@ async function openArena(): Promise<Arena> {
 
 const monitor = (threshold: number) => ["socket-monitor", "--json", "--threshold", String(threshold)];
 
-describe.concurrent.each([...RUNTIMES])("opsctl socket-monitor, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl socket-monitor, %s", (runtime) => {
   test("alerts once an episode, ends it, alerts again, and logs every run", async () => {
     await using arena = await openArena();
     await using _held = await holdSockets("::1", 50, "close-wait");

@@ -17,7 +17,7 @@ import {
 import { denoCache } from "../../support/deno-cache.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES, type Ended, opsctl, RUNTIMES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 setDefaultTimeout(60_000);
 
@@ -38,7 +38,7 @@ const nowhere = () => ({
   TEXTFILE_DIR: join(folder, "none"),
 });
 
-describe.each(RUNTIMES)("opsctl status, %s", (runtime) => {
+describe.each(ENGINES)("opsctl status, %s", (runtime) => {
   test("ends although the database hangs, with 1 and the command that comes next", async () => {
     const database = await startSilentPeer();
     const DATABASE_URL = `postgres://u:secret-of-the-url@127.0.0.1:${database.port}/app`;

@@ -5,7 +5,7 @@ import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { MONDAY, seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -124,7 +124,7 @@ describe.concurrent("opsctl deliveries look-up", () => {
   });
 });
 
-describe.concurrent.each([...RUNTIMES])("opsctl deliveries repair, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl deliveries repair, %s", (runtime) => {
   test("writes missing entries, and ends with 1 while the timeline refuses them", async () => {
     await using fixture = await openFixture();
     const { sql } = fixture.db;

@@ -456,7 +456,7 @@ describe.concurrent(`where a directory service hangs${UNTRIED}`, () => {
 describe(`a command whose sources are closed to the account${UNTRIED}`, () => {
   test.skipIf(!canHaveAccount).each(["bun", "deno"] as const)("says so, on %s", async (runtime) => {
     const before = 'chmod 0700 "$0"';
-    using closed = openAccountHost();
+    using closed = openAccountHost({ ownClone: true });
     const { exitCode, json } = await run(runtime, ["migrate", "--json"], { before, on: closed });
     expect(exitCode).toBe(3);
     expect(json.error).toMatchObject({

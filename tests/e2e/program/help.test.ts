@@ -44,14 +44,24 @@ const HELPS = [
   ["completion", "--help"],
 ];
 
+/** One of each kind is asked for on Deno, too: the texts are made of the same tree. */
+const ON_EACH_ENGINE = [
+  "",
+  "weekly --help",
+  "reports",
+  "alert-rules contact-point apply --help",
+  "help webhook dead",
+];
+
 describe.concurrent("help", () => {
   test.each(HELPS.map((args) => [args.join(" "), args] as const))(
-    "of `opsctl %s` is the same on each engine and needs no configuration",
-    async (_name, args) => {
-      const ends = await Promise.all(ENGINES.map((runtime) => opsctl([...args], { runtime })));
+    "of `opsctl %s` fits 80 columns and needs no configuration",
+    async (name, args) => {
+      const engines = ON_EACH_ENGINE.includes(name) ? ENGINES : (["binary"] as const);
+      const ends = await Promise.all(engines.map((runtime) => opsctl([...args], { runtime })));
 
       expect(ends.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
-        ENGINES.map(() => ({ exitCode: 0, stderr: "" })),
+        engines.map(() => ({ exitCode: 0, stderr: "" })),
       );
       const texts = ends.map(({ stdout }) => stdout);
       expect(texts[0]).toContain(`Usage: opsctl`);

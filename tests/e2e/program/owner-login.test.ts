@@ -14,14 +14,15 @@ import {
   openAccountHost,
   UNTRIED,
 } from "../../support/account-host.ts";
-import { RUNTIMES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { denoCache } from "../../support/deno-cache.ts";
+import { ENGINES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { startSpy } from "../support/spy.ts";
 
 let host: AccountHost;
 let database: RawPeer;
 beforeAll(async () => {
   host = openAccountHost();
-  host.make("deno", 0o777);
+  if (canHaveAccount) host.warmDeno();
   database = await startSilentPeer();
 });
 afterAll(async () => {
@@ -40,7 +41,7 @@ type How = { env?: Record<string, string>; before?: string };
 
 async function start(runtime: RuntimeName, args: string[], { env, before }: How = {}): Promise<Running> {
   const base = {
-    ...{ PATH: "/usr/bin:/bin", HOME: host.folder, DENO_NO_UPDATE_CHECK: "1", DENO_DIR: host.path("deno") },
+    ...{ PATH: "/usr/bin:/bin", HOME: host.folder, DENO_NO_UPDATE_CHECK: "1", DENO_DIR: denoCache() },
     ...{ OPSCTL_SECRETS_DIR: host.path("none"), OPSCTL_ENV_DIR: host.path("none") },
   };
   const words = host.inside(await host.opsctl(runtime, args), before);
@@ -53,7 +54,7 @@ function childOf({ pid }: Running): number {
 
 const field = (status: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(status)?.[1];
 
-describe.each(RUNTIMES)(`the owner's login that root hands over, on %s${UNTRIED}`, (runtime) => {
+describe.each(ENGINES)(`the owner's login that root hands over, on %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
   /** Every way that a spy found open, from the start of the command until it has used the login. */

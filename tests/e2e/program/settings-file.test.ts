@@ -106,6 +106,9 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
     expect(stderr).not.toContain("APP_BASE_URL");
   });
 
+  // What the sources make of the settings is the same on each engine.
+  if (runtime !== "binary") return;
+
   test("names in a dry run what has no effect in the file, and in no other command", async () => {
     lines("WEEKLY_REPORT_UNSUBSCRIB=mailto:canary@example.com", "VAULT_ADDR=x", "TEXTFILE_DIR=/canary");
     const env = { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder };

@@ -4,7 +4,7 @@ import { startRawPeer } from "../../standins/raw-peer.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { CANARIES, openFixture } from "../support/fixture.ts";
-import { type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl } from "../support/opsctl.ts";
 
 setDefaultTimeout(120_000);
 
@@ -33,7 +33,7 @@ function expectNotReady(ended: Ended, code = "CONFIG_INVALID"): void {
   });
 }
 
-describe.concurrent.each([...RUNTIMES])("opsctl weekly without its configuration, %s", (runtime) => {
+describe.concurrent.each(ENGINES)("opsctl weekly without its configuration, %s", (runtime) => {
   test("names every variable that is missing at once", async () => {
     const ended = await opsctl(["weekly", "--json"], { runtime });
     expectNotReady(ended);

@@ -124,7 +124,9 @@ async function expectNotReady(fixture: Fixture, unready: Case, runtime?: Runtime
 }
 
 describe.concurrent.each(ENGINES)("a database out of reach, %s", (runtime) => {
-  test.each(OUT_OF_REACH)("because it $name", async (unready) => {
+  // Deno's own part is the connection; what a server says of a login or a database goes through the driver.
+  const cases = runtime === "binary" ? OUT_OF_REACH : OUT_OF_REACH.filter(({ name }) => name === "is down");
+  test.each(cases)("because it $name", async (unready) => {
     await using fixture = await openFixture();
     await unready.spoil(fixture);
     await expectNotReady(fixture, unready, runtime);

@@ -16,7 +16,7 @@ function secretsCommand(fixture: Fixture, script: string): Record<string, string
   return { OPSCTL_SECRETS_COMMAND: path, OPSCTL_SECRETS_DIR: empty };
 }
 
-describe.concurrent.each(ENGINES)("secrets of opsctl weekly, %s", (runtime) => {
+describe.concurrent("secrets of opsctl weekly", () => {
   test("in a file that others may read are refused, whatever the environment holds", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
@@ -24,11 +24,10 @@ describe.concurrent.each(ENGINES)("secrets of opsctl weekly, %s", (runtime) => {
     chmodSync(path, 0o644);
 
     const refused = await fixture.weekly(["--json"], {
-      runtime,
       env: { TRIGGER_SECRET: CANARIES.TRIGGER_SECRET },
     });
     chmodSync(path, 0o400);
-    const accepted = await fixture.weekly(["--json"], { runtime });
+    const accepted = await fixture.weekly(["--json"]);
 
     expect(refused.exitCode).toBe(3);
     expect(refused.summary.error?.message).toContain("TRIGGER_SECRET");
@@ -38,7 +37,7 @@ describe.concurrent.each(ENGINES)("secrets of opsctl weekly, %s", (runtime) => {
     expect(accepted.exitCode, accepted.stdout).toBe(0);
   });
 
-  test("come from the vault's own client when it has them", async () => {
+  test.each(ENGINES)("come from the vault's own client when it has them, %s", async (runtime) => {
     await using fixture = await openFixture({ editorials: true });
     await seedOwner(fixture.db.sql);
     const env = secretsCommand(
