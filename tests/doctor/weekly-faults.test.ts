@@ -160,6 +160,15 @@ describe("runDoctor() finds of the weekly run that", () => {
         utimesSync(path("log/weekly_performance_reports.success"), seconds, seconds);
       },
     },
+    "the last success is to come": {
+      ...{ command: "weekly", check: "last success", status: "warn" },
+      reason: "the last full success is said to be 2.0 days to come: a clock was wrong",
+      mend: "timedatectl set-ntp true",
+      spoil: ({ path }) => {
+        const seconds = NOW_MS / 1000 + 2 * 86_400;
+        utimesSync(path("log/weekly_performance_reports.success"), seconds, seconds);
+      },
+    },
     "there was no success yet": {
       ...{ command: "weekly", check: "last success", status: "warn" },
       reason: "no run has ended in full success yet",

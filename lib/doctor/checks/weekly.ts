@@ -4,6 +4,7 @@ import process from "node:process";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
+import { isToCome } from "../../time/to-come.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import { emailSenderOf } from "../../weekly/delivery/email.ts";
@@ -198,6 +199,11 @@ async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
   try {
     const { mtimeMs } = await stat(path);
     const days = (nowMs - mtimeMs) / DAY_MS;
+    if (isToCome(nowMs - mtimeMs))
+      return warn(
+        `the last full success is said to be ${(-days).toFixed(1)} days to come: a clock was wrong`,
+        "timedatectl set-ntp true",
+      );
     const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
     if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);
     return fail(text, "See the end of weekly.log in the log directory for what failed");
