@@ -53,7 +53,7 @@ function readingLines({ channel, items }: ReadingView): string[] {
 
 function cardLines(card: CardView): string[] {
   const { name, isLine, coverageLabel, note, main, comparison, small, zeros, absent, more } = card;
-  if (isLine) return [`${name}: ${note?.toLowerCase()}`];
+  if (isLine) return [note === null ? name : `${name}: ${note.toLowerCase()}`];
   return [
     coverageLabel === null ? name : `${name} (${coverageLabel.toLowerCase()})`,
     ...present(note),

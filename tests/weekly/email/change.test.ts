@@ -25,8 +25,6 @@ describe("changeOf()", () => {
     ["open_rate", 0.40412, 0.4041, "flat", "igual", null],
     ["open_rate", 0, 0.02, "down", "2,0 p.p. a menos", null],
     ["open_rate", 1, 0.9999, "up", "menos de 0,1 p.p. a mais", null],
-    ["engagementRate", 4.7, 0.045, "up", "0,2 p.p. a mais", null],
-    ["engagementRate", 0.045, 4.7, "down", "0,2 p.p. a menos", null],
     ["engagementRate", 4.7, 4.5, "up", "0,2 p.p. a mais", null],
     ["ctr", 0, 1.2, "down", "1,2 p.p. a menos", null],
   ] as const)("of %s %p after %p is %s: %s", (key, now, before, trend, text, percent) => {
@@ -38,6 +36,9 @@ describe("changeOf()", () => {
     ["an absent figure", "reach", null, 5],
     ["two rates of which one may be a share or a percentage", "ctr", 1.2, 0.9],
     ["the same the other way round", "ctr", 0.9, 1.2],
+    ["a rate of 1, which may be one of a hundred, and a percentage", "open_rate", 1, 50],
+    ["the same the other way round, of 1", "open_rate", 50, 1],
+    ["a share and the percentage near it", "engagementRate", 4.7, 0.045],
   ])("does not compare %s", (_what, key, now, before) => {
     expect(better(key, now, before)).toMatchObject({
       trend: "unknown",

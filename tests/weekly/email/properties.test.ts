@@ -101,10 +101,9 @@ function expectedFigures(name: ChannelName, { metrics, previous }: Channel): Map
 function expectedChange(key: string, now: number, before: number | null): RegExp {
   if (before === null) return /^sem comparação$/;
   // Two rates whose units cannot be told are the one pair that is not compared.
-  const isDoubtful = isRate(key) && Math.min(now, before) <= 1 && Math.max(now, before) > 1;
-  const doubt = isDoubtful ? "sem comparação|" : "";
-  if (metricValue(key, now) === metricValue(key, before)) return new RegExp(`^(${doubt}igual)$`);
-  if (isDoubtful) return /^(sem comparação|.* a (mais|menos))$/;
+  const [small, large] = [Math.min(now, before), Math.max(now, before)];
+  if (isRate(key) && small !== 0 && small <= 1 && large > 1) return /^sem comparação$/;
+  if (metricValue(key, now) === metricValue(key, before)) return /^igual$/;
   return now > before
     ? /^[\d.,]+( p\.p\.)? a mais(, .*)?$|^menos de 0,1 p\.p\. a mais$/
     : /^[\d.,]+( p\.p\.)? a menos(, .*)?$|^menos de 0,1 p\.p\. a menos$/;

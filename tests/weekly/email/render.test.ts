@@ -114,6 +114,14 @@ describe("renderEmail()", () => {
     expect(visibleText(html)).toContain(why);
   });
 
+  test("says a name alone of a channel without an integration that contradicts itself", () => {
+    const blog = { ...available({ posts: 1 }, []), status: "unavailable", reason: "not_integrated" } as const;
+    const { html, text } = render(payloadOf({ channels: { blog } }));
+    expect(text.split("\n")).toContain("Blog");
+    expect(text).not.toContain("undefined");
+    expect(html).not.toContain("></p>");
+  });
+
   test("names what is only partly covered", () => {
     const instagram = available({ reach: 5 }, [], { coverageStatus: "partial", reason: "APP_TIMEOUT" });
     const { html, text } = render(payloadOf({ channels: { instagram } }));

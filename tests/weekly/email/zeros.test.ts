@@ -35,6 +35,15 @@ describe("the line of zeros", () => {
     expect(textOf("email", ALL, { ...MAIN, bounced: 3 })).toContain("- Devolvidos: 0 (3 a menos)");
   });
 
+  test("keeps a rate of bounces that was not zero the week before, whatever is known of their number", () => {
+    const rates = [
+      { ...ALL, bounceRate: 0 },
+      { ...MAIN, bounceRate: 0.03 },
+    ] as const;
+    expect(textOf("email", ...rates)).toContain("- Taxa de devolução: 0,0% (3,0 p.p. a menos)");
+    expect(textOf("email", rates[0], { ...MAIN, bounceRate: 0 })).not.toContain("Taxa de devolução");
+  });
+
   test("is about e-mails alone: a network's figure of the same name is a figure like others", () => {
     const large = { followers: 10, reach: 20, engagementRate: 0.1 };
     const text = textOf("instagram", { ...large, failed: 0, delayed: 4 }, { failed: 0, delayed: 1 });

@@ -11,9 +11,6 @@ const MIN_WHOLE = 20;
 /** From ten times on, a percentage is harder to read than the two numbers. */
 const MAX_GROWTH = 10;
 
-/** A rate that changes by more than this factor is rarer than two rates of one unit on both sides of 1. */
-const MAX_RATE_FACTOR = 3;
-
 /** A rate below this moves by parts of it: from 0.2% to 2% is ten times as much, and still two of a hundred. */
 const SMALLEST_WHOLE_RATE = 0.1;
 
@@ -62,7 +59,7 @@ export function changeOf(
 ): ChangeView {
   if (now === null || before === null || !Number.isFinite(now - before)) return NO_COMPARISON;
   const rate = isRate(key);
-  if (rate && !isOneUnit(now, before)) return NO_COMPARISON;
+  if (rate && !areInOneUnit(now, before)) return NO_COMPARISON;
   if (isShownAlike(key, now, before)) return UNCHANGED;
   const [shown, shownBefore] = rate ? [shareOf(now), shareOf(before)] : [now, before];
   const parts = rate ? 1_000 : 100;
@@ -87,16 +84,14 @@ function isPoint(difference: number): boolean {
 }
 
 /**
- * Whether two rates have one unit.
+ * Whether two rates are surely in one unit.
  *
- * Behaviour: of two on different sides of 1, one may be a share and the other a percentage. They are compared only where
- *            that reading brings them near each other: 0.045 and 4.7, not 0.9 and 1.2, nor 0.4 and 5.
+ * Behaviour: up to 1 a rate counts as a share, above 1 as a percentage. Of two on different sides the smaller may be either:
+ *            0.9 beside 1.2 a small percentage, 1 beside 50 one of a hundred or all of them. Zero is the same in both.
  */
-function isOneUnit(now: number, before: number): boolean {
-  const [small, large] = [Math.abs(now), Math.abs(before)].toSorted((a, b) => a - b) as [number, number];
-  if (large <= 1 || small > 1 || small === 0) return true;
-  const share = shareOf(large);
-  return share < MAX_RATE_FACTOR * small && small < MAX_RATE_FACTOR * share;
+function areInOneUnit(now: number, before: number): boolean {
+  if (now === 0 || before === 0) return true;
+  return Math.abs(now) <= 1 === Math.abs(before) <= 1;
 }
 
 /** A difference of a whole shown part or more shows; only smaller ones need the texts. */

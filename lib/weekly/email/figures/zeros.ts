@@ -13,13 +13,18 @@ export type FoldedZeros = { line: string | null; others: FigureView[] };
  */
 export function foldZeros(figures: readonly FigureView[]): FoldedZeros {
   const troubles = Object.keys(TROUBLES).flatMap((name) => figures.filter(({ key }) => key === name));
-  const zeros = troubles.filter(({ now, before }) => now === 0 && (before ?? 0) === 0);
+  const zeros = troubles.filter(isOldZero);
   if (zeros.length === 0) return { line: null, others: [...figures] };
   const isBounceZero = zeros.some(({ key }) => key === "bounced");
   const isTold = (figure: FigureView) =>
-    zeros.includes(figure) || (isBounceZero && figure.key === "bounce_rate" && figure.now === 0);
+    zeros.includes(figure) || (isBounceZero && figure.key === "bounce_rate" && isOldZero(figure));
   const head = zeros.length === troubles.length ? NO_TROUBLE_TEXT : SOME_ZEROS_TEXT;
   return { line: `${head}: ${listOf(zeros)}`, others: figures.filter((figure) => !isTold(figure)) };
+}
+
+/** Whether a figure is zero, and was not known to be more the week before. */
+function isOldZero({ now, before }: FigureView): boolean {
+  return now === 0 && (before ?? 0) === 0;
 }
 
 /** Says of each that it is as before, or once for all of them. */

@@ -27,7 +27,7 @@ export function cardHtml(card: CardView): Html {
 function lineHtml({ name, note }: CardView): Html {
   return html`<tr><td class="card card-line" bgcolor="#ffffff" style="${STYLE.cardLine}"><table ${TABLE}><tr>
 <td valign="middle"><h3 class="ink" style="${STYLE.cardName}">${name}</h3></td>
-<td valign="middle" align="right"><p class="muted" style="${STYLE.lineNote}">${note}</p></td>
+${note === null ? null : html`<td valign="middle" align="right"><p class="muted" style="${STYLE.lineNote}">${note}</p></td>`}
 </tr></table></td></tr>
 `;
 }
