@@ -10,8 +10,13 @@ import { type CommandName, fail, notChecked, pass, type Verdict } from "../findi
 export async function accountOf(command: CommandName, context: CheckContext): Promise<Account> {
   const { account } = COMMAND_FACTS[command];
   const known = account === null ? null : await context.account(account);
-  const own = { name: "this account", uid: process.geteuid?.() ?? 0, gids: [process.getegid?.() ?? 0] };
-  return known ?? own;
+  return known ?? thisAccount();
+}
+
+/** Node says that the list of groups may leave out the effective one. */
+function thisAccount(): Account {
+  const gids = [process.getegid?.() ?? 0, ...(process.getgroups?.() ?? [])];
+  return { name: "this account", uid: process.geteuid?.() ?? 0, gids };
 }
 
 /** Whether a command's account may make and change files in a directory, judged by modes and owners. */
