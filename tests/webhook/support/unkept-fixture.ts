@@ -35,6 +35,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
       signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
     });
   const seen = {
+    errors: [] as unknown[],
     texts: [] as string[],
     issues: [] as string[],
     lookedUp: 0,
@@ -53,7 +54,8 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     due: [] as DueRow[],
   };
   const metrics = createWebhookMetrics({ version: "test" });
-  const common = { metrics, log: silentLog, monotonicMs: () => clockMs, sleep };
+  const log = { ...silentLog, error: (text: string, facts: unknown) => seen.errors.push([text, facts]) };
+  const common = { metrics, log, monotonicMs: () => clockMs, sleep };
   const senderOf = (kind: OutboxKind & ("message" | "issue"), rate: TokenBucket) =>
     new Sender({
       ...common,

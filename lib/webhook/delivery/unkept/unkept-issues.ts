@@ -53,7 +53,14 @@ export class UnkeptIssues {
     const known = await this.#claims.find(alert);
     if (known !== null) return answerOf("duplicate", fingerprint, known);
     if (!this.#dependencies.issue.mayStart) return { issue: "failed" };
-    return await this.#create(alert).catch(() => ({ issue: "failed" }));
+    return await this.#create(alert).catch((error: unknown) => this.#failed(alert, error));
+  }
+
+  #failed({ fingerprint }: Alert, error: unknown): IssueAnswer {
+    const cause = error instanceof Error ? error.name : typeof error;
+    const facts = { kind: "issue", fingerprint, cause };
+    this.#dependencies.log.error("The issue of an alert that the state does not keep cannot be made", facts);
+    return { issue: "failed" };
   }
 
   async #create(alert: Alert): Promise<IssueAnswer> {

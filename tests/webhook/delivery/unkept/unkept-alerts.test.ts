@@ -253,6 +253,20 @@ describe("UnkeptAlerts: issues", () => {
     expect(times[0]).toBe(times[1]!);
   });
 
+  test("that cannot be tried at all are failed ones, and logged", async () => {
+    const fixture = openUnkept();
+    fixture.answers.issue = () => {
+      throw new RangeError("canary");
+    };
+    expect(await issueOf(fixture, "a")).toMatchObject({ whatsapp: "sent", issue: "failed" });
+    expect(fixture.seen.errors).toEqual([
+      [
+        "The issue of an alert that the state does not keep cannot be made",
+        { kind: "issue", fingerprint: "a", cause: "RangeError" },
+      ],
+    ]);
+  });
+
   test("that take too long hold up no answer", async () => {
     const fixture = openUnkept();
     fixture.answers.issue = () => new Promise(() => {});
