@@ -50,7 +50,7 @@ export type CallRecord = {
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
  *        the answers that the peer's contract calls a refusal (not called for 408 and 409); `unixSocket` is the path of
- *        the socket to call through.
+ *        the socket to call through, which takes no body.
  * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */
 export type PeerCall = {
@@ -130,6 +130,7 @@ function requestOf(call: PeerCall): PlainRequest | null {
     if (authorization !== null && !headers.has("authorization")) headers.set("authorization", authorization);
     const init: RequestInit = { method: call.method, headers, redirect: "manual" };
     if (call.body === undefined) return { url, init };
+    if (call.unixSocket !== undefined) return null;
     headers.set("content-type", "application/json");
     return { url, init: { ...init, body: JSON.stringify(call.body) } };
   } catch {

@@ -6,9 +6,10 @@ import { unixSocketInit } from "../runtime.ts";
  *
  * Behaviour: on Bun by its `fetch`; on Deno by `node:http`, because Deno's `fetch` treats the socket as a proxy and
  *            sends the whole URL as the path, which not every server takes.
- * Errors:    what the runtime throws. For requests without a body only.
+ * Errors:    what the runtime throws; TypeError for a request with a body, which is not sent.
  */
 export async function fetchOverUnixSocket(path: string, url: URL, init: RequestInit): Promise<Response> {
+  if (init.body != null) throw new TypeError("A request through a Unix socket has no body here");
   const native = unixSocketInit(path);
   if (native !== null) return await fetch(url, { ...init, ...native });
   const { request } = await import("node:http");
