@@ -26,6 +26,8 @@ const TEST = ["/usr/bin/test", "/bin/test"];
 const TRUE = ["/usr/bin/true", "/bin/true"];
 /** Waits for the same services. */
 const GROUPS = `id ${SERVICE_ACCOUNT}`;
+/** The exit status of test(1) for "no". */
+const TEST_SAYS_NO = 1;
 
 /**
  * Runs the same command line again as the service account, in a child process, and returns the child's exit status.
@@ -184,6 +186,6 @@ function refuseClosedSources(account: ServiceAccount, command: readonly string[]
   const test = firstProgram(TEST);
   if (command.length === 1 || test === null) return;
   const { program, args, env } = startAs(account, [test, "-r", main], { env: {}, endSignal: "KILL" });
-  if (spawnSync(program, args, { env, stdio: "ignore" }).status !== EXIT.failed) return;
+  if (spawnSync(program, args, { env, stdio: "ignore" }).status !== TEST_SAYS_NO) return;
   throw cannotBecome(account, `it may not read ${main}`, "Install opsctl with make install");
 }
