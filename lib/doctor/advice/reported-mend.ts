@@ -59,7 +59,8 @@ function faultOf(line: string, reporter: Reporter): string | null {
   if (foreign !== undefined)
     return `Correct the setting: ${foreign} is not for ${reporter.name}; such a place is /var/lib/opsctl or /var/log/opsctl`;
   const isWritten = writtenBy(reporter.name);
-  if (parts.every((part) => isWritten.test(part)) && (note === undefined || NOTES.includes(note))) return null;
+  if (parts.every((part) => isWritten.test(part)) && (note === undefined || NOTES.includes(note)))
+    return null;
   return `Look at what the finding names: the account ${reporter.name} reports a command that opsctl does not write`;
 }
 
