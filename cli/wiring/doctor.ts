@@ -4,6 +4,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DoctorDependencies, HandedLogin, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
+import { findServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
@@ -13,6 +14,8 @@ import { internalCommand } from "../child-process/internal-command.ts";
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;
 const SECRET_COMMAND_LIMIT_MS = 3_000;
+/** Shorter than that of a check, which then names what hangs. */
+const ACCOUNT_LIMIT_MS = 3_000;
 const DATABASE_CONNECTIONS = 4;
 
 /** What `opsctl doctor` uses on this host. */
@@ -45,6 +48,7 @@ export function openDoctorDependencies({
     // Aborted when the check ends before its limit, which is no failure.
     wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
     nowMs: () => Date.now(),
+    findServiceAccount: () => findServiceAccount(ACCOUNT_LIMIT_MS),
     openDatabase: (url) =>
       openDatabase(url, {
         max: DATABASE_CONNECTIONS,

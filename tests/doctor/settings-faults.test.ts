@@ -1,8 +1,10 @@
 import { describe } from "bun:test";
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, rmSync, statSync } from "node:fs";
+import { linesOf, serviceAccountIn } from "../../lib/platform/account/service-account.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
 import { testFaults } from "./support/fault.ts";
+import type { Host } from "./support/host.ts";
 
 describe("runDoctor() finds of settings, secrets and database that", () => {
   testFaults({
@@ -94,6 +96,35 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       reason: "SOCIAL_EDITORIALS_CRON_SECRET_REUSED: ",
       spoil: (host) => host.put("secrets/SOCIAL_EDITORIALS_CRON_SECRET", "canary-trigger-1c77"),
     },
+    "a directory service alone has the account": {
+      ...{ command: "weekly", check: "service account", status: "pass" },
+      reason: "account opsctl exists",
+      spoil: hasAccountElsewhere,
+    },
+    "the account of a directory service may not read a secret": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,
+      spoil: hasAccountElsewhere,
+    },
+    "a group of a directory service lets the account write": {
+      ...{ command: "weekly", check: "log directory", status: "pass" },
+      reason: /\/log can be written to by opsctl$/,
+      spoil(host) {
+        hasAccountElsewhere(host);
+        chmodSync(host.path("log"), 0o770);
+        const stdout = `4242 ${statSync(host.path("log")).gid}\n`;
+        host.dependencies.runProgram = async (program, [option, name]) =>
+          `${program} ${option} ${name}` === "id -G opsctl" ? { status: 0, stdout } : null;
+      },
+    },
+    "the directory service does not say whether there is the account": {
+      ...{ command: "weekly", check: "service account", status: "fail" },
+      reason: "ACCOUNT_UNAVAILABLE: ",
+      spoil(host) {
+        hasAccountElsewhere(host);
+        host.dependencies.findServiceAccount = () => linesOf("/bin/false", 60_000).then(serviceAccountIn);
+      },
+    },
     "the host has no service account": {
       ...{ command: "weekly", check: "service account", status: "warn" },
       reason: "not checked: there is no account opsctl",
@@ -160,3 +191,10 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     },
   });
 });
+
+/** The host's own list has no account opsctl, a directory service has one. */
+function hasAccountElsewhere(host: Host): void {
+  host.put("passwd", "root:x:0:0::/:/bin/sh\n");
+  const account = { name: "opsctl", uid: 4242, gid: 4242, home: "/" };
+  host.dependencies.findServiceAccount = async () => account;
+}

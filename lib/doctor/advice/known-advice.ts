@@ -144,6 +144,8 @@ const HOST = [
   "Make {path} a directory that this account may write to",
   "Name a directory that belongs to the account that runs opsctl, and to no other",
   "Restart the service: it moves a damaged file aside and carries over what is readable",
+  "Run getent passwd opsctl; --as-is keeps root's privileges",
+  "See that the directory services of /etc/nsswitch.conf answer: getent passwd opsctl; --as-is keeps root's privileges",
   "Run as root: sudo opsctl doctor {command}",
   "See that the peer runs and answers, then run again",
   "See the end of weekly.log in the log directory for what failed",

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { SERVICE_ACCOUNT, type ServiceAccount } from "../../platform/account/service-account.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
@@ -66,13 +67,30 @@ export class CheckContext {
     });
   }
 
-  /** The account of this name on the host; null when there is none. */
+  /**
+   * The account of this name on the host; null when there is none.
+   *
+   * Behaviour: one that the host's own files do not have is looked for as the commands look for it: a directory service may
+   *            have it.
+   * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
+   */
   account(name: string): Promise<Account | null> {
     return this.once(`account ${name}`, async () => {
       const { passwd, group } = this.dependencies.paths;
       const [accounts, groups] = await Promise.all([readFile(passwd, "utf8"), readFile(group, "utf8")]);
-      return parseAccount(name, accounts, groups);
+      const local = parseAccount(name, accounts, groups);
+      if (local !== null || name !== SERVICE_ACCOUNT) return local;
+      const found = await this.dependencies.findServiceAccount();
+      return found === null ? null : { name, uid: found.uid, gids: await this.#groupsOf(found) };
     });
+  }
+
+  /** Its groups as every source of the host has them; its own group alone where nobody says. */
+  async #groupsOf({ name, gid }: ServiceAccount): Promise<number[]> {
+    const { runProgram, limitMs } = this.dependencies;
+    const end = await runProgram("id", ["-G", name], AbortSignal.timeout(limitMs));
+    const others = end?.status === 0 ? end.stdout.split(/\s+/).filter((word) => /^\d+$/.test(word)) : [];
+    return [...new Set([gid, ...others.map(Number)])];
   }
 
   /** An open database; each URL is opened once. */

@@ -1,3 +1,4 @@
+import type { ServiceAccount } from "../../platform/account/service-account.ts";
 import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { OpsError } from "../../platform/errors.ts";
@@ -49,6 +50,8 @@ export type DoctorDependencies = {
   secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
+  /** The service account, also where a directory service has it; throws ACCOUNT_UNAVAILABLE. */
+  findServiceAccount(): Promise<ServiceAccount | null>;
   openDatabase(url: Secret): Promise<Database>;
   /** What the webhook's state file holds, read in a child process; null when the child failed or was ended. */
   readStateFile(path: string, signal: AbortSignal): Promise<FileReading | null>;

@@ -4,7 +4,7 @@ export type Account = { name: string; uid: number; gids: readonly number[] };
 /**
  * The account of this name, or null.
  *
- * Behaviour: reads the texts of /etc/passwd and /etc/group; accounts of a directory service are not found.
+ * Behaviour: reads the texts of /etc/passwd and /etc/group, so it knows no account or group of a directory service.
  * Source:    passwd(5), group(5).
  */
 export function parseAccount(name: string, passwd: string, group: string): Account | null {

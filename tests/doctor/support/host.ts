@@ -253,6 +253,7 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
       procNet: path("proc"),
     },
     adminUrl: new URL(service.url),
+    findServiceAccount: async () => null,
     // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
     runProgram: async (_program, [question]) => ({ status: 0, stdout: SYSTEMD_SAYS[question!] ?? "" }),
