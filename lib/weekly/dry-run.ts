@@ -4,13 +4,13 @@ import { pagesOf } from "./context/scopes.ts";
 import { type Failure, noEditorials, type WeeklySummary } from "./context/summary.ts";
 import type { DeliveryChannelName } from "./database/deliveries.ts";
 import type { Senders } from "./database/recipients.ts";
-import { emailSenderOf } from "./delivery/email.ts";
+import { emailSenderOf } from "./delivery/email-sender.ts";
 import { recipientCodes } from "./delivery/recipients.ts";
 import { instanceNameOf } from "./delivery/whatsapp.ts";
+import { unprovedBy } from "./setup/dry-run-limits.ts";
 import { gatewayProblem, senderInstanceProblem } from "./setup/gateway.ts";
 import { logDirectoryProblem } from "./setup/log-directory.ts";
 import type { SetupProblem } from "./setup/problem.ts";
-import { unprovedBy } from "./setup/unproved.ts";
 
 /**
  * `--dry-run`: what a real run would need, checked peer by peer and owner by owner with the codes of a real run.

@@ -7,8 +7,8 @@ import { concludeRun } from "./conclude.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./context/dependencies.ts";
 import { stopOnInterrupt } from "./context/interrupt.ts";
 import { lookAgainAtBusy, rememberBusyDelivery, rememberBusyScope } from "./context/look-again.ts";
-import { watchMidnight } from "./context/midnight.ts";
 import { mondayLeftOf } from "./context/monday-left.ts";
+import { warnOfShortMonday } from "./context/monday-too-short.ts";
 import { newOwnersOf } from "./context/new-owners.ts";
 import type { Owner } from "./context/owner.ts";
 import { recentClock } from "./context/recent-clock.ts";
@@ -30,7 +30,7 @@ import {
 import { deliveryChannels } from "./delivery/channels.ts";
 import { deliverAll } from "./delivery/deliver-all.ts";
 import { checkSetupAndOwners } from "./dry-run.ts";
-import { editorialStep } from "./editorials/step.ts";
+import { editorialStep } from "./editorials/editorial-step.ts";
 import { clockAt } from "./outage/clock-at.ts";
 import { createPutBackOwners } from "./outage/put-back.ts";
 import { runAdmission } from "./outage/run-admission.ts";
@@ -185,7 +185,7 @@ async function reportEveryOwner(run: Run): Promise<void> {
 /** Steps 1 to 12 for these owners, a bounded number at a time. */
 async function reportOwners(run: Run, owners: AsyncIterable<Owner>): Promise<void> {
   const { log, progress } = run.dependencies;
-  const warnIfMondayIsTooShort = watchMidnight(run);
+  const warnIfMondayIsTooShort = warnOfShortMonday(run);
   try {
     await forEachConcurrently(owners, run.options.concurrency, async (owner) => {
       if (run.stop.reason()) return;

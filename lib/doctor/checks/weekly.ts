@@ -7,7 +7,7 @@ import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { isToCome } from "../../time/to-come.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
-import { emailSenderOf } from "../../weekly/delivery/email.ts";
+import { emailSenderOf } from "../../weekly/delivery/email-sender.ts";
 import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";

@@ -1,5 +1,4 @@
 import type { WeekState } from "../../ledger/week-state.ts";
-import { isReportDay } from "../../time/report-day.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
 import {
@@ -14,7 +13,7 @@ import type { Admission } from "../outage/admission.ts";
 import type { PutBackOwners } from "../outage/put-back.ts";
 import type { Throttle } from "../outage/throttle.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "./dependencies.ts";
-import { DATABASE_LOST, DATABASE_READ_ONLY, MONDAY_ENDED, type Stop } from "./run-stop.ts";
+import { DATABASE_LOST, DATABASE_READ_ONLY, type Stop } from "./run-stop.ts";
 import type { Tally } from "./summary.ts";
 
 /** What all steps of one run share. */
@@ -48,25 +47,6 @@ export type HeldDelivery = { deliveryId: string; channel: DeliveryChannel; scope
 /** How much longer the database may be away after a report has already waited for it. */
 const SECOND_LOOK_MS = RUN_PATIENCE_MS - REPORT_PATIENCE_MS;
 const LOOK_EVERY_MS = 2_000;
-
-/**
- * Null while a further call may begin, else the code of why not: the run was stopped, or Monday has ended.
- *
- * Source: the database's clock, asked anew each time.
- */
-export async function refusalToBegin(run: Pick<Run, "dependencies" | "stop">): Promise<string | null> {
-  if (!run.stop.reason()) {
-    const now = await readClock(run);
-    if (!isReportDay(now)) run.stop.because(MONDAY_ENDED);
-  }
-  return run.stop.reason()?.code ?? null;
-}
-
-/** The same for one of many calls that follow each other: the clock's last reading may be a few seconds old. */
-export async function refusalToCall(run: Pick<Run, "stop" | "recentClock">): Promise<string | null> {
-  if (!run.stop.reason() && !isReportDay(await run.recentClock())) run.stop.because(MONDAY_ENDED);
-  return run.stop.reason()?.code ?? null;
-}
 
 /** The database's clock; a run that goes on waits for a database that is away for a moment. */
 export async function readClock(

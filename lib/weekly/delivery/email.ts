@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { Pace } from "../../platform/rate/pace.ts";
 import { RESEND_SEND_TIMEOUT_MS, type ResendClient } from "../../providers/resend/client.ts";
 import { normalizeEmail } from "../../text/email-address.ts";
@@ -8,6 +7,7 @@ import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
 import { type DeliveryChannel, DOUBTS_BEFORE_STOP } from "./channel.ts";
 import { createDoubts } from "./doubts.ts";
+import { emailSenderOf } from "./email-sender.ts";
 
 /** The settings of the e-mail channel. */
 export type EmailSettings = {
@@ -18,11 +18,6 @@ export type EmailSettings = {
   provider: ResendClient | null;
   pace: Pace;
 };
-
-/** The central sender, or the code of why it cannot send. */
-export type EmailSender =
-  | { status: "ready"; address: string; fromName: string | null; replyTo: string | null }
-  | { status: "failed"; code: "email_sender_address_missing" | "email_sender_domain_unverified" };
 
 /**
  * E-mail as a delivery channel: the full report, sent by the central tenant's verified address.
@@ -67,29 +62,5 @@ export function emailDeliveryChannel(
           ),
       };
     },
-  };
-}
-
-const senderSchema = v.object({
-  address: v.optional(v.unknown()),
-  fromName: v.optional(v.unknown()),
-  replyTo: v.optional(v.unknown()),
-  verification_status: v.optional(v.unknown()),
-});
-
-/** Reads `tenant_config.config.email`: only an address that is exactly `verified` may send. */
-export function emailSenderOf(config: unknown): EmailSender {
-  const parsed = v.safeParse(senderSchema, config);
-  const text = (value: unknown) => (typeof value === "string" ? value : null);
-  const address = parsed.success ? normalizeEmail(text(parsed.output.address)) : null;
-  if (!parsed.success || address === null) return { status: "failed", code: "email_sender_address_missing" };
-  if (parsed.output.verification_status !== "verified") {
-    return { status: "failed", code: "email_sender_domain_unverified" };
-  }
-  return {
-    status: "ready",
-    address,
-    fromName: text(parsed.output.fromName),
-    replyTo: normalizeEmail(text(parsed.output.replyTo)),
   };
 }

@@ -54,7 +54,7 @@ export async function drainEditorials(
   if (state.result !== null) return state.result;
   for (;;) {
     if (maxLlmCalls - summary.llmCalls < BATCH_SIZE) return end("SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED");
-    const refusal = await refusalToCall(dependencies, confirm);
+    const refusal = await refusalUnderLock(dependencies, confirm);
     if (refusal !== null) return end(refusal);
 
     summary.calls += 1;
@@ -88,8 +88,8 @@ function resultOf(
   return { ...summary, status: "failed", code: verdict };
 }
 
-/** Null when the next call may begin, else the code of why not. */
-async function refusalToCall(
+/** Null when the next call may begin and this process still has the lock, else the code of why not. */
+async function refusalUnderLock(
   { refusal }: DrainDependencies,
   confirm: () => Promise<void>,
 ): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { ownerKey } from "../context/owner.ts";
-import { type Run, refusalToBegin } from "../context/run.ts";
+import { refusalToBegin } from "../context/report-day-gate.ts";
+import type { Run } from "../context/run.ts";
 import { databaseCode } from "../database/refusals.ts";
 import type { AnalysedConnection } from "../database/reports.ts";
 import { callVerdict } from "../report/call-verdict.ts";

@@ -1,4 +1,5 @@
-import { type Run, refusalToBegin, refusalToCall } from "../context/run.ts";
+import { refusalByRecentClock, refusalToBegin } from "../context/report-day-gate.ts";
+import type { Run } from "../context/run.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import { REPORT_PATIENCE_MS, repeatWhileLost } from "../database/refusals.ts";
 import type { Connection } from "../database/reports.ts";
@@ -69,7 +70,7 @@ async function collect(run: Run, work: ReportInProgress, known: Known): Promise<
   const collecting = {
     application: dependencies.application,
     stopped: () => stop.reason()?.code ?? null,
-    refusal: (clock: "recent" | "now") => (clock === "now" ? refusalToBegin(run) : refusalToCall(run)),
+    refusal: (clock: "recent" | "now") => (clock === "now" ? refusalToBegin(run) : refusalByRecentClock(run)),
     mustPutBack: () => admission.mustPutBack(turn),
     mayRefuseWorker: () => !admission.hasGood(),
     leaseLeftMs,

@@ -7,7 +7,7 @@ import type { Run } from "./run.ts";
  * Shape:     a function to be called after each report.
  * Behaviour: the warning is also kept for the summary; the run goes on until midnight.
  */
-export function watchMidnight(run: Run): () => void {
+export function warnOfShortMonday(run: Run): () => void {
   const mondayLeftMs = mondayLeftOf(run);
   let warned = false;
   return () => {
