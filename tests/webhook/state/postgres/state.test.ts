@@ -5,7 +5,7 @@ import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { type OpenStateFixture, START_MS, type StateFixture } from "../../support/state-fixture.ts";
-import { stateSuite } from "../../support/state-suite.ts";
+import { stateSuite } from "../suite/state-suite.ts";
 
 setDefaultTimeout(60_000);
 

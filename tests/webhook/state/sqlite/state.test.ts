@@ -5,7 +5,7 @@ import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { type OpenStateFixture, START_MS } from "../../support/state-fixture.ts";
-import { stateSuite } from "../../support/state-suite.ts";
+import { stateSuite } from "../suite/state-suite.ts";
 
 stateSuite("openSqliteState()", openFixture);
 

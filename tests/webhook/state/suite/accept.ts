@@ -1,11 +1,7 @@
-/** What the webhook's state must do on every store; a test file registers it for its store. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
-import { alarmSuite } from "./state-alarm.ts";
-import { attemptTests } from "./state-attempts.ts";
-import { deadTests } from "./state-dead.ts";
-import { deliveryTests } from "./state-delivery.ts";
+/** What the state does when it accepts alerts, within its limits. */
+import { expect, test } from "bun:test";
+import { ISSUE_TTL_MS } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -16,37 +12,10 @@ import {
   type OpenStateFixture,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
-import { issueClaimTests } from "./state-issue-claims.ts";
-import { orderTests } from "./state-order.ts";
-import { criticalShareTests, queueTests } from "./state-queue.ts";
+} from "../../support/state-fixture.ts";
 
-/** Registers the suite for one store. */
-export function stateSuite(name: string, open: OpenStateFixture): void {
-  describe(name, () => {
-    let fixture: StateFixture;
-    beforeEach(async () => {
-      fixture = await open();
-    });
-    afterEach(() => fixture.close());
-    acceptTests(() => fixture);
-    issueTests(() => fixture);
-    deliveryTests(() => fixture);
-    deadTests(() => fixture);
-    attemptTests(() => fixture);
-    queueTests(() => fixture);
-    issueClaimTests(() => fixture);
-    processTests(() => fixture);
-  });
-  describe(name, () => {
-    limitTests(open);
-    criticalShareTests(open);
-    orderTests(open);
-  });
-  alarmSuite(name, open);
-}
-
-function acceptTests(fixture: () => StateFixture): void {
+/** Registers the tests of rows and messages. */
+export function acceptTests(fixture: () => StateFixture): void {
   test("keeps each alert as it came, whatever its texts and labels are called", async () => {
     const { state } = fixture();
     const labels: Record<string, string> = JSON.parse(
@@ -90,7 +59,8 @@ function acceptTests(fixture: () => StateFixture): void {
   });
 }
 
-function issueTests(fixture: () => StateFixture): void {
+/** Registers the tests of issues: one in 30 minutes. */
+export function issueTests(fixture: () => StateFixture): void {
   test("claims one issue for a fingerprint, within a request, a batch and over time", async () => {
     const { state, setClock } = fixture();
     const twice = await acceptAll(state, sampleAlert(), sampleAlert());
@@ -158,43 +128,8 @@ function issueTests(fixture: () => StateFixture): void {
   });
 }
 
-function processTests(fixture: () => StateFixture): void {
-  test("two processes that accept the same alerts claim each issue once", async () => {
-    const states = [fixture().state, await fixture().another()];
-    const alerts = Array.from({ length: 20 }, (_, index) => sampleAlert({ fingerprint: `f${index}` }));
-    const outcomes = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => states[index % 2]?.accept([alerts])),
-    );
-    const accepted = outcomes.flatMap(([outcome] = []) =>
-      outcome && "accepted" in outcome ? outcome.accepted : [],
-    );
-    expect(accepted).toHaveLength(160);
-    expect(accepted.filter(({ issue }) => issue.status === "first")).toHaveLength(20);
-  });
-
-  test("one process delivers at a time, and the next one when it has ended", async () => {
-    const { state } = fixture();
-    const other = await fixture().another();
-    expect(await state.lead()).toBe(true);
-    expect(await other.lead()).toBe(false);
-    expect(await state.lead()).toBe(true);
-    await state.close();
-    expect(await other.lead()).toBe(true);
-  });
-
-  test("can be checked, and was not moved aside", async () => {
-    const { state } = fixture();
-    await state.check();
-    expect(await state.stats()).toMatchObject({
-      message: { queued: 0 },
-      issue: { queued: 0 },
-      queuedBytes: 0,
-    });
-    expect(state.movedAside).toBeNull();
-  });
-}
-
-function limitTests(open: OpenStateFixture): void {
+/** Registers the tests of the limits of rows and bytes. */
+export function limitTests(open: OpenStateFixture): void {
   test("refuses beyond its rows, until some are delivered; each request whole", async () => {
     const fixture = await open({ limits: { rows: 4, bytes: 1_000_000 } });
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DueRow, OutboxKind, State } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import type { DueRow, OutboxKind, State } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -12,7 +12,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
 

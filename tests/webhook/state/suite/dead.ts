@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { ISSUE_TTL_MS } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -9,7 +9,7 @@ import {
   MINUTE_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 const DEAD = { status: "dead", code: "number_refused" } as const;
 

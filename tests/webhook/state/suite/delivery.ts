@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { KEEP_DELIVERED_MS } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { KEEP_DELIVERED_MS } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -12,7 +12,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 /** The suite's tests of due rows and of what is recorded of them. */
 export function deliveryTests(fixture: () => StateFixture): void {

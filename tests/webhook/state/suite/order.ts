@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DueRow, OutboxKind, Settlement, State } from "../../../lib/webhook/state/contract.ts";
-import { assertInDatabase } from "../../support/property.ts";
-import { sampleAlert } from "./sample-alert.ts";
+import type { DueRow, OutboxKind, Settlement, State } from "../../../../lib/webhook/state/contract.ts";
+import { assertInDatabase } from "../../../support/property.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DELIVERED,
@@ -11,7 +11,7 @@ import {
   retryAfter,
   SECOND_MS,
   START_MS,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 /** The suite's tests of the order of delivery, for any sequence of calls. */
 export function orderTests(open: OpenStateFixture): void {

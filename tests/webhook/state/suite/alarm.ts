@@ -1,10 +1,10 @@
 /** The suite's parts about what the alarm needs of its state beyond delivering. */
 import { afterEach, beforeEach, describe } from "bun:test";
-import { commentTests } from "./state-comments.ts";
-import { digestTests } from "./state-digests.ts";
-import type { OpenStateFixture, StateFixture } from "./state-fixture.ts";
-import { pageTests } from "./state-page.ts";
-import { secondChannelTests } from "./state-second-channel.ts";
+import type { OpenStateFixture, StateFixture } from "../../support/state-fixture.ts";
+import { commentTests } from "./comments.ts";
+import { digestTests } from "./digests.ts";
+import { pageTests } from "./page.ts";
+import { secondChannelTests } from "./second-channel.ts";
 
 /** Registers them for one store. */
 export function alarmSuite(name: string, open: OpenStateFixture): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { DIGEST_LIMIT, type State } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { DIGEST_LIMIT, type State } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DELIVERED,
@@ -10,7 +10,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 /** The suite's tests of messages that tell several alerts. */
 export function digestTests(fixture: () => StateFixture): void {

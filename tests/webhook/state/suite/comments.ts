@@ -4,8 +4,8 @@ import {
   ISSUE_TTL_MS,
   KEEP_ENDED_MS,
   type State,
-} from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+} from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DAY_MS,
@@ -15,7 +15,7 @@ import {
   MINUTE_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 const URL = "https://tracker.example/issue/1";
 const CREATED = { status: "delivered", reference: "OPS-1", url: URL } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { KEEP_ENDED_MS } from "../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { KEEP_ENDED_MS } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DELIVERED,
@@ -12,7 +12,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 /** The suite's tests of the queue that operators see, of holds, and of how long ended rows are kept. */
 export function queueTests(fixture: () => StateFixture): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { aboutAlert } from "../../../lib/webhook/alert/about.ts";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
+import { aboutAlert } from "../../../../lib/webhook/alert/about.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   DELIVERED,
@@ -10,7 +10,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
-} from "./state-fixture.ts";
+} from "../../support/state-fixture.ts";
 
 const VIA_OTHER = { ...sampleAlert().labels, via: "other" };
 

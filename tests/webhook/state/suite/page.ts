@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
-import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
-import { acceptAll, issueRowOf, MINUTE_MS, START_MS, type StateFixture } from "./state-fixture.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+import {
+  acceptAll,
+  issueRowOf,
+  MINUTE_MS,
+  START_MS,
+  type StateFixture,
+} from "../../support/state-fixture.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
 

@@ -1,8 +1,8 @@
 /** What every store must do with claims on issues that were made, or are asked for, without a row. */
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../lib/webhook/state/contract.ts";
-import { sampleAlert } from "./sample-alert.ts";
-import { acceptAll, issueRowOf, START_MS, type StateFixture } from "./state-fixture.ts";
+import { ISSUE_TTL_MS } from "../../../../lib/webhook/state/contract.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
+import { acceptAll, issueRowOf, START_MS, type StateFixture } from "../../support/state-fixture.ts";
 
 const URL_1 = "https://tracker.example/issue/1";
 const ODD = "a'\"\u0000\\ ç \ud83d\udea8";
