@@ -170,6 +170,7 @@ const HOST = [
   "systemctl enable {unit}",
   "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
   "systemctl start opsctl-webhook.socket opsctl-webhook.service",
+  "systemctl restart {unit}; if this stays, the host's systemd cannot: see that the firewall closes port {number} (ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
   "systemctl start {unit}",
   "systemctl status opsctl-webhook; or correct {variable} in {path}",
   "timedatectl set-ntp true",
