@@ -72,6 +72,7 @@ function writtenBy(name: string): RegExp {
       `chown -h ${name}(?::${name})? \\S+`,
       "chmod (?:0600|o\\+x|go-w) \\S+",
       "mv (\\S+) \\1\\.old",
+      "mv (\\S*/)\\S+ \\2[A-Z][A-Z0-9_]*",
       `install -D -m 0600${options} /dev/(?:stdin|null) \\S+`,
       `install -d${options} -m (?:0700|0755) .+`,
     ].join("|")})$`,

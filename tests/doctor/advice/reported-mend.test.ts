@@ -45,6 +45,8 @@ describe("reportedMend()", () => {
     "chmod go-w /etc/opsctl",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/KEY",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/KEY",
+    "mv /etc/opsctl/secrets/KEY.txt /etc/opsctl/secrets/KEY",
+    "See that the alert webhook runs and answers, then: opsctl doctor weekly",
   ])("leaves %s", (mend) => expect(reportedMend(mend, by)).toBe(mend));
 
   test.each([
@@ -88,6 +90,7 @@ describe("reportedMend()", () => {
     `install -D -m 0600 -o root /dev/stdin ${ours}`,
     `install -d -o opsctl -m 2755 ${at("place/directory")}`,
     `mv ${ours} ${at("place/other")}`,
+    "mv /etc/opsctl/secrets/KEY /var/lib/opsctl/KEY",
     `chmod 0600 ${ours} # then run it`,
   ])("keeps owner and mode as opsctl writes them: %s", (mend) => {
     const shown = reportedMend(mend, by);
