@@ -5,6 +5,21 @@ import { ofCheck, testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
 import { type Host, NOW_MS, openHost } from "./support/host.ts";
 
+const CANNOT = {
+  reason:
+    "systemd filters no addresses for opsctl-webhook.socket: only a firewall keeps strangers from port 9300",
+  mend: /^systemctl restart opsctl-webhook\.service; if this stays, .* closes port 9300 \(ufw status, /,
+};
+const ADMITS_ALL = {
+  reason: "opsctl-webhook.socket admits every address: only a firewall keeps strangers from port 9300",
+  mend: /^systemctl cat opsctl-webhook\.socket: take out .*, then systemctl daemon-reload and systemctl restart opsctl-/,
+};
+const DOES_NOT_COUNT = {
+  reason:
+    "not checked: whether systemd keeps strange addresses from port 9300: opsctl-webhook.socket has no IPAccounting=yes",
+  mend: /^systemctl cat opsctl-webhook\.socket: bring it to the unit of this version, then systemctl daemon-reload/,
+};
+
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   testFaults({
     "the shared state would not be opened any more, although the old service still runs": {
@@ -250,31 +265,33 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
           question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
       },
     },
-    // As systemd 252 says it, and newer ones; and a drop-in that takes the list away.
+    // As systemd 252 says that it cannot filter, and others; the unit without its list, by a drop-in, and of before.
     ...Object.fromEntries(
-      [
-        ["[no data]", "::/0 0.0.0.0/0"],
-        ["[not set]", "0.0.0.0/0 ::/0"],
-        ["864", ""],
-        ["864", "192.0.2.0/24"],
-      ].map(([bytes, deny]) => [
-        `systemd filters no addresses: ${bytes}, denied ${deny}`,
+      (
+        [
+          ["IPIngressBytes", "[no data]", CANNOT],
+          ["IPIngressBytes", "[not set]", CANNOT],
+          ["IPIngressBytes", "18446744073709551615", CANNOT],
+          ["IPAddressDeny", "", ADMITS_ALL],
+          ["IPAddressDeny", "192.0.2.0/24", ADMITS_ALL],
+          ["IPAddressAllow", "::/0 0.0.0.0/0", ADMITS_ALL],
+          ["IPAccounting", "no", DOES_NOT_COUNT],
+        ] as const
+      ).map(([property, value, found]) => [
+        `the socket has ${property}=${value}`,
         {
-          ...{ command: "webhook", check: "unit", status: "warn" },
-          reason:
-            "systemd filters no addresses for opsctl-webhook.socket: only a firewall keeps strangers from port 9300",
-          mend: /^systemctl restart opsctl-webhook\.service; if this stays, .* closes port 9300 \(ufw status, /,
+          ...{ command: "webhook", check: "unit", status: "warn", ...found },
           spoil: (host: Host) => {
             const { runProgram } = host.dependencies;
-            host.dependencies.runProgram = (program, words, signal) =>
-              words[0] === "show"
-                ? Promise.resolve({
-                    status: 0,
-                    stdout: `IPIngressBytes=${bytes}\nIPAddressDeny=${deny}\nActiveState=active\n`,
-                  })
-                : runProgram(program, words, signal);
+            host.dependencies.runProgram = async (program, words, signal) => {
+              const end = await runProgram(program, words, signal);
+              return {
+                status: 0,
+                stdout: end!.stdout.replace(new RegExp(`^${property}=.*`, "m"), `${property}=${value}`),
+              };
+            };
           },
-        },
+        } as const,
       ]),
     ),
     "the host has no systemd": {

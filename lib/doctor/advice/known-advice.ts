@@ -181,6 +181,8 @@ const HOST = [
   "systemctl enable {unit}",
   "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
   "systemctl start opsctl-webhook.socket opsctl-webhook.service",
+  "systemctl cat {unit}: bring it to the unit of this version, then systemctl daemon-reload and systemctl restart {unit}",
+  "systemctl cat {unit}: take out what changes IPAddressDeny or IPAddressAllow, then systemctl daemon-reload and systemctl restart {unit}",
   "systemctl restart {unit}; if this stays, the host's systemd cannot: see that the firewall closes port {number} (ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
   "systemctl start {unit}",
   "systemctl status opsctl-webhook; or correct {variable} in {path}",

@@ -264,7 +264,12 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
 const SYSTEMD_SAYS: Record<string, string> = {
   "is-active": "active\n",
   "is-enabled": "enabled\n",
-  show: "IPIngressBytes=864\nIPAddressDeny=::/0 0.0.0.0/0\nActiveState=active\n",
+  show: `IPIngressBytes=864
+IPAddressAllow=10.0.0.0/8 127.0.0.0/8
+IPAddressDeny=::/0 0.0.0.0/0
+IPAccounting=yes
+ActiveState=active
+`,
 };
 
 function furnish({ put, path }: Pick<Host, "put" | "path">): void {
