@@ -11,6 +11,9 @@ const TEST_LIMIT_MS = 120_000;
 // The window is computed in the report's zone: a test that passes only in one host zone is wrong.
 process.env.TZ ??= "Pacific/Kiritimati";
 
+// What tests/run.ts sets for the engine of this process is not for the programs that tests start.
+for (const name of Object.keys(process.env)) if (name.startsWith("BUN_JSC_")) delete process.env[name];
+
 // opsctl refuses directories that a group may write to, and some hosts make every directory so.
 process.umask(0o022);
 

@@ -2,13 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import postgres from "postgres";
 import { type Application, startApplication } from "../standins/application.ts";
 import { type EmailProvider, startEmailProvider } from "../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
 import { opsctlBinary } from "../support/binary.ts";
-import { type PostgresServer, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { connect, type PostgresServer, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 import { type SeededOwner, seedOwner, seedSenders, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
 import { type AlertListener, startAlertListener } from "./alert-listener.ts";
 import { buildGates } from "./gates.ts";
@@ -169,7 +168,7 @@ export async function openArena({
 function led(direct: TestDatabase, port: number): TestDatabase {
   const url = new URL(direct.url);
   url.port = String(port);
-  const sql = postgres(url.href, { max: 5, onnotice: () => {} });
+  const sql = connect(url.href, 5);
   return {
     ...direct,
     url: url.href,

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { connect, PASSWORD, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { expectNothingLost, expectQuiet } from "./ledger.ts";
 import { until } from "./until.ts";
@@ -107,10 +107,8 @@ async function waitForReplica({ db: { sql } }: Arena): Promise<void> {
 
 /** Promotes the server behind the relay, which then waits for no replica any more. */
 async function promote(relay: TcpProxy): Promise<void> {
-  const { default: postgres } = await import("postgres");
-  const { PASSWORD } = await import("../support/postgres.ts");
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${relay.port}/postgres`;
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = connect(url);
   try {
     await sql`select pg_promote()`;
   } finally {

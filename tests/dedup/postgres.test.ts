@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import postgres from "postgres";
+import type postgres from "postgres";
+import { connect } from "../support/postgres.ts";
 import { ODD_TEXTS } from "../webhook/support/odd-texts.ts";
 import { createStateDatabase, type StateDatabase } from "../webhook/support/postgres-state.ts";
 import { postgresDedup } from "./support/postgres-dedup.ts";
@@ -53,7 +54,7 @@ for (const major of [undefined, 15]) {
 
     test("an expired claim is taken over by one of 50 in two pools", async () => {
       await state.empty(START_MS);
-      const pools = [1, 2].map(() => postgres(state.database.url, { max: 5, onnotice: () => {} }));
+      const pools = [1, 2].map(() => connect(state.database.url, 5));
       await postgresDedup(pools[0]!).claim("storm", TTL_MS);
       await state.setClock(START_MS + TTL_MS);
       const claims = await Promise.all(
@@ -79,7 +80,7 @@ async function openFixture(state: StateDatabase): Promise<DedupFixture> {
   const { sql, url } = state.database;
   const others: postgres.Sql[] = [];
   const another = async () => {
-    const pool = postgres(url, { max: 5, onnotice: () => {} });
+    const pool = connect(url, 5);
     others.push(pool);
     return postgresDedup(pool);
   };

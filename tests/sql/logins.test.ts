@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { applyMigrations } from "../../lib/migrate/run.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { sharedPostgres } from "../support/postgres.ts";
+import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
 import { describeLedger, Ledger, MAJORS, MONDAY, SENDER, validPersist } from "./support/ledger.ts";
 
@@ -44,7 +44,7 @@ describeLedger("a login that is only a member of service_role", (ledger) => {
   test("can do all of the weekly run's work", async () => {
     const server = await sharedPostgres(ledger.major);
     const login = await newLogin(ledger.sql, "grant service_role to");
-    const sql = postgres(server.url(ledger.database.name, login), { max: 1, onnotice: () => {} });
+    const sql = connect(server.url(ledger.database.name, login));
     try {
       expect(await checkReadiness(sql)).toEqual([]);
       await workThrough(ledger, sql);
@@ -65,7 +65,7 @@ for (const major of MAJORS)
       grant select on all tables in schema public to ${login};
       grant references on tenants, users to ${login};
       grant insert on timeline_entries to ${login};`);
-    const sql = postgres(server.url(database.name, login), { max: 1, onnotice: () => {} });
+    const sql = connect(server.url(database.name, login));
     try {
       await applyMigrations({ sql });
       expect(await checkReadiness(sql)).toEqual([]);

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import postgres from "postgres";
-import { sharedPostgres } from "../support/postgres.ts";
+import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
 import { describeLedger, Ledger, MONDAY, refusal } from "./support/ledger.ts";
 
@@ -122,7 +121,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     const login = await newLogin(ledger.sql, "grant service_role to");
     const claim = await ledger.unknownDelivery("email");
     const url = (await sharedPostgres(ledger.major)).url(ledger.database.name, login);
-    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const sql = connect(url);
     try {
       await sql`set role service_role`;
       const caller = new Ledger(() => ({ ...ledger.database, sql }), ledger.major);

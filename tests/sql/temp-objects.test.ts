@@ -1,7 +1,7 @@
 /** What a caller makes in its own temporary schema must mean nothing inside the functions, which run as their owner. */
 import { expect, test } from "bun:test";
-import postgres from "postgres";
-import { sharedPostgres } from "../support/postgres.ts";
+import type postgres from "postgres";
+import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
 import { describeLedger, Ledger, WEEK } from "./support/ledger.ts";
 
@@ -40,7 +40,7 @@ describeLedger("a caller with temporary types and tables of the same names", (le
   test("goes through a whole week, and nothing of its own runs as the owner", async () => {
     const login = await newLogin(ledger.sql, "grant service_role to");
     const url = (await sharedPostgres(ledger.major)).url(ledger.database.name, login);
-    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const sql = connect(url);
     try {
       await shadow(sql);
       const caller = new Ledger(() => ({ ...ledger.database, sql }), ledger.major);

@@ -1,5 +1,5 @@
-import postgres from "postgres";
-import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import type postgres from "postgres";
+import { connect, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 
 /** Runs `work` with a connection of `login` to the database. */
 export async function asLogin<T>(
@@ -8,10 +8,7 @@ export async function asLogin<T>(
   work: (sql: postgres.Sql) => Promise<T>,
   major?: number,
 ): Promise<T> {
-  const sql = postgres((await sharedPostgres(major)).url(database.name, login), {
-    max: 2,
-    onnotice: () => {},
-  });
+  const sql = connect((await sharedPostgres(major)).url(database.name, login), 2);
   try {
     return await work(sql);
   } finally {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import postgres from "postgres";
 import { applyMigrations } from "../../../lib/migrate/run.ts";
-import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
+import { connect, PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
 import { runAs } from "../support/run-as.ts";
@@ -82,7 +81,7 @@ describe("a whole run, on a database whose default privileges grant everything t
         grant all on tables to anon, authenticated, service_role;
       alter default privileges for role ${login} in schema public
         grant all on functions to anon, authenticated, service_role;`);
-    const sql = postgres((await sharedPostgres()).url(db.name, login), { max: 1, onnotice: () => {} });
+    const sql = connect((await sharedPostgres()).url(db.name, login));
     try {
       await applyMigrations({ sql });
       await setClock(sql, MONDAY);

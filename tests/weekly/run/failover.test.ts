@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import postgres from "postgres";
 import type { Store } from "../../../lib/weekly/database/store.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
-import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
+import { connect, type PostgresServer, startPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Fault, faultsOf, setReadOnly } from "../support/faults.ts";
@@ -20,7 +19,7 @@ let databaseUrl: string;
 beforeAll(async () => {
   server = await startPostgres({ inMemory: true });
   // The application and the test write at any time.
-  const admin = postgres(server.url("postgres"), { max: 1 });
+  const admin = connect(server.url("postgres"));
   await admin`alter role postgres set default_transaction_read_only = off`;
   await admin.end();
   weekly = await weeklyFixture({ server });

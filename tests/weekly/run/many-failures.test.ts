@@ -34,7 +34,7 @@ test("createTally() keeps a bounded number of failures however many there are", 
   const tally = createTally();
   for (let i = 0; i < FAILURES_SHOWN; i += 1) tally.fail({ step: "social", code: `code_${i}` });
   expect(tally.failuresTruncated).toBe(false);
-  for (let i = 0; i < 1_000_000; i += 1) tally.fail({ step: "social", code: "later" });
+  for (let i = 0; i < 10_000; i += 1) tally.fail({ step: "social", code: "later" });
   expect(tally.failures).toHaveLength(FAILURES_SHOWN);
   expect(tally.failures.at(-1)!.code).toBe(`code_${FAILURES_SHOWN - 1}`);
   expect(tally.failuresTruncated).toBe(true);

@@ -1,7 +1,7 @@
 /** The ways in which a real database is away for a while. */
 import type postgres from "postgres";
 import type { TcpProxy } from "../../standins/tcp-proxy.ts";
-import type { PostgresServer } from "../../support/postgres.ts";
+import { connect, type PostgresServer } from "../../support/postgres.ts";
 import { until } from "./ledger.ts";
 
 /** One way of being away: `begin` has returned when it is so, `end` when it is over. */
@@ -60,8 +60,7 @@ export async function setReadOnly(
   await sql.unsafe(`alter system set default_transaction_read_only = ${wanted}`);
   await sql`select pg_reload_conf()`;
   await until(async () => {
-    const { default: connect } = await import("postgres");
-    const fresh = connect(server.url("postgres", login), { max: 1, onnotice: () => {} });
+    const fresh = connect(server.url("postgres", login));
     try {
       const [row] = await fresh`show default_transaction_read_only`;
       return row!.default_transaction_read_only === wanted;
