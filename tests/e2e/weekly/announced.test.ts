@@ -1,5 +1,5 @@
 /** A failed Monday is heard: the run, opsctl's own webhook as a process, and the phone behind it. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,6 +32,19 @@ function aim(fixture: Fixture, url: string, secret = SECRET): void {
   fixture.env.OPSCTL_ALERT_WEBHOOK = url;
   fixture.secret("WEBHOOK_SECRET", secret);
 }
+
+/** One webhook for the runs of which nothing is told to it, and one for those of which only that they are told counts. */
+let unheard: Awaited<ReturnType<typeof openWebhookArena>>;
+let heard: typeof unheard;
+let unheardUrl: string;
+let heardUrl: string;
+beforeAll(async () => {
+  [unheard, heard] = await Promise.all([openWebhookArena(), openWebhookArena()]);
+  [{ url: unheardUrl }, { url: heardUrl }] = await Promise.all([unheard.start(), heard.start()]);
+});
+afterAll(async () => {
+  await Promise.all([unheard, heard].map((arena) => arena[Symbol.asyncDispose]()));
+});
 
 describe.concurrent("a failed Monday", () => {
   test("is told to the ping, and so is a good one; a dry run is not", async () => {
@@ -195,9 +208,8 @@ describe.concurrent("the webhook", () => {
     [
       "has another secret",
       async (fixture) => {
-        const arena = await openWebhookArena();
-        aim(fixture, (await arena.start()).url, "another-secret");
-        return arena;
+        aim(fixture, unheardUrl, "another-secret");
+        return undefined;
       },
       "http_401",
     ],
@@ -261,13 +273,12 @@ describe.concurrent("neither told nor recorded is", () => {
     ["a run without editorials", () => ["--skip-editorials"], 1],
   ])("%s", async (_name, args, exitCode) => {
     await using fixture = await openFixture();
-    await using arena = await openWebhookArena();
-    aim(fixture, (await arena.start()).url);
+    aim(fixture, unheardUrl);
     const owner = await seedOwner(fixture.db.sql, { email: null });
     const ended = await fixture.weekly(["--json", ...args(owner.tenantId)]);
     expect([ended.exitCode, ended.summary.announced]).toEqual([exitCode, "none"]);
     expect(existsSync(fileOf(fixture))).toBe(false);
-    expect(arena.gateway.ledger.filter(({ method }) => method === "POST")).toEqual([]);
+    expect(unheard.gateway.ledger.filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   test("a refusal on another day, which leaves what the last run left", async () => {
@@ -314,8 +325,7 @@ describe.concurrent("a run that is", () => {
 
   test("ended by a signal is recorded and told", async () => {
     await using fixture = await openFixture();
-    await using arena = await openWebhookArena();
-    aim(fixture, (await arena.start()).url);
+    aim(fixture, heardUrl);
     await seedOwner(fixture.db.sql);
     const running = await inTheMiddle(fixture);
     running.kill("SIGTERM");
@@ -330,8 +340,7 @@ describe.concurrent("a run that is", () => {
 
   test("on a full disk is told, and leaves no half of a file", async () => {
     await using fixture = await openFixture();
-    await using arena = await openWebhookArena();
-    aim(fixture, (await arena.start()).url);
+    aim(fixture, heardUrl);
     await seedOwner(fixture.db.sql);
     const script = 'trap "" XFSZ; ulimit -f 0; exec "$0" weekly --json';
     const ended = await startProgram(["/bin/sh", "-c", script, await opsctlBinary()], { env: fixture.env })
@@ -343,8 +352,7 @@ describe.concurrent("a run that is", () => {
 
   test("open because another process works on it ends with 1 and is not told", async () => {
     await using fixture = await openFixture();
-    await using arena = await openWebhookArena();
-    aim(fixture, (await arena.start()).url);
+    aim(fixture, unheardUrl);
     await seedOwner(fixture.db.sql);
     const first = await inTheMiddle(fixture);
     const second = await fixture.weekly(["--json"], { env: { OPSCTL_LOG_DIR: fixture.folder } });
@@ -355,7 +363,7 @@ describe.concurrent("a run that is", () => {
     });
     first.kill("SIGKILL");
     await first.ended;
-    expect(arena.gateway.accepted).toEqual([]);
+    expect(unheard.gateway.accepted).toEqual([]);
     rmSync(join(fixture.folder, LAST_RUN_FILE));
   });
 });
