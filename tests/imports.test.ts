@@ -26,7 +26,7 @@ const PLATFORM: Record<string, string[]> = {
   secrets: ["root", "account", "files"],
   log: ["root", "secrets"],
   database: ["root", "files", "secrets"],
-  config: ["root", "files", "secrets", "database"],
+  config: ["root", "account", "files", "secrets", "database"],
   http: ["root"],
   rate: [],
   server: ["root"],

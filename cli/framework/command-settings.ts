@@ -9,6 +9,7 @@ import {
 } from "../../lib/platform/config/settings-file.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
+import { shellLine } from "./usage/shell-line.ts";
 
 /** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
@@ -18,7 +19,8 @@ export function settingsOf(name: string): Settings {
   const none: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
   if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
   const given = { ...process.env };
-  const again = () => readCommandSettings(name, given);
+  const typed = shellLine(process.argv.slice(2));
+  const again = () => readCommandSettings(name, given, typed);
   try {
     return { read: again(), again, problem: null };
   } catch (problem) {

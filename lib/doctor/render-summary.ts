@@ -1,6 +1,7 @@
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
+import { asRoot } from "./facts/reader.ts";
 import type { CommandName, Finding } from "./finding.ts";
 import { FIRST_RUN } from "./first-run.ts";
 import { markedLines } from "./render.ts";
@@ -99,15 +100,24 @@ function wellText(findings: readonly Finding[]): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
+/** Something that this account may not look at. */
+function isForRoot({ command, mend }: Finding): boolean {
+  return mend === asRoot(command);
+}
+
 const ALL = "Everything that was looked at: opsctl doctor --all";
 /** The first part that most hosts have. */
 const NOTHING_YET = "Nothing is set up on this host yet. What the first part needs: opsctl doctor weekly";
 
 function nextLines(summaries: readonly Summary[], screen: Screen): string[] {
   if (summaries.every(({ findings }) => isLeftOut(findings))) return proseLines(NOTHING_YET, screen);
-  const first = mostUseful(summaries.flatMap(({ causes }) => causes));
+  const causes = summaries.flatMap((summary) => summary.causes);
+  const first = mostUseful(causes);
   const all = proseLines(ALL, screen);
   if (first === undefined) return all;
+  const forRoot = new Set(causes.filter(isForRoot).map(({ command }) => command));
+  if (isForRoot(first) && forRoot.size > 1)
+    return ["Next:", ...adviceLines("  ", "sudo opsctl doctor", screen), "", ...all];
   const next = first.mend ?? `opsctl doctor ${first.command}`;
   return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ...all];
 }

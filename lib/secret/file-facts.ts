@@ -2,6 +2,7 @@ import { commandFile } from "../platform/config/command-file.ts";
 import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
+import { isClosedHere } from "../platform/files/closed-here.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
 
@@ -9,7 +10,8 @@ import { singleLine } from "../text/single-line.ts";
  * What an environment file says about secrets: never a value of one.
  *
  * Shape: `name` is the file's, `secrets` those that are set in it, `wanted` the secrets that its settings ask for,
- *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in words.
+ *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in words,
+ *        `isClosed` says that it is only closed to this account.
  */
 export type FileFacts = {
   name: string;
@@ -20,6 +22,7 @@ export type FileFacts = {
   hasCommand: boolean;
   problem: string | null;
   reason: string | null;
+  isClosed: boolean;
 };
 
 /** The environment files of the service account, by a command that reads each of them. */
@@ -38,14 +41,15 @@ const MAX_REASON = 300;
 export function readFileFacts(commands: readonly string[], directory: string): FileFacts[] {
   return commands.flatMap((command) => {
     const name = commandFile(command) as string;
-    const none = { name, path: `${directory}/${name}`, secretsDir: null, hasCommand: false };
+    const none = { name, path: `${directory}/${name}`, secretsDir: null, hasCommand: false, isClosed: false };
     try {
       const { env, path, isThere } = readCommandSettings(command, { OPSCTL_ENV_DIR: directory });
       return path !== null && isThere ? [factsOf(env, { name, path })] : [];
     } catch (error) {
       const known = error instanceof OpsError ? error : null;
       const problem = known?.code ?? "INTERNAL_ERROR";
-      return [{ ...none, secrets: [], wanted: [], problem, reason: known && reasonOf(known) }];
+      const isClosed = known !== null && isClosedHere(known.cause);
+      return [{ ...none, secrets: [], wanted: [], problem, reason: known && reasonOf(known), isClosed }];
     }
   });
 }
@@ -81,6 +85,7 @@ function factsOf(env: Environment, { name, path }: { name: string; path: string 
     hasCommand: isSet("OPSCTL_SECRETS_COMMAND"),
     problem: null,
     reason: null,
+    isClosed: false,
   };
 }
 
@@ -106,6 +111,8 @@ function factsIn(value: unknown): FileFacts[] {
       hasCommand: hasCommand === true,
       problem: typeof problem === "string" ? plain(problem) : null,
       reason: typeof reason === "string" ? plain(reason).slice(0, MAX_REASON) : null,
+      // The account says so of its own file, which root is told as what it is.
+      isClosed: false,
     },
   ];
 }

@@ -54,6 +54,9 @@ export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 /** Looked through at most: a directory that others fill, too, may have any number. */
 const MOST_FILES = 1_000;
 
+/** What shows an ordinary account all of them. */
+export const SEEN_BY_ROOT = "sudo opsctl secret list";
+
 const UNTOLD: SecretProblem = {
   where: "the environment files of the account opsctl",
   why: "a process of that account, which reads them for root, told nothing",
@@ -73,8 +76,9 @@ export function listSecrets(input: ListInput): SecretList {
 }
 
 /** The words come from a process of the account, which only tells; what root is given to do is said here. */
-function unreadProblem({ name, path, problem, reason }: FileFacts): SecretProblem[] {
+function unreadProblem({ name, path, problem, reason, isClosed }: FileFacts): SecretProblem[] {
   if (problem === null) return [];
+  if (isClosed) return [{ where: path, why: "this account may not read it", mend: SEEN_BY_ROOT }];
   const why = `it could not be read (${problem})${reason === null ? "" : `: ${reason}`}`;
   const mend =
     problem === "ENV_FILE_INVALID"

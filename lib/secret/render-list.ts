@@ -2,7 +2,13 @@ import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
-import type { ListedSecret, SecretList, SecretProblem, SecretSource } from "./list.ts";
+import {
+  type ListedSecret,
+  SEEN_BY_ROOT,
+  type SecretList,
+  type SecretProblem,
+  type SecretSource,
+} from "./list.ts";
 
 const DAY_S = 86_400;
 const HOUR_S = 3_600;
@@ -29,7 +35,7 @@ const COLUMNS: readonly Column[] = [
 /** The list for people: a row per secret, then what is wrong and how it is mended. */
 export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
   const table = renderTable(COLUMNS, secrets.map(row), screen);
-  const faults = [...secrets.flatMap((secret) => secret.problems), ...problems];
+  const faults = together([...secrets.flatMap((secret) => secret.problems), ...problems]);
   const lines = [
     ...faults.flatMap((fault) => problemLines(fault, screen)),
     ...notes(secrets, problems.length > 0).flatMap((note) => proseLines(note, screen, { indent: "  " })),
@@ -37,10 +43,19 @@ export function renderSecretList({ secrets, problems }: SecretList, screen: Scre
   return `${table}\n${lines.join("\n")}\n`;
 }
 
+/** What is wrong in the same way at several places is told once. */
+function together(faults: readonly SecretProblem[]): SecretProblem[] {
+  const same = Map.groupBy(faults, ({ why, mend }) => JSON.stringify([why, mend]));
+  return [...same.values()].map((alike) => {
+    const where = alike.map((fault) => fault.where).join(", ");
+    return { ...(alike[0] as SecretProblem), where };
+  });
+}
+
 function notes(secrets: readonly ListedSecret[], isExplained: boolean): string[] {
   const unknown = isExplained
     ? "?: one of its places could not be looked at, as said above"
-    : "?: one of its places could not be looked at; root may look at all of them";
+    : `?: one of its places could not be looked at; this shows all of them: ${SEEN_BY_ROOT}`;
   const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
   return [
     ...(has("missing")

@@ -36,11 +36,12 @@ describe("readFileFacts()", () => {
           hasCommand: false,
           problem: null,
           reason: null,
+          isClosed: false,
         },
       },
       {
         ...{ name: "webhook.env", path: join(folder, "webhook.env"), secrets: ["MESSAGING_API_KEY"] },
-        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null, reason: null },
+        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null, reason: null, isClosed: false },
       },
     ]);
     expect(JSON.stringify(facts)).not.toContain("canary");
@@ -70,7 +71,7 @@ describe("readFileFacts()", () => {
 describe("parseFileFacts()", () => {
   const honest: FileFacts = {
     ...{ name: "weekly.env", path: "/etc/opsctl/weekly.env", secrets: ["DATABASE_URL"], wanted: [] },
-    ...{ secretsDir: null, hasCommand: false, problem: null, reason: null },
+    ...{ secretsDir: null, hasCommand: false, problem: null, reason: null, isClosed: false },
   };
 
   test.each(["", "{}", "null", "[", '"weekly.env"'])("takes %j for nothing", (text) => {

@@ -30,7 +30,7 @@ const put = (name: string, { mode = 0o600, uid = READER.uid, days = 3 } = {}): s
 };
 const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ name, path: `/etc/opsctl/${name}`, secrets: [], wanted: [], secretsDir: null, hasCommand: false },
-  ...{ problem: null, reason: null, ...more },
+  ...{ problem: null, reason: null, isClosed: false, ...more },
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
   ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], isWhole: true },
@@ -157,6 +157,18 @@ describe(`listSecrets()${asRootAlone}`, () => {
         mend: "sudo opsctl doctor weekly",
       },
     ]);
+  });
+
+  tried("tells an ordinary account once for all files that root sees them", () => {
+    const facts = ["weekly.env", "webhook.env"].map((name) =>
+      file(name, { problem: "SECRET_FILE_UNREADABLE", reason: "EACCES", isClosed: true }),
+    );
+    const text = renderSecretList(listSecrets(input({ facts })));
+    expect(text).toContain(
+      "\n/etc/opsctl/weekly.env, /etc/opsctl/webhook.env: this account may not read it\n" +
+        "  -> sudo opsctl secret list\n",
+    );
+    expect(text).not.toContain("doctor");
   });
 
   tried("says what is wrong with a file that cannot be used, and sends nobody to root for it", () => {

@@ -3,6 +3,7 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Check } from "../context/check.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandEnvironment } from "../facts/environment.ts";
+import { closedVerdict, isForAnotherAccount } from "../facts/reader.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
 
@@ -23,6 +24,8 @@ export function configurationCheck(
     async run(context) {
       const settings = await context.settings(command, "all", load);
       if (settings.status === "ok") return [pass("every setting is there and valid")];
+      if (await isForAnotherAccount(settings.error, command, context))
+        return [await closedVerdict(reasonOf(settings.error), command, context)];
       return problemsOf(settings.error, await context.environment(command));
     },
   };

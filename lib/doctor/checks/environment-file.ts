@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
-import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import type { EnvFileFault } from "../../platform/config/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
 import type { Check } from "../context/check.ts";
@@ -11,6 +10,7 @@ import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { HostPaths } from "../context/dependencies.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.ts";
+import { asRoot, readerOf } from "../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 
 const OPEN_TO_OTHERS = 0o077;
@@ -48,11 +48,6 @@ export function environmentFileCheck(command: CommandName): Check {
   };
 }
 
-/** The account that reads the file: that of the command, or for one that a person starts, what it becomes. */
-function readerOf(command: CommandName): string {
-  return COMMAND_FACTS[command].account ?? SERVICE_ACCOUNT;
-}
-
 /** The verdict on a file with which its command does not start. */
 function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
   return fail(`ENV_FILE_INVALID: ${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
@@ -82,7 +77,7 @@ async function unreadVerdict(
   const name = readerOf(command);
   const account = name === null ? null : await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
-  if (!isThisAccount) return fail(`${path}: ${problem}`, `Run as root: sudo opsctl doctor ${command}`);
+  if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command));
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));

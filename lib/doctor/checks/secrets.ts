@@ -9,6 +9,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
+import { closedVerdict, isForAnotherAccount } from "../facts/reader.ts";
 import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
@@ -25,13 +26,39 @@ export function secretsCheck(command: CommandName): Check {
     name: "secrets",
     async run(context) {
       const searches = await context.secrets(command);
-      const verdicts = await Promise.all(searches.map((search) => verdictOf(command, context, search)));
+      const closed = await closedTo(command, context, searches);
+      const open = searches.filter((search) => !closed.includes(search));
+      const verdicts = await Promise.all(open.map((search) => verdictOf(command, context, search)));
       const alias =
         command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
       const handed = command === "migrate" ? await handedVerdicts(context) : [];
-      return [...handed, ...verdicts.flat(), ...alias, ...(await oddVerdicts(command, context))];
+      const odd = await oddVerdicts(command, context);
+      const unseen = await closedVerdicts(command, context, closed);
+      return [...handed, ...unseen, ...verdicts.flat(), ...alias, ...odd];
     },
   };
+}
+
+/** Secrets that only another account can look for: this process is an ordinary one. */
+async function closedTo(
+  command: CommandName,
+  context: CheckContext,
+  searches: readonly SecretSearch[],
+): Promise<SecretSearch[]> {
+  const isClosed = await Promise.all(
+    searches.map(({ error }) => isForAnotherAccount(error, command, context)),
+  );
+  return searches.filter((_, at) => isClosed[at]);
+}
+
+async function closedVerdicts(
+  command: CommandName,
+  context: CheckContext,
+  closed: readonly SecretSearch[],
+): Promise<Verdict[]> {
+  if (closed.length === 0) return [];
+  const names = closed.map(({ name }) => name).join(", ");
+  return [await closedVerdict(`this account may not look for ${names}`, command, context)];
 }
 
 /** Files that were meant to be secrets of this command, and are read by nothing. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
 import { commandFile } from "../../platform/config/command-file.ts";
 import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
+import { fileSystemText } from "../../platform/files/closed-here.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
@@ -107,7 +108,7 @@ export function isWritableByOthers({ mode }: Stats): boolean {
 function problemOf(error: unknown): string | null {
   if (error instanceof Refused) return error.message;
   const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOENT" ? null : `the file system answered ${code ?? "an error"}`;
+  return code === "ENOENT" ? null : fileSystemText(error);
 }
 
 const READ_WEBHOOKS_FILE: readonly CommandName[] = ["socket-monitor", "weekly"];

@@ -1,6 +1,9 @@
 import { basename, isAbsolute, join } from "node:path";
+import process from "node:process";
+import { findAccount } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
 import { readClosedText } from "../files/closed-file.ts";
+import { isClosedHere } from "../files/closed-here.ts";
 import type { Environment } from "../secrets/adapter.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
@@ -27,13 +30,15 @@ const MAX_BYTES = 1_048_576;
  *
  * Behaviour: an empty setting counts as absent, so the file is asked. `OPSCTL_ENV_DIR` moves the directory; set and empty
  *            it turns the file off. The file holds keys: it is read like a secret's file, and parsed, never run.
+ *            `typed` is what follows `opsctl` on the command line that advice repeats, with its options: without
+ *            `--dry-run` another command would be run.
  * Errors:    CONFIG_INVALID, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
-export function readCommandSettings(words: string, env: Environment): CommandSettings {
+export function readCommandSettings(words: string, env: Environment, typed = words): CommandSettings {
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
   const { OPSCTL_STARTED_BY: starter } = env;
-  const text = readText(words, path, starter === "root");
+  const text = readText(words, path, { typed, startedByRoot: starter === "root" });
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
@@ -81,7 +86,11 @@ function parsed(words: string, path: string, text: string): Map<string, string> 
   return variables;
 }
 
-function readText(words: string, path: string, startedByRoot: boolean): string | undefined {
+function readText(
+  words: string,
+  path: string,
+  starter: { typed: string; startedByRoot: boolean },
+): string | undefined {
   const reader = `opsctl ${words}`;
   try {
     return readClosedText(path, {
@@ -96,17 +105,32 @@ function readText(words: string, path: string, startedByRoot: boolean): string |
     // The file is open to this account; what it is, is wrong.
     if (code === "SECRET_FILE_UNREADABLE" && cause === undefined)
       throw new OpsError({ code, message, hint: "Make it a text file of NAME=value lines, at most 1 MiB" });
-    throw new OpsError({ code, message, hint: whoMayRead(path, startedByRoot) });
+    throw new OpsError({ code, message, hint: whoMayRead(path, cause, starter), cause });
   }
 }
 
-function whoMayRead(path: string, startedByRoot: boolean): string {
+function whoMayRead(
+  path: string,
+  cause: unknown,
+  { typed, startedByRoot }: { typed: string; startedByRoot: boolean },
+): string {
   // Root has become the account already: only the file can be wrong.
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
+  if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : `sudo opsctl ${typed}`;
   const way = isRootsFile(basename(path))
     ? `Run it as root, to whom the file belongs: chown root:root ${path}; chmod 0600 ${path}`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;
   return `${way}; with OPSCTL_ENV_DIR set to nothing no file is read`;
+}
+
+/** Whether this process is the account that reads the file on a host. */
+function isReader(path: string): boolean {
+  const uid = process.geteuid?.();
+  return !isRootsFile(basename(path)) && uid !== undefined && findAccount(uid).name === "opsctl";
+}
+
+function lineOfRoot(path: string): string {
+  return `As root: chown -h opsctl:opsctl ${path}; chmod 0600 ${path}`;
 }
 
 function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {

@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import process from "node:process";
 import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
+import { fileSystemText } from "./closed-here.ts";
 import { readJudged } from "./regular-file.ts";
 import { namesOf, type Step, type Untrusted, untrustedStep, wayTo } from "./trusted-path.ts";
 
@@ -42,7 +43,7 @@ export function readClosedFile(path: string, file: ClosedFile): Uint8Array | und
     if (error instanceof OpsError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw unreadable(path, file, `the file system answered ${code ?? "an unknown error"}`, error);
+    throw unreadable(path, file, fileSystemText(error), error);
   }
 }
 

@@ -1,0 +1,44 @@
+import process from "node:process";
+import { isRoot } from "../../platform/account/account.ts";
+import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { OpsError } from "../../platform/errors.ts";
+import { isClosedHere } from "../../platform/files/closed-here.ts";
+import type { CheckContext } from "../context/check-context.ts";
+import { COMMAND_FACTS } from "../context/command-facts.ts";
+import { type CommandName, notChecked, type Verdict } from "../finding.ts";
+
+/** The account that reads what a command needs: that of the command, or for one that a person starts, what it becomes. */
+export function readerOf(command: CommandName): string {
+  return COMMAND_FACTS[command].account ?? SERVICE_ACCOUNT;
+}
+
+/** Whether a failure says only that this process is not the one to look: another account reads that file. */
+export async function isForAnotherAccount(
+  error: unknown,
+  command: CommandName,
+  context: CheckContext,
+): Promise<boolean> {
+  if (!(error instanceof OpsError) || error.code !== "SECRET_FILE_UNREADABLE" || isRoot()) return false;
+  if (!isClosedHere(error.cause)) return false;
+  const account = await context.account(readerOf(command));
+  return account?.uid !== process.geteuid?.();
+}
+
+/**
+ * The verdict on something of a command that this process may not look at.
+ *
+ * Behaviour: where the environment file is closed to it, too, that one says so for all.
+ */
+export async function closedVerdict(
+  what: string,
+  command: CommandName,
+  context: CheckContext,
+): Promise<Verdict> {
+  const { file } = await context.environment(command);
+  return notChecked(file.problem === null ? what : `${what}, see environment file`, asRoot(command));
+}
+
+/** The command by which all of a command's needs can be looked at. */
+export function asRoot(command: CommandName): string {
+  return `sudo opsctl doctor ${command}`;
+}

@@ -1,0 +1,113 @@
+/** What an account sees that is neither root nor the service's: it is sent to sudo, and nothing is called broken. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chownSync } from "node:fs";
+import type { Finding } from "../../../lib/doctor/finding.ts";
+import {
+  ACCOUNT,
+  type AccountHost,
+  canHaveAccount,
+  openAccountHost,
+  UNTRIED,
+} from "../../support/account-host.ts";
+import { type Ended, startProgram } from "../support/opsctl.ts";
+
+const ORDINARY = 64_009;
+const FILES = ["weekly", "webhook", "socket-monitor", "alert-rules"].map((name) => `${name}.env`);
+let host: AccountHost;
+beforeAll(() => {
+  host = openAccountHost();
+  for (const name of ["etc", "secrets"]) host.make(name);
+  for (const name of FILES) host.put(`etc/${name}`, "", 0o600, ACCOUNT.uid);
+  host.put("etc/collect-metrics.env", "");
+  chownSync(host.make("secrets", 0o750), 0, ACCOUNT.gid);
+});
+afterAll(() => host[Symbol.dispose]());
+
+const tried = test.skipIf(!canHaveAccount);
+
+async function run(args: string[], { uid = ORDINARY, env = {} } = {}): Promise<Ended> {
+  const who = ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
+  const words = host.inside([...who, ...(await host.opsctl("binary", args))]);
+  const places = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("secrets") };
+  return await startProgram(words, {
+    cwd: "/",
+    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: host.folder, ...places, ...env },
+  }).ended;
+}
+
+type Failed = { code: string; message: string; hint: string };
+const errorOf = ({ json }: Ended) => json.error as Failed;
+
+describe.concurrent(`an ordinary account${UNTRIED}`, () => {
+  tried("is told the same command line with sudo, its options with it", async () => {
+    const dryRun = errorOf(await run(["weekly", "--dry-run", "--json"]));
+    expect(dryRun).toMatchObject({
+      code: "SECRET_FILE_UNREADABLE",
+      hint: "sudo opsctl weekly --dry-run --json",
+    });
+    expect(dryRun.message).toEndWith("this account may not read it (EACCES)");
+    const collector = errorOf(await run(["collect-metrics", "--stdout", "--json"]));
+    expect(collector.hint).toBe("sudo opsctl collect-metrics --stdout --json");
+  });
+
+  tried("is not what the service account is: that one is told who gives it its file", async () => {
+    const folder = host.make("roots");
+    const path = host.put("roots/weekly.env", "");
+    const { code, hint } = errorOf(
+      await run(["weekly", "--dry-run", "--json"], { uid: ACCOUNT.uid, env: { OPSCTL_ENV_DIR: folder } }),
+    );
+    expect(code).toBe("SECRET_FILE_UNREADABLE");
+    expect(hint).toBe(`As root: chown -h opsctl:opsctl ${path}; chmod 0600 ${path}`);
+  });
+
+  tried(
+    "sees in doctor one fault a command, the file that it may not read, and what follows unchecked",
+    async () => {
+      const { exitCode, json } = await run(["doctor", "--json"]);
+      const findings = json.findings as Finding[];
+      const about = findings.filter(({ check }) =>
+        ["configuration", "environment file", "secrets"].includes(check),
+      );
+      const failed = about.filter(({ status }) => status === "fail");
+      expect(new Set(failed.map(({ check }) => check))).toEqual(new Set(["environment file"]));
+      expect(exitCode).toBe(3);
+      for (const { command, reason, mend } of failed) {
+        expect(reason).toEndWith(": this account may not read it (EACCES)");
+        expect(mend).toBe(`sudo opsctl doctor ${command}`);
+      }
+      const [secrets, ...more] = findings.filter(
+        ({ command, check }) => command === "weekly" && check === "secrets",
+      );
+      expect(more).toEqual([]);
+      expect(secrets).toMatchObject({ status: "warn", mend: "sudo opsctl doctor weekly" });
+      expect(secrets?.reason).toStartWith(
+        "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",
+      );
+      expect(JSON.stringify(about)).not.toContain("Give the account");
+    },
+  );
+
+  tried("is sent to the whole of doctor by its overview, and to the whole list of secrets", async () => {
+    const doctor = await run(["doctor"]);
+    expect(doctor.stdout).toMatch(/^ {2}FAIL {2}deliveries +as weekly$/m);
+    expect(doctor.stdout).toContain("\nNext:\n  sudo opsctl doctor\n");
+    const { exitCode, stdout } = await run(["secret", "list"]);
+    expect([exitCode, stdout.split("-> ").length]).toEqual([0, 2]);
+    expect(stdout).toContain("this account may not read it\n  -> sudo opsctl secret list\n");
+  });
+
+  tried("leaves what the service account itself cannot read a fault", async () => {
+    const folder = host.make("closed");
+    host.put("closed/DATABASE_URL", "postgres://x");
+    const { json } = await run(["doctor", "weekly", "--json"], {
+      uid: ACCOUNT.uid,
+      env: { OPSCTL_SECRETS_DIR: folder },
+    });
+    const found = (json.findings as Finding[]).filter(
+      ({ check, status }) => check === "secrets" && status === "fail",
+    );
+    expect(found.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("SECRET_FILE_UNREADABLE: file ") as unknown as string,
+    ]);
+  });
+});
