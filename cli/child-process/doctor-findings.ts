@@ -18,6 +18,8 @@ import { killGroup } from "./kill-group.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 
+/** A directory service that hangs is named before a person thinks that doctor does. */
+const ACCOUNT_LIMIT_MS = 2_000;
 /** Counted from the child's first line, with which its checks begin: what it has not reported by then is not waited for. */
 const CHILD_LIMIT_MS = 4_500;
 /** For that first line: on a host that is very busy, a process takes seconds to begin. */
@@ -52,7 +54,7 @@ type Prepared = Examination & { handedLogin: HandedLogin | null };
  * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
-  const account = isRoot() ? await findServiceAccount() : null;
+  const account = isRoot() ? await findServiceAccount(ACCOUNT_LIMIT_MS) : null;
   const { commands, env } = examination;
   const handedLogin = isRoot() && commands.includes("migrate") ? await readAsRoot(env) : null;
   const prepared = { ...examination, handedLogin };

@@ -12,6 +12,8 @@ import { type Place, placeOf } from "../../lib/secret/place.ts";
 import { readersOf } from "../../lib/secret/reader.ts";
 import { secretFacts } from "../child-process/secret-facts.ts";
 
+/** For a look; `secret set`, which has to know, waits longer. */
+const ACCOUNT_LIMIT_MS = 2_000;
 /** Where systemd keeps the credentials of the webhook's service while it runs. */
 const WEBHOOK_CREDENTIALS = "/run/credentials/opsctl-webhook.service";
 
@@ -48,7 +50,7 @@ export async function whatElseHas(
  * Errors: ACCOUNT_UNAVAILABLE when the host does not say whether it has the account.
  */
 export async function secretListInput(env: Environment): Promise<ListInput> {
-  const account = await findServiceAccount();
+  const account = await findServiceAccount(ACCOUNT_LIMIT_MS);
   const { facts, isWhole } = await secretFacts(envDirectory(env), isRoot() ? account : null);
   return { env, account, facts, isWhole, credentialOf: webhookCredential, nowMs: Date.now() };
 }

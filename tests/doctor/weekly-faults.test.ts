@@ -177,8 +177,14 @@ describe("runDoctor() finds of the weekly run that", () => {
     "the cron file lacks the line": {
       ...{ command: "weekly", check: "cron", status: "fail" },
       reason: /has no line that starts weekly as it should$/,
-      mend: "dpkg --install --force-confmiss,confnew the package of opsctl; in a clone make install",
+      mend: /^Correct that line in \/.*\/cron, or remove the file and have it put back: dpkg --force-confmiss --install /,
       spoil: (host) => host.put("cron", "#0 11 * * 1 opsctl exec /usr/local/bin/opsctl weekly --json\n"),
+    },
+    "the cron file is missing": {
+      ...{ command: "weekly", check: "cron", status: "warn" },
+      reason: /does not exist: nothing starts weekly$/,
+      mend: "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
+      spoil: ({ path }) => rmSync(path("cron")),
     },
     "the host is in another zone": {
       ...{ command: "weekly", check: "host time zone", status: "warn" },

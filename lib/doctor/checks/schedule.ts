@@ -4,9 +4,13 @@ import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
 
-/** dpkg takes a file below /etc that was removed for the operator's wish, and puts it back only on demand. */
-const CRON_FILE_MEND =
-  "dpkg --install --force-confmiss,confnew the package of opsctl; in a clone make install";
+/**
+ * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was edited.
+ *
+ * Source: dpkg(1), --force-things, confmiss; tried with dpkg 1.21 and the package of the installed version.
+ */
+const PUT_BACK =
+  "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install";
 
 /** Whether the cron file has the line that starts a command. */
 export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
@@ -16,11 +20,15 @@ export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
     async run({ dependencies }) {
       const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
-      if (text === null)
-        return [warn(`${cronFile} does not exist: nothing starts ${command}`, CRON_FILE_MEND)];
+      if (text === null) return [warn(`${cronFile} does not exist: nothing starts ${command}`, PUT_BACK)];
       const lines = text.toString("utf8").split("\n");
       if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${command}`)];
-      return [fail(`${cronFile} has no line that starts ${command} as it should`, CRON_FILE_MEND)];
+      return [
+        fail(
+          `${cronFile} has no line that starts ${command} as it should`,
+          `Correct that line in ${cronFile}, or remove the file and have it put back: ${PUT_BACK}`,
+        ),
+      ];
     },
   };
 }

@@ -438,6 +438,19 @@ describe.concurrent(`where a directory service hangs${UNTRIED}`, () => {
     });
   });
 
+  tried.each([[["doctor"]], [["secret", "list"]]])(
+    "%j says within two seconds that it hangs",
+    async (words) => {
+      const before = hangingDirectory("sss files", { getent: `: ${words.join(" ")}; exec sleep 3600` });
+      const { exitCode, json } = await run("binary", [...words, "--json"], { before });
+      expect(exitCode).toBe(3);
+      expect(json.error).toMatchObject({
+        code: "ACCOUNT_UNAVAILABLE",
+        message: "Cannot look up the account opsctl: getent did not end within 2 s",
+      });
+    },
+  );
+
   tried("a command ends, too, when the service names the account and setpriv waits for it", async () => {
     const getent = 'grep "^$2:" "/etc/$1"';
     const { env, facts } = witness(host, "waits");
