@@ -13,6 +13,12 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
       mend: /^install -d -m 0755 /,
       spoil: (host) => host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/closed")),
     },
+    "the address of the collector's ping has another form": {
+      ...{ command: "collect-metrics", check: "configuration", status: "fail" },
+      reason: "OPSCTL_PING_URL is not an http or https URL",
+      mend: /^Set OPSCTL_PING_URL in \/.*\/etc\/collect-metrics\.env$/,
+      spoil: (host) => host.setting("collect-metrics", "OPSCTL_PING_URL", "canary"),
+    },
     "a file stands in the place of the text-file directory": {
       ...{ command: "collect-metrics", check: "text-file directory", status: "fail" },
       reason: /\/etc\/file is not a directory$/,

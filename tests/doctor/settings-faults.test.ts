@@ -20,6 +20,12 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: /^Set WEEKLY_REPORT_UNSUBSCRIBE in \/.*\/etc\/weekly\.env$/,
       spoil: (host) => host.setting("weekly", "WEEKLY_REPORT_UNSUBSCRIBE", "sair@mail.example"),
     },
+    "the address of the ping has another form": {
+      ...{ command: "weekly", check: "configuration", status: "fail" },
+      reason: "OPSCTL_PING_URL would send a secret unencrypted; use https",
+      mend: /^Set OPSCTL_PING_URL in \/.*\/etc\/weekly\.env$/,
+      spoil: (host) => host.setting("weekly", "OPSCTL_PING_URL", "http://checks.example/canary"),
+    },
     "a setting has two values": {
       ...{ command: "weekly", check: "environment file", status: "warn" },
       reason: /\/etc\/weekly\.env gives GATEWAY_URL two values, of which the last counts$/,

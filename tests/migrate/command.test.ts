@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { applyMigrations } from "../../lib/migrate/run.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { newLogin } from "../support/roles.ts";
 import { withUnmigrated } from "./support/unmigrated.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -42,6 +45,31 @@ test("opsctl migrate applies everything once, and --status tells", async () => {
     const after = await migrate(url, "--status");
     expect(after.exitCode).toBe(0);
     expect(after.stdout).toMatch(/^MIGRATION +STATE +APPLIED AT\n0001_weekly_performance_clock +applied +20/);
+  });
+});
+
+test("opsctl migrate with a login that owns nothing asks for the owner's first, whatever it lacks", async () => {
+  await withUnmigrated({}, async ({ sql, name }) => {
+    const role = await newLogin(sql, "grant service_role to");
+    const login = (await sharedPostgres()).url(name, role);
+    const failure = async () => JSON.parse((await migrate(login, "--json")).stdout).error;
+    const asOwner =
+      "Migrate as the owner of the schema: opsctl secret set MIGRATE_DATABASE_URL asks for that login\n" +
+      "Where DATABASE_URL is the owner's already:\n";
+    const denied = await failure();
+    expect(denied.code).toBe("DATABASE_GRANT_MISSING");
+    expect(denied.hint).toStartWith(`${asOwner}grant `);
+    // All that a grant can give: what another login made stays that login's.
+    await applyMigrations({ sql, known: MIGRATIONS.slice(0, 2) });
+    await sql.unsafe(
+      `grant create on schema public to ${role}; grant all on all tables in schema public to ${role}`,
+    );
+    const stopped = await failure();
+    expect([stopped.code, stopped.message]).toEqual([
+      "MIGRATION_FAILED",
+      expect.stringContaining("SQL state 42501"),
+    ]);
+    expect(stopped.hint).toStartWith("Migrate as the owner of the schema: ");
   });
 });
 
