@@ -1,3 +1,5 @@
+import { dirname } from "node:path";
+import { DEFAULT_ENV_DIR } from "../platform/config/command-file.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
@@ -13,6 +15,10 @@ import {
 const DAY_S = 86_400;
 const HOUR_S = 3_600;
 const MINUTE_S = 60;
+
+/** From here on the whole path of a secret's file has a place in the table. */
+const WIDE = 120;
+const BELOW = `PLACE: the file has the secret's name; a directory without / before it is below ${DEFAULT_ENV_DIR}`;
 
 const STATES: Record<ListedSecret["state"], string> = {
   set: "set",
@@ -34,11 +40,19 @@ const COLUMNS: readonly Column[] = [
 
 /** The list for people: a row per secret, then what is wrong and how it is mended. */
 export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
-  const table = renderTable(COLUMNS, secrets.map(row), screen);
+  const isShort = screen.width !== null && screen.width < WIDE;
+  const table = renderTable(
+    COLUMNS,
+    secrets.map((secret) => row(secret, isShort)),
+    screen,
+  );
   const faults = together([...secrets.flatMap((secret) => secret.problems), ...problems]);
   const lines = [
     ...faults.flatMap((fault) => problemLines(fault, screen)),
-    ...notes(secrets, problems.length > 0).flatMap((note) => proseLines(note, screen, { indent: "  " })),
+    ...[
+      ...notes(secrets, problems.length > 0),
+      ...(isShort && secrets.some(({ sources }) => sources.length > 0) ? [BELOW] : []),
+    ].flatMap((note) => proseLines(note, screen, { indent: "  " })),
   ];
   return `${table}\n${lines.join("\n")}\n`;
 }
@@ -66,7 +80,10 @@ function notes(secrets: readonly ListedSecret[], isExplained: boolean): string[]
   ];
 }
 
-function row({ name, state, ageSeconds, usedBy, sources }: ListedSecret): (string | null)[] {
+function row(
+  { name, state, ageSeconds, usedBy, sources }: ListedSecret,
+  isShort: boolean,
+): (string | null)[] {
   const needed = usedBy.filter(({ required }) => required).map(({ command }) => command);
   const others = usedBy.filter(({ required }) => !required).map(({ command }) => `(${command})`);
   const age = ageSeconds === null ? null : ageText(ageSeconds);
@@ -75,8 +92,16 @@ function row({ name, state, ageSeconds, usedBy, sources }: ListedSecret): (strin
     STATES[state],
     age,
     [...needed, ...others].join(" "),
-    sources.map(sourceText).join(", ") || null,
+    sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ") || null,
   ];
+}
+
+/** Without the folder that all have in common, and the secret's name, which stands at the head of the row. */
+function shortText({ kind, where }: SecretSource): string {
+  const place = where.startsWith(`${DEFAULT_ENV_DIR}/`) ? where.slice(DEFAULT_ENV_DIR.length + 1) : where;
+  if (kind === "credential") return "systemd credential";
+  if (kind === "file") return `${dirname(place)}/`;
+  return sourceText({ kind, where: place });
 }
 
 function sourceText({ kind, where }: SecretSource): string {

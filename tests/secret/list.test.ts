@@ -226,9 +226,37 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
     expect(text).toContain("MISSING: opsctl secret set");
     expect(text + JSON.stringify(list)).not.toContain("canary");
-    const widths = renderSecretList(list, { ...NO_TERMINAL, width: 80 })
-      .split("\n")
-      .slice(0, -8);
-    expect(widths.filter((line) => line.length > 80 && !line.includes("/"))).toEqual([]);
+  });
+
+  const WHERE = {
+    DATABASE_URL: ["file", "/etc/opsctl/secrets/DATABASE_URL"],
+    HOSTING_TOKEN: ["file", "/etc/opsctl/root-secrets/HOSTING_TOKEN"],
+    MESSAGING_API_KEY: ["credential", "/run/credentials/opsctl-webhook.service/MESSAGING_API_KEY"],
+    EMAIL_API_KEY: ["environment file", "/etc/opsctl/weekly.env"],
+    TRIGGER_SECRET: ["file", "/srv/s/TRIGGER_SECRET"],
+  } as const;
+
+  test("is a table on 80 columns, too: a directory stands for the files in it", () => {
+    const { secrets } = listSecrets(input());
+    const list = secrets.map((secret) => {
+      const [kind, where] = WHERE[secret.name as keyof typeof WHERE] ?? [];
+      const sources = kind === undefined ? [] : [{ kind, where }];
+      return { ...secret, sources, state: "set" as const, ageSeconds: 3_599, problems: [] };
+    });
+    const shown = (width: number) =>
+      renderSecretList({ secrets: list, problems: [] }, { ...NO_TERMINAL, width });
+    const lines = shown(80).split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines[0]).toMatch(/^SECRET +STATE +AGE +NEEDED BY +PLACE$/);
+    const places = [
+      "DATABASE_URL",
+      "HOSTING_TOKEN",
+      "MESSAGING_API_KEY",
+      "EMAIL_API_KEY",
+      "TRIGGER_SECRET",
+    ].map((name) => lines.find((line) => line.startsWith(name))?.slice(lines[0]!.indexOf("PLACE")));
+    expect(places).toEqual(["secrets/", "root-secrets/", "systemd", "weekly.env", "/srv/s/"]);
+    expect(shown(80)).toContain("\nPLACE: the file has the secret's name; ");
+    expect(shown(120)).toContain("/etc/opsctl/secrets/DATABASE_URL\n");
   });
 });
