@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
   { title: "CODE" },
   { title: "HINT" },
   { title: "WEEK" },
-  { title: "RETRY UNTIL (SÃO PAULO)" },
+  { title: "RETRY UNTIL (SÃO PAULO)", name: "retry until (São Paulo)" },
   { title: "TENANT" },
 ];
 

@@ -26,11 +26,21 @@ export function isMeantToWork(part: PartName, env: Environment): boolean {
 /** What only means that this account is not the one to look. */
 const CLOSED: readonly string[] = ["SECRET_FILE_UNREADABLE", "SECRET_FILE_UNTRUSTED", "EACCES", "EPERM"];
 
+/** What shows an ordinary account all parts. */
+export const SEEN_BY_ROOT = "sudo opsctl status";
+
 /** The report of a part of which `what` could not be read; the service account must be able to read everything. */
 export function unreadable(what: string, code: string, viewer: Viewer, command: string): PartReport {
   const lines = [`${what} cannot be read (${code})`];
   if (viewer === "service" || !CLOSED.includes(code))
     return attention(lines, `sudo opsctl doctor ${command}`);
-  const next = viewer === "root" ? "opsctl status, without --as-is" : "sudo opsctl status";
+  if (viewer === "other" && code !== "SECRET_FILE_UNTRUSTED")
+    return {
+      status: "unknown",
+      lines: [`${what} cannot be read by this account`],
+      next: SEEN_BY_ROOT,
+      facts: null,
+    };
+  const next = viewer === "root" ? "opsctl status, without --as-is" : SEEN_BY_ROOT;
   return { status: "unknown", lines, next, facts: null };
 }

@@ -4,6 +4,7 @@ import { hangingLines } from "../text/terminal/hanging-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
 import type { NamedReport, PartReport } from "./part.ts";
+import { SEEN_BY_ROOT } from "./part-settings.ts";
 import { isAllWell } from "./run.ts";
 
 type Status = PartReport["status"];
@@ -24,10 +25,16 @@ export type Look = Screen & { isTerminal: boolean };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const lines = [...reports.flatMap((report) => linesOf(report, look)), ...tailOf(reports, look)];
+  const isForRoot = ({ next }: NamedReport) => next === SEEN_BY_ROOT;
+  const isTogether = reports.filter(isForRoot).length > 1;
+  const parts = reports.flatMap((report) =>
+    linesOf(isTogether && isForRoot(report) ? { ...report, next: null } : report, look),
+  );
+  const lines = [...parts, ...(isTogether ? ["", ...proseLines(ALL_PARTS, look)] : tailOf(reports, look))];
   return lines.map((line) => `${line}\n`).join("");
 }
 
+const ALL_PARTS = `What this account may not see: ${SEEN_BY_ROOT}`;
 const TAIL = "What every command needs, in detail: sudo opsctl doctor --all";
 /** It ends with 0 here, too, as nothing is at fault. */
 const NOTHING_YET = "Nothing is set up on this host. What comes first: sudo opsctl doctor";

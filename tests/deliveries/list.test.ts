@@ -166,7 +166,7 @@ describeDeliveries("listDeliveries()", (ledger) => {
       [
         `id: ${id}  state: failed  channel: whatsapp`,
         "    code: recipient_phone_missing  week: 2026-11-16",
-        "    retry until (são paulo): 2026-11-24 00:00:00",
+        "    retry until (São Paulo): 2026-11-24 00:00:00",
         `    tenant: ${tenantId}`,
         "",
       ].join("\n"),

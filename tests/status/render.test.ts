@@ -48,6 +48,14 @@ describe("renderStatus()", () => {
     expect(Bun.stripANSI(coloured)).toBe(plain);
   });
 
+  test("says once at the end who sees what this account may not", () => {
+    const closed = { ...REPORTS[2]!, part: "socket-monitor" as const };
+    const text = renderStatus([...REPORTS, closed], { ...NO_TERMINAL, isTerminal: false });
+    expect(text.split("sudo opsctl status")).toHaveLength(2);
+    expect(text).toEndWith("\n\nWhat this account may not see: sudo opsctl status\n");
+    expect(text).toContain("-> sudo opsctl doctor webhook\n");
+  });
+
   test("breaks the lines of a narrow terminal between words, and no command", () => {
     const report = attention(
       ["last plan 3 days ago: 18 rules, 4 of them differ"],

@@ -210,11 +210,11 @@ describe("readStatus()", () => {
     dependencies = { ...dependencies, viewer: "other", readTextEnd: () => Promise.reject(closed) };
     const parts = await said();
     expect(parts["socket-monitor"]).toEqual([
-      ...["unknown", "its log cannot be read (EACCES)"],
+      ...["unknown", "its log cannot be read by this account"],
       "sudo opsctl status",
     ]);
     expect(parts.collector).toEqual([
-      ...["unknown", "the metrics file cannot be read (EACCES)"],
+      ...["unknown", "the metrics file cannot be read by this account"],
       "sudo opsctl status",
     ]);
     expect(parts.webhook![0]).toBe("ok");
@@ -235,15 +235,15 @@ describe("readStatus()", () => {
   });
 
   test.each([
-    ["SECRET_FILE_UNREADABLE", "unknown", "sudo opsctl status"],
-    ["SECRET_FILE_EXPOSED", "attention", "sudo opsctl doctor collect-metrics"],
+    ["SECRET_FILE_UNREADABLE", "unknown", "by this account", "sudo opsctl status"],
+    ["SECRET_FILE_EXPOSED", "attention", "(SECRET_FILE_EXPOSED)", "sudo opsctl doctor collect-metrics"],
   ])(
     "tells settings of root's that are closed from settings that are wrong, %s",
-    async (code, status, next) => {
+    async (code, status, why, next) => {
       dependencies.collector = { status: "unreadable", code };
       dependencies.env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };
       expect((await said()).collector).toEqual([
-        ...[status, `its settings, which say where it writes, cannot be read (${code})`],
+        ...[status, `its settings, which say where it writes, cannot be read ${why}`],
         next,
       ]);
     },

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { title: "RESULT", wraps: true, tone: stateTone },
   { title: "CODE" },
   { title: "PROVIDER ID" },
-  { title: "SENT (SÃO PAULO)" },
+  { title: "SENT (SÃO PAULO)", name: "sent (São Paulo)" },
   { title: "STATE", tone: stateTone },
 ];
 

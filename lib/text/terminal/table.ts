@@ -7,9 +7,15 @@ import { paint, type Screen, type Tone } from "./screen.ts";
 
 /**
  * A column; the cells of one that `wraps` may be broken between words, those of the others (ids, codes, instants) never.
- * `tone` is the colour of a cell by its word.
+ * `tone` is the colour of a cell by its word; `name` stands before a value on a narrow terminal, else the title in small
+ * letters.
  */
-export type Column = { title: string; wraps?: true; tone?: (cell: string) => Tone | null };
+export type Column = {
+  title: string;
+  name?: string;
+  wraps?: true;
+  tone?: (cell: string) => Tone | null;
+};
 
 const GAP = "  ";
 const ABSENT = "-";
@@ -99,9 +105,8 @@ function rowLines(
 function blocksText(columns: readonly Column[], cells: Cells, screen: Screen & { width: number }): string {
   return cells
     .flatMap((row) => {
-      const values = columns.flatMap(({ title, wraps = false, tone }, at) => {
+      const values = columns.flatMap(({ title, name = title.toLowerCase(), wraps = false, tone }, at) => {
         const value = row[at] ?? "";
-        const name = title.toLowerCase();
         return value === "" ? [] : [{ name, value, wraps, tone: tone?.(value) ?? null }];
       });
       return values.length === 0 ? [ABSENT] : rowBlock(values, screen);

@@ -98,7 +98,7 @@ test("renderLookUps() fits a narrow terminal, and leaves ids and commands whole"
     [
       `id: ${ID}  channel: whatsapp  week: 2026-11-16`,
       "    result: found  provider id: 3EB0A2915FE79939010BFB",
-      "    sent (são paulo): 2026-11-23 08:00:03  state: unknown",
+      "    sent (São Paulo): 2026-11-23 08:00:03  state: unknown",
       `id: ${ID}`,
     ].join("\n"),
   );

@@ -54,6 +54,13 @@ describe("oddSettings()", () => {
     for (const file of SETTINGS_FILES) expect(said(file, name)).toBeNull();
   });
 
+  test("takes no name of another file for a slip of the pen, and looks at none that is too long to be one", () => {
+    expect(oddSettings("webhook.env", ["EMAIL_API_KEY"])).toEqual([
+      { name: "EMAIL_API_KEY", meant: [], readIn: ["weekly.env"] },
+    ]);
+    expect(oddSettings("webhook.env", [`OPSCTL_${"X".repeat(100)}`])).toEqual([]);
+  });
+
   test("says nothing of what a command reads", () => {
     for (const file of SETTINGS_FILES) expect(oddSettings(file, settingsOfFile(file))).toEqual([]);
   });

@@ -38,6 +38,15 @@ describe("logFit()", () => {
     );
   });
 
+  test("does not break a value that fits into a line", () => {
+    const said = (file: string) =>
+      shown(60, (log) => log.info("The settings file is not the one of the run", { file }));
+    expect(said("a name of five words")).toBe(
+      '11:00:00 info  The settings file is not the one of the run\n    file="a name of five words"\n',
+    );
+    expect(said("a ".repeat(50).trim()).split("\n").length).toBeGreaterThan(3);
+  });
+
   test("colours the level of a broken line, too", () => {
     const text = shown(60, missing, { colour: true });
     expect(text).toStartWith("11:00:00 \u001b[31merror\u001b[39m Cannot start: ");
