@@ -256,6 +256,7 @@ describe(`renderSecretList()${asRootAlone}`, () => {
       "TRIGGER_SECRET",
     ].map((name) => lines.find((line) => line.startsWith(name))?.slice(lines[0]!.indexOf("PLACE")));
     expect(places).toEqual(["secrets/", "root-secrets/", "systemd", "weekly.env", "/srv/s/"]);
+    expect(shown(80)).not.toContain("/run/");
     expect(shown(80)).toContain("\nPLACE: the file has the secret's name; ");
     expect(shown(120)).toContain("/etc/opsctl/secrets/DATABASE_URL\n");
   });

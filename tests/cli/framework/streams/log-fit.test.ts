@@ -39,10 +39,9 @@ describe("logFit()", () => {
   });
 
   test("does not break a value that fits into a line", () => {
-    const said = (file: string) =>
-      shown(60, (log) => log.info("The settings file is not the one of the run", { file }));
+    const said = (file: string) => shown(60, (log) => log.info("This settings file is not read", { file }));
     expect(said("a name of five words")).toBe(
-      '11:00:00 info  The settings file is not the one of the run\n    file="a name of five words"\n',
+      '11:00:00 info  This settings file is not read\n    file="a name of five words"\n',
     );
     expect(said("a ".repeat(50).trim()).split("\n").length).toBeGreaterThan(3);
   });
