@@ -52,8 +52,9 @@ function byHand({ id, channel, dispatchedAt, senderTenantId }: Delivery): string
     ];
   return [
     `When it finds nothing, look on the sending phone of the sender tenant ${senderTenantId} for what was sent at about` +
-      ` ${at}, or ask the recipient. A message with this text is proof that it was sent; its key.id is the provider` +
-      " message id. Not finding it at the gateway proves nothing: it may not have stored what it sent.",
+      ` ${at}, or ask the recipient. A message with this text is proof that it was sent; its key.id, which the gateway` +
+      " shows and no phone, is the provider message id. Not finding it at the gateway proves nothing: it may not have" +
+      " stored what it sent.",
   ];
 }
 
