@@ -77,6 +77,7 @@ const NO_CODES = new Set(
       not_ready not_sent not_set_up not_taken outbox_full put_back second_pass taken_over`,
     "how a call ended, which becomes a code of its peer":
       "answer_too_large connection_lost tracker_team_missing",
+    "kinds of doctor's warnings, which docs/doctor.md explains": "no_run_yet not_checked",
     "words of the e-mail provider, which become ours": "invalid_api_key missing_api_key restricted_api_key",
     "keys of peers, of the driver and of headers":
       "constraint_name delivery_id last_event match_re memory_stats no_proxy notification_settings object_matchers",

@@ -13,7 +13,7 @@
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail,
  *         or not_set_up for what this host does not use, `reason`, `mend`: the command or line that puts it right, or
- *         null).
+ *         null; of a warning that nothing was checked `because`: `not_checked`, that no run has been yet: `no_run_yet`).
  */
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";

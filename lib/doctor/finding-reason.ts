@@ -6,7 +6,7 @@ import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { CommandName } from "./finding.ts";
 
 /** The reason of a finding for an error: its code, and its message without what was tried. */
-export function reasonOf({ code, message }: OpsError): string {
+export function reasonOf({ code, message }: Pick<OpsError, "code" | "message">): string {
   const [first = ""] = message.split("\n");
   return `${code}: ${first.replace(/^Cannot [^:]+: /, "")}`;
 }

@@ -16,12 +16,22 @@ export type CommandName = (typeof DOCTOR_COMMANDS)[number];
 /**
  * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command or
  * line that puts it right or sets it up, null where nothing has to be done.
+ *
+ * Shape: `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been yet,
+ *        which only a Monday changes.
  */
 export type Verdict = {
   status: "pass" | "warn" | "fail" | "not_set_up";
   reason: string;
   mend: string | null;
+  because?: Because;
 };
+
+/** The kinds of warning that programs tell apart. */
+export const BECAUSE = ["not_checked", "no_run_yet"] as const;
+
+/** One of these kinds. */
+export type Because = (typeof BECAUSE)[number];
 
 /** A verdict with its command and its check. */
 export type Finding = { command: CommandName; check: string } & Verdict;
@@ -48,5 +58,15 @@ export function notSetUp(what: string, mend: string): Verdict {
 
 /** It was not checked, which counts as a warning: neither as good nor as a fault. */
 export function notChecked(reason: string, mend: string | null = null): Verdict {
-  return warn(`not checked: ${reason}`, mend);
+  return { ...warn(`not checked: ${reason}`, mend), because: "not_checked" };
+}
+
+/**
+ * No run has ended in full success yet.
+ *
+ * Behaviour: no fault of a new host, and nothing but a Monday mends it: every other step comes before it.
+ */
+export function noRunYet(reason: string): Verdict {
+  const mend = "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
+  return { ...warn(reason, mend), because: "no_run_yet" };
 }

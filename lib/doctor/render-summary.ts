@@ -3,11 +3,7 @@ import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
 import { asRoot } from "./facts/reader.ts";
 import type { CommandName, Finding } from "./finding.ts";
-import { FIRST_RUN } from "./first-run.ts";
 import { markedLines } from "./render.ts";
-
-/** What another check of the same command tells already. */
-const CONSEQUENCE = /^not checked: .*, see (?:configuration|environment file|secrets)$/;
 
 const PROBLEMS: readonly Finding["status"][] = ["fail", "warn"];
 
@@ -60,9 +56,9 @@ function problemsOf(findings: readonly Finding[]): Finding[] {
   return findings.filter((finding) => PROBLEMS.includes(finding.status) && !isNote(finding));
 }
 
-/** Nothing that a person could do something about here. */
-function isNote({ reason, mend }: Finding): boolean {
-  return CONSEQUENCE.test(reason) || (mend === null && reason.startsWith("not checked: "));
+/** Nothing that a person could do something about here: another check tells it already, or nobody can check it. */
+function isNote({ because, mend }: Finding): boolean {
+  return because === "not_checked" && mend === null;
 }
 
 function worstOf(findings: readonly Finding[]): Finding | undefined {
@@ -75,7 +71,7 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
  */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");
-  const today = findings.filter(({ mend }) => mend !== FIRST_RUN);
+  const today = findings.filter(({ because }) => because !== "no_run_yet");
   return failed ?? today.find(({ mend }) => mend !== null) ?? today[0] ?? findings[0];
 }
 

@@ -3,13 +3,13 @@ import {
   type CommandName,
   type Finding,
   fail,
+  noRunYet,
   notChecked,
   notSetUp,
   pass,
   type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
-import { FIRST_RUN } from "../../lib/doctor/first-run.ts";
 import { renderSummary as render } from "../../lib/doctor/render-summary.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
@@ -101,12 +101,21 @@ describe("renderSummary()", () => {
   });
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
-    const monday = of("weekly", ["last success", warn("no run has ended yet", FIRST_RUN)]);
+    const monday = of("weekly", ["last success", noRunYet("no run has ended yet")]);
     const port = of("webhook", ["port", warn("nothing listens")]);
     const unit = of("webhook", ["unit", warn("it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
-    expect(renderSummary(monday)).toContain(`Next, for weekly:\n  ${FIRST_RUN}\n`);
+    expect(renderSummary(monday)).toContain(
+      "Next, for weekly:\n  The run of a Monday makes it; opsctl weekly --dry-run",
+    );
+  });
+
+  test("decides by the kind of a warning, not by its words", () => {
+    const worded = of("weekly", ["port", warn("not checked: it is in the log")]);
+    expect(renderSummary(worded)).toContain("  warn  weekly  port: not checked: it is in the log");
+    const kind = of("weekly", ["port", { ...warn("nobody looked"), because: "not_checked" as const }]);
+    expect(renderSummary(kind)).toContain("  ok    weekly  0 ok, 1 not checked");
   });
 
   test("begins with a fault that no line mends before a warning that one does", () => {

@@ -1,6 +1,6 @@
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
-import { DOCTOR_COMMANDS, type Finding } from "../finding.ts";
+import { BECAUSE, DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 
 const STATUSES: readonly string[] = ["pass", "warn", "fail", "not_set_up"];
 const MAX_LENGTH = 2_000;
@@ -30,11 +30,18 @@ function parsed(line: string): Record<string, unknown> {
 }
 
 function findingIn(value: unknown): Finding[] {
-  const { command, check, status, reason, mend } = Object(value) as Record<string, unknown>;
+  const { command, check, status, reason, mend, because } = Object(value) as Record<string, unknown>;
   if (!isOneOf(DOCTOR_COMMANDS, command) || !isOneOf(STATUSES, status)) return [];
   if (typeof check !== "string" || typeof reason !== "string") return [];
   const shown = { command, check: plain(check), status, reason: plain(reason) } as Omit<Finding, "mend">;
-  return [{ ...shown, mend: typeof mend === "string" ? plain(mend) : null }];
+  const kind = BECAUSE.find((word) => word === because);
+  return [
+    {
+      ...shown,
+      mend: typeof mend === "string" ? plain(mend) : null,
+      ...(kind === undefined ? {} : { because: kind }),
+    },
+  ];
 }
 
 function isOneOf(words: readonly string[], value: unknown): boolean {

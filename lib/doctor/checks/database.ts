@@ -12,6 +12,7 @@ import type { CheckContext } from "../context/check-context.ts";
 import { ownerLogin } from "../context/handed-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { reasonOf } from "../finding-reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
 const OLDEST_VERSION = 150_000;
@@ -48,9 +49,7 @@ export function readinessCheck(command: CommandName): Check {
       withDatabase(command, context, async (sql) => {
         const problems = await readinessOf(command, context, sql);
         if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
-        return problems.map(({ code, message, hint }) =>
-          fail(`${code}: ${message.replace(/^Cannot use the database: /, "")}`, hint),
-        );
+        return problems.map((problem) => fail(reasonOf(problem), problem.hint));
       }),
   };
 }

@@ -10,10 +10,8 @@ const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, r
 const BASIC = alertRules({ withExtras: false });
 const SHOWN_TITLES = 3;
 
-const RECEIVER = " --receiver <contact point>";
-const APPLY = `opsctl alert-rules apply --with-extras${RECEIVER}`;
+const APPLY = "opsctl alert-rules apply --with-extras";
 const POINT = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
-const MEND = `${POINT}, then ${APPLY}`;
 /** For the rules on the webhook itself another contact point than the webhook's is missing. */
 const WATCHER_MEND =
   "On the platform, make a contact point with an address that is read, then opsctl alert-rules apply --with-extras " +
@@ -31,45 +29,42 @@ export function receiverVerdicts(
   routing: Routing,
   { isReceiverSet }: { isReceiverSet: boolean },
 ): Verdict[] {
-  const verdicts = judgeReceivers(listed, routing);
-  if (!isReceiverSet) return verdicts;
-  return verdicts.map((verdict) => ({ ...verdict, mend: verdict.mend?.replace(RECEIVER, "") ?? null }));
-}
-
-function judgeReceivers(listed: readonly ListedRule[], routing: Routing): Verdict[] {
+  const apply = isReceiverSet ? APPLY : `${APPLY} --receiver <contact point>`;
   const present = listed.filter(({ uid }) => OURS.has(uid));
   if (present.length === 0)
-    return [fail("none of opsctl's rules is on the platform, so nothing alerts", APPLY)];
+    return [fail("none of opsctl's rules is on the platform, so nothing alerts", apply)];
   const judged = present.map((rule) => ({ rule, reach: ruleReach(rule, routing) }));
   const verdicts = [
-    ...missingVerdicts(present),
-    ...unheardVerdicts(judged),
+    ...missingVerdicts(present, apply),
+    ...unheardVerdicts(judged, apply),
     ...unjudgedVerdicts(judged),
-    ...watcherVerdicts(judged),
+    ...watcherVerdicts(judged, apply),
   ];
   return verdicts.some(({ status }) => status === "fail")
     ? verdicts
     : [...verdicts, ...heardVerdicts(judged)];
 }
 
-function missingVerdicts(present: readonly ListedRule[]): Verdict[] {
+function missingVerdicts(present: readonly ListedRule[], apply: string): Verdict[] {
   const missing = BASIC.filter((rule) => !present.some(({ uid }) => uid === rule.uid));
-  return missing.length === 0 ? [] : [warn(`not on the platform: ${named(missing)}`, APPLY)];
+  return missing.length === 0 ? [] : [warn(`not on the platform: ${named(missing)}`, apply)];
 }
 
-function unheardVerdicts(judged: readonly Judged[]): Verdict[] {
+function unheardVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
   const of = (status: RuleReach["status"]) => rulesOf(judged, status);
   const [unheard, byDefault] = [of("no_one"), of("default_email")];
   return [
-    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, mendOf(unheard))]),
+    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, mendOf(unheard, apply))]),
     ...(byDefault.length === 0
       ? []
-      : [fail(`only the platform's default e-mail is told by ${named(byDefault)}`, mendOf(byDefault))]),
+      : [
+          fail(`only the platform's default e-mail is told by ${named(byDefault)}`, mendOf(byDefault, apply)),
+        ]),
   ];
 }
 
-function mendOf(rules: readonly ListedRule[]): string {
-  return rules.every(watches) ? WATCHER_MEND : MEND;
+function mendOf(rules: readonly ListedRule[], apply: string): string {
+  return rules.every(watches) ? WATCHER_MEND : `${POINT}, then ${apply}`;
 }
 
 function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {
@@ -79,7 +74,7 @@ function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {
 }
 
 /** A rule on the webhook that only the webhook tells is silent when it matters. */
-function watcherVerdicts(judged: readonly Judged[]): Verdict[] {
+function watcherVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
   const usual = new Set(judged.filter(({ rule }) => !watches(rule)).flatMap(receivers));
   const silent = judged.filter(
     (one) =>
@@ -89,7 +84,7 @@ function watcherVerdicts(judged: readonly Judged[]): Verdict[] {
   return [
     warn(
       `told only where all others are, although about the webhook itself: ${named(silent.map(({ rule }) => rule))}`,
-      `${APPLY} --fallback-receiver <another contact point>`,
+      `${apply} --fallback-receiver <another contact point>`,
     ),
   ];
 }

@@ -25,7 +25,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
       askSystemd(dependencies, "is-active", SERVICE, signal),
     ]);
     // On a host without systemd one verdict is enough, not four.
-    const silent = asked.find((verdict) => verdict.reason.startsWith("not checked"));
+    const silent = asked.find(({ because }) => because === "not_checked");
     const handed = await handedSettings(dependencies.paths.unitDirs);
     if (silent !== undefined) return [...installed, ...handed, silent];
     return [

@@ -15,8 +15,7 @@ import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { FIRST_RUN } from "../first-run.ts";
+import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
@@ -209,8 +208,7 @@ async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
     return fail(text, "See the end of weekly.log in the log directory for what failed");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT")
-      return warn(`no run has ended in full success yet: ${path} does not exist`, FIRST_RUN);
+    if (code === "ENOENT") return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
     return notChecked(`${path} cannot be looked at: ${code}`, "sudo opsctl doctor weekly");
   }
 }

@@ -19,6 +19,11 @@ describe("parseReportedFindings()", () => {
     ] as never);
   });
 
+  test("keeps the kind of a warning, and no other word in its stead", () => {
+    const unchecked = { ...finding, because: "not_checked" };
+    expect(reported([unchecked, { ...finding, because: "fine" }])).toEqual([unchecked, finding] as never);
+  });
+
   test.each([
     "",
     "no JSON",
