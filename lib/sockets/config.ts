@@ -94,5 +94,11 @@ async function loadMessaging(
 function withFileNamed(error: unknown, path: string | null): unknown {
   if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
   const { code, message } = error;
-  return new OpsError({ code, message, hint: `Set them in ${path}, the webhook's environment file` });
+  const settings = error.settings?.map((setting) => ({ ...setting, file: path }));
+  return new OpsError({
+    code,
+    message,
+    hint: `Set them in ${path}, the webhook's environment file`,
+    settings,
+  });
 }

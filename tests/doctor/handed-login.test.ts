@@ -98,5 +98,9 @@ describe("writtenHanded() and parseHanded()", () => {
       "SECRET_FILE_EXPOSED",
       "chmod 0600 /x",
     ]);
+    const settings = [{ name: VARIABLE, problem: "is missing", kind: "secret" as const }];
+    const invalid = new OpsError({ code: "CONFIG_INVALID", message: "Cannot start: 1 setting is", settings });
+    const handed = parseHanded(writtenHanded({ status: "failed", error: invalid }), true);
+    expect(handed.status === "failed" && handed.error.settings).toEqual(settings);
   });
 });

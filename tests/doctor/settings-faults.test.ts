@@ -80,6 +80,23 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       reason: "not checked: EMAIL_API_KEY cannot be read, see secrets",
       spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
     },
+    "a secret of two lines is told once, by the check of the secrets": {
+      ...{ command: "weekly", check: "configuration", status: "warn" },
+      reason: "not checked: TRIGGER_SECRET cannot be read, see secrets",
+      spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
+    },
+    "a secret of two lines": {
+      ...{ command: "weekly", check: "secrets", status: "fail" },
+      reason: "SECRET_MALFORMED: ",
+      mend: "Store the value alone, on one line",
+      spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
+    },
+    "a key of the second channel without its addresses": {
+      ...{ command: "webhook", check: "configuration", status: "fail" },
+      reason: "ALERT_EMAIL_TO is missing; the second channel needs all of ",
+      mend: /^Set ALERT_EMAIL_TO in \/.*\/etc\/webhook\.env$/,
+      spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert"),
+    },
     "the account of the service may not read the secret": {
       ...{ command: "weekly", check: "secrets", status: "fail" },
       reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,

@@ -5,7 +5,7 @@ import {
   rootsOwnerLogin,
   writtenLogin,
 } from "../../platform/config/owner-login.ts";
-import { OpsError } from "../../platform/errors.ts";
+import { OpsError, type OpsErrorParts } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { DoctorDependencies, HandedLogin } from "./dependencies.ts";
 
@@ -23,15 +23,15 @@ export async function readAsRoot(env: Environment): Promise<HandedLogin | null> 
 /** It as text for the standard input of the process that runs the checks. */
 export function writtenHanded(handed: HandedLogin): string {
   if (handed.status === "found") return writtenLogin(handed.login);
-  const { code, message, hint } = handed.error;
-  return JSON.stringify({ code, message, hint });
+  const { code, message, hint, settings } = handed.error;
+  return JSON.stringify({ code, message, hint, settings });
 }
 
 /** What `writtenHanded` wrote; `isClosed` is that of the process that reads it. */
 export function parseHanded(text: string, isClosed: boolean): HandedLogin {
-  const { code, message, hint } = JSON.parse(text) as { code?: string; message: string; hint?: string };
+  const { code, ...parts } = JSON.parse(text) as Partial<OpsErrorParts> & { message: string };
   if (code === undefined) return { status: "found", login: parseLogin(text), isClosed };
-  return { status: "failed", error: new OpsError({ code, message, hint }) };
+  return { status: "failed", error: new OpsError({ code, ...parts }) };
 }
 
 /**

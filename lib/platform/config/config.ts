@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { parseDatabaseUrl } from "../database/url.ts";
-import { OpsError } from "../errors.ts";
+import { OpsError, type SettingProblem } from "../errors.ts";
 import { isLoopback } from "../loopback.ts";
 import { type Environment, notReadByRoot, secretAdapter, secretsDirectory } from "../secrets/adapter.ts";
 import type { Secret } from "../secrets/secret.ts";
@@ -62,12 +62,12 @@ export function optionalSecret(
  *            example. No value is ever quoted.
  */
 export async function loadConfig<V extends Variables>(variables: V, env: Environment): Promise<Values<V>> {
-  const problems = new Map<string, string>();
+  const problems = new Map<string, SettingProblem>();
   const texts = await readTexts(variables, env, problems);
   const result = v.safeParse(schemaOf(variables, texts, env), openSecrets(texts));
   for (const issue of result.issues ?? []) {
     const name = String(v.getDotPath(issue));
-    problems.set(name, describe(name, issue.message, variables[name] as Variable<unknown>));
+    problems.set(name, problemOf(name, issue.message, variables[name] as Variable<unknown>));
   }
   if (!result.success || problems.size > 0) throw configInvalid(variables, env, problems);
   const values = Object.entries(variables).map(([name, variable]) => {
@@ -217,7 +217,7 @@ function withoutBrackets({ hostname }: URL): string {
 async function readTexts(
   variables: Variables,
   env: Environment,
-  problems: Map<string, string>,
+  problems: Map<string, SettingProblem>,
 ): Promise<Map<string, string | Secret>> {
   const resolve = secretAdapter(env);
   const texts = new Map<string, string | Secret>();
@@ -226,10 +226,10 @@ async function readTexts(
       const text = variable.kind === "secret" ? await resolve(name, variable) : env[name];
       if (text !== undefined && (typeof text !== "string" || text.trim() !== "")) texts.set(name, text);
       else if (isRequired(variable))
-        problems.set(name, describe(name, missing(name, variable, env), variable));
+        problems.set(name, problemOf(name, missing(name, variable, env), variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
-      problems.set(name, `${error.message} (${error.code})`);
+      problems.set(name, { name, problem: `${error.message} (${error.code})`, kind: "unread" });
     }
   };
   await Promise.all(Object.entries(variables).map(read));
@@ -259,24 +259,32 @@ function valueOfAbsent(variable: Variables[string]): unknown {
   return variable.kind === "plain" && "value" in variable.absent ? variable.absent.value : undefined;
 }
 
-function describe(name: string, problem: string, { kind, rule }: Variable<unknown>): string {
+function problemOf(name: string, problem: string, { kind, rule }: Variable<unknown>): SettingProblem {
   const example = rule.example === undefined ? "" : `, such as ${rule.example}`;
   const form = rule === anyText ? "" : `; expected ${rule.expected}${example}`;
-  return `${problem}${form}${kind === "secret" ? `; a secret: opsctl secret set ${name}` : ""}`;
+  return { name, problem: `${problem}${form}`, kind };
+}
+
+function lineOf({ name, problem, kind }: SettingProblem): string {
+  return `  ${name}: ${problem}${kind === "secret" ? `; a secret: opsctl secret set ${name}` : ""}`;
 }
 
 function configInvalid(
   variables: Variables,
   env: Environment,
-  problems: ReadonlyMap<string, string>,
+  problems: ReadonlyMap<string, SettingProblem>,
 ): OpsError {
-  const inOrder = Object.keys(variables).filter((name) => problems.has(name));
-  const lines = inOrder.map((name) => `  ${name}: ${problems.get(name)}`);
-  const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
+  const settings = Object.keys(variables).flatMap((name) => problems.get(name) ?? []);
+  const count = settings.length === 1 ? "1 setting is" : `${settings.length} settings are`;
   return new OpsError({
     code: "CONFIG_INVALID",
-    message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
-    hint: hintFor(inOrder, variables, secretsDirectory(env)),
+    message: [`Cannot start: ${count} missing or invalid`, ...settings.map(lineOf)].join("\n"),
+    hint: hintFor(
+      settings.map(({ name }) => name),
+      variables,
+      secretsDirectory(env),
+    ),
+    settings,
   });
 }
 

@@ -1,4 +1,4 @@
-import { OpsError } from "../errors.ts";
+import { OpsError, type SettingProblem } from "../errors.ts";
 
 const INVALID = "CONFIG_INVALID";
 
@@ -26,5 +26,13 @@ function joined(first: OpsError, more: readonly OpsError[]): OpsError {
   const lines = new Set([first, ...more].flatMap(({ message }) => message.split("\n").slice(1)));
   const message = [`Cannot start: ${lines.size} settings are missing or invalid`, ...lines].join("\n");
   const hints = new Set([first, ...more].flatMap(({ hint }) => hint ?? []));
-  return new OpsError({ code: INVALID, message, hint: hints.size === 0 ? undefined : [...hints].join("\n") });
+  const hint = hints.size === 0 ? undefined : [...hints].join("\n");
+  return new OpsError({ code: INVALID, message, hint, settings: settingsOf([first, ...more]) });
+}
+
+/** The problems of all; undefined where one of the errors does not list its own, so that none is lost. */
+function settingsOf(errors: readonly OpsError[]): SettingProblem[] | undefined {
+  if (errors.some(({ settings }) => settings === undefined)) return undefined;
+  const all = errors.flatMap(({ settings }) => settings ?? []);
+  return [...new Map(all.map((one) => [`${one.name} ${one.problem}`, one])).values()];
 }

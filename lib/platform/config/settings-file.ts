@@ -53,8 +53,9 @@ export function readCommandSettings(words: string, env: Environment, typed = wor
 /** A failure whose advice names the settings file, where there is one, instead of the environment. */
 export function withFileNamed(error: unknown, path: string | null): unknown {
   if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
-  const { code, message, hint, cause } = error;
-  return new OpsError({ code, message, hint: hint?.replaceAll("in the environment", `in ${path}`), cause });
+  const named = error.hint?.replaceAll("in the environment", `in ${path}`);
+  const { code, message, cause, settings } = error;
+  return new OpsError({ code, message, hint: named, cause, settings });
 }
 
 function pathOf(words: string, env: Environment): string | null {

@@ -87,13 +87,16 @@ export function watchConfigOf(values: WatchValues): WatchConfig {
 }
 
 function incomplete(missing: readonly string[]): OpsError {
-  const lines = missing.map(
-    (name) => `  ${name}: is missing; the second channel needs all of ${TOGETHER.join(", ")}`,
-  );
+  const problem = `is missing; the second channel needs all of ${TOGETHER.join(", ")}`;
+  const lines = missing.map((name) => `  ${name}: ${problem}`);
   const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...lines].join("\n"),
     hint: "Set all three, or none of them",
+    settings: missing.map((name) => ({
+      ...{ name, problem },
+      kind: name === "ALERT_EMAIL_API_KEY" ? "secret" : "plain",
+    })),
   });
 }

@@ -27,6 +27,19 @@ describe("loadTogether()", () => {
     });
   });
 
+  test("lists the settings of all, each problem once, and none where one error has no list", async () => {
+    const listing = (...names: string[]) =>
+      new OpsError({
+        ...{ code: "CONFIG_INVALID", message: "Cannot start: some" },
+        settings: names.map((name) => ({ name, problem: "is missing", kind: "plain" })),
+      });
+    const settingsOf = (...errors: OpsError[]) =>
+      loadTogether(failing(errors[0]), errors.slice(1).map(failing)).catch(({ settings }) => settings);
+    const all = await settingsOf(listing("A", "B"), listing("B", "C"));
+    expect(all.map(({ name }: { name: string }) => name)).toEqual(["A", "B", "C"]);
+    expect(await settingsOf(listing("A"), invalid("x", "  B: is missing"))).toBeUndefined();
+  });
+
   test("throws a single error as it is, and one of another kind only where no setting is missing", async () => {
     const missing = invalid("only", "  A: is missing");
     await expect(loadTogether(Promise.resolve(1), [failing(missing)])).rejects.toBe(missing);
