@@ -174,7 +174,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "a data source is missing": {
       ...{ command: "alert-rules", check: "metrics data source", status: "fail" },
       reason: "the platform has no data source other",
-      mend: "Correct MONITORING_PROMETHEUS_UID",
+      mend: /^Correct MONITORING_PROMETHEUS_UID in \/.*\/alert-rules\.env$/,
       spoil: (host) => host.setting("alert-rules", "MONITORING_PROMETHEUS_UID", "other"),
     },
     "the data sources are exchanged": {
@@ -200,7 +200,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "the platform refuses the token": {
       ...{ command: "alert-rules", check: "rules", status: "fail" },
       reason: /^monitoring_http_401: the platform refuses the token$/,
-      mend: "Correct MONITORING_TOKEN",
+      mend: /^Correct MONITORING_TOKEN in \/\S+$/,
       spoil: (host) => host.put("secrets/MONITORING_TOKEN", "another-token"),
     },
   });

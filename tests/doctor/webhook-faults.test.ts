@@ -55,7 +55,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the second channel's key is refused": {
       ...{ command: "webhook", check: "second channel", status: "fail" },
       reason: "email_api_key_invalid: the e-mail provider refuses the key of the second channel",
-      mend: "Correct ALERT_EMAIL_API_KEY",
+      mend: /^Correct ALERT_EMAIL_API_KEY in \/\S+$/,
       spoil: (host) => setSecondChannel(host, "canary-wrong-key"),
     },
     "the second channel's provider is away": {
@@ -165,14 +165,14 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the tracker has no such team": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },
       reason: "tracker_team_missing: ",
-      mend: "Correct ISSUE_TRACKER_TEAM_ID",
+      mend: /^Correct ISSUE_TRACKER_TEAM_ID in \/.*\/webhook\.env$/,
       spoil: (host) =>
         host.setting("webhook", "ISSUE_TRACKER_TEAM_ID", "11111111-5d47-4a90-8c1e-0e1f2a3b4c5d"),
     },
     "the tracker refuses the token": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },
       reason: "tracker_unauthorized: ",
-      mend: "Correct ISSUE_TRACKER_TOKEN",
+      mend: /^Correct ISSUE_TRACKER_TOKEN in \/.*\/secrets\/ISSUE_TRACKER_TOKEN$/,
       spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
     },
     "the state directory is not the service's": {
@@ -215,7 +215,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the service holds its messages": {
       ...{ command: "webhook", check: "service", status: "fail" },
       reason: "gateway_unauthorized: the service holds its messages",
-      mend: /^Correct MESSAGING_API_KEY, then systemctl reload opsctl-webhook\.service$/,
+      mend: /^Correct MESSAGING_API_KEY in \/\S+, then systemctl reload opsctl-webhook\.service$/,
       spoil: (host) => {
         host.service.health.holds = { message: "gateway_unauthorized", issue: null };
       },

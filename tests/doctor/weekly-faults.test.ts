@@ -106,7 +106,7 @@ describe("runDoctor() finds of the weekly run that", () => {
     "the e-mail provider refuses the key": {
       ...{ command: "weekly", check: "e-mail provider", status: "fail" },
       reason: "email_api_key_invalid: ",
-      mend: "Correct EMAIL_API_KEY",
+      mend: /^Correct EMAIL_API_KEY in \/.*\/secrets\/EMAIL_API_KEY$/,
       spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_another_key"),
     },
     "the e-mail provider is out of order": {

@@ -22,6 +22,8 @@ const SETTINGS = [
   "Check {variable} and the network",
   "Correct {variable}",
   "Correct {variable} in {path}",
+  "Correct {variable} where OPSCTL_SECRETS_COMMAND gets it",
+  "Correct {variable} where OPSCTL_SECRETS_COMMAND gets it, then systemctl reload opsctl-webhook.service",
   "Correct {variable}, or {variable} in {path}",
   "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
   "Correct {variable}, then systemctl reload opsctl-webhook.service",

@@ -6,6 +6,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSetting } from "./correct-setting.ts";
 import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
 
 const command = "alert-rules";
@@ -23,7 +24,7 @@ export const RULES_CHECKS: readonly Check[] = [
       withPlatform(context, async (settings) => {
         const listed = await clientOf(context, settings).listRules();
         if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
-        return [failureOf(listed.problem, "alert rules")];
+        return [await failureOf(context, listed.problem, "alert rules")];
       }),
   },
   {
@@ -33,7 +34,7 @@ export const RULES_CHECKS: readonly Check[] = [
       withPlatform(context, async (settings) => {
         const { folder } = settings.uids;
         const found = await clientOf(context, settings).folderPath(folder);
-        if (found.status !== "ok") return [failureOf(found.problem, "folders")];
+        if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
         if (found.value !== null) return [pass(`folder ${folder} exists`)];
         return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
       }),
@@ -57,7 +58,7 @@ async function contactPoint(context: CheckContext, settings: AlertRulesConfig): 
   const { main } = settings.receivers;
   const [listed, points] = await Promise.all([client.listRules(), client.contactPoints()]);
   if (main === null && listed.status !== "ok") return [notChecked("the rules cannot be read")];
-  if (points.status !== "ok") return [unread(points.problem, "contact points")];
+  if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
   const found = points.value ?? [];
   if (main !== null) return contactPointVerdicts(main, found);
   const names = namedWebhooks((listed.status === "ok" && listed.value) || [], found);
@@ -77,15 +78,19 @@ async function receivers(context: CheckContext, settings: AlertRulesConfig): Pro
   ]);
   // The check on the rules says what is wrong with a list that cannot be read.
   if (listed.status !== "ok") return [notChecked("the rules cannot be read")];
-  if (points.status !== "ok") return [unread(points.problem, "contact points")];
-  if (policies.status !== "ok") return [unread(policies.problem, "notification policies")];
+  if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
+  if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
   const folderPath = (folder.status === "ok" ? folder.value : null) ?? "";
   const routing = { points: points.value ?? [], policies: policies.value ?? NO_POLICIES, folderPath };
   return receiverVerdicts(listed.value ?? [], routing, { isReceiverSet: settings.receivers.main !== null });
 }
 
-function unread(problem: { code: string; status: number | null }, what: string): Verdict {
-  if (problem.status !== 403) return failureOf(problem, what);
+async function unread(
+  context: CheckContext,
+  problem: { code: string; status: number | null },
+  what: string,
+): Promise<Verdict> {
+  if (problem.status !== 403) return await failureOf(context, problem, what);
   return notChecked(
     `the token may not read ${what}, so it is not known here whom the rules reach`,
     "Let the service account read notification settings, or look at a rule's page on the platform",
@@ -103,11 +108,18 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
         const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
         if (read.status !== "ok" && read.problem.status === 403)
           return [notChecked(`the token may not read data sources, which the rules do not need`)];
-        if (read.status !== "ok") return [failureOf(read.problem, "data sources")];
+        if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
         if (read.value === null)
-          return [fail(`the platform has no data source ${uid}`, `Correct ${variable}`)];
+          return [
+            fail(`the platform has no data source ${uid}`, await correctSetting(context, command, variable)),
+          ];
         if (!read.value.includes(expected))
-          return [warn(`data source ${uid} is not of type ${expected}`, `Correct ${variable}`)];
+          return [
+            warn(
+              `data source ${uid} is not of type ${expected}`,
+              await correctSetting(context, command, variable),
+            ),
+          ];
         return [pass(`data source ${uid} exists`)];
       }),
   };
@@ -125,8 +137,16 @@ function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {
   return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.limitMs });
 }
 
-function failureOf({ code, status }: { code: string; status: number | null }, what: string): Verdict {
-  if (status === 401) return fail(`${code}: the platform refuses the token`, "Correct MONITORING_TOKEN");
+async function failureOf(
+  context: CheckContext,
+  { code, status }: { code: string; status: number | null },
+  what: string,
+): Promise<Verdict> {
+  if (status === 401)
+    return fail(
+      `${code}: the platform refuses the token`,
+      await correctSetting(context, command, "MONITORING_TOKEN"),
+    );
   if (status === 403)
     return fail(
       `${code}: the token may not read ${what}`,

@@ -4,6 +4,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSetting } from "./correct-setting.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
@@ -25,7 +26,7 @@ export function secondChannelCheck(
         timeoutMs: context.dependencies.limitMs,
         signal,
       });
-      return [keyVerdict(key), ping];
+      return [keyVerdict(key, await correctSetting(context, command, "ALERT_EMAIL_API_KEY")), ping];
     },
   };
 }
@@ -42,15 +43,12 @@ async function pingVerdict(context: CheckContext, isSet: boolean): Promise<Verdi
   );
 }
 
-function keyVerdict(key: KeyState): Verdict {
+function keyVerdict(key: KeyState, correction: string): Verdict {
   switch (key.status) {
     case "accepted":
       return pass("the e-mail provider takes the key of the second channel");
     case "refused":
-      return fail(
-        `${key.code}: the e-mail provider refuses the key of the second channel`,
-        "Correct ALERT_EMAIL_API_KEY",
-      );
+      return fail(`${key.code}: the e-mail provider refuses the key of the second channel`, correction);
     case "unclear":
       return warn(
         `${key.code}: the e-mail provider does not say whether it takes the key of the second channel`,

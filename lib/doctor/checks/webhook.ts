@@ -10,6 +10,7 @@ import { stateDatabase } from "../facts/state-database.ts";
 import { isListening } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSetting } from "./correct-setting.ts";
 import { privateVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 import { outboxVerdicts } from "./outbox.ts";
@@ -42,7 +43,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         teamId,
         timeoutMs: context.dependencies.limitMs,
       });
-      return [trackerVerdict(await tracker.checkAccess(signal))];
+      return [await trackerVerdict(context, await tracker.checkAccess(signal))];
     },
   },
   {
@@ -72,14 +73,19 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   {
     command,
     name: "service",
-    async run({ dependencies }, signal) {
+    async run(context, signal) {
+      const { dependencies } = context;
       const health = await readServiceHealth(dependencies, signal);
       if (health === null)
         return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, START)];
       const ready = health.isReady
         ? pass("the service is ready")
         : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");
-      return [ready, ...holdVerdicts(health.holds), ...secretVerdicts(health.secretRefusedAt)];
+      return [
+        ready,
+        ...(await holdVerdicts(context, health.holds)),
+        ...secretVerdicts(health.secretRefusedAt),
+      ];
     },
   },
   {
@@ -121,15 +127,15 @@ function settingsOf(context: CheckContext): Promise<Settings<WebhookConfig>> {
   return context.settings(command, "all", loadWebhookConfig);
 }
 
-function trackerVerdict(code: string | null): Verdict {
+async function trackerVerdict(context: CheckContext, code: string | null): Promise<Verdict> {
   switch (code) {
     case null:
       return pass("the tracker answers, takes the token and has the team");
     case "tracker_team_missing":
-      return fail(`${code}: the token sees no such team`, "Correct ISSUE_TRACKER_TEAM_ID");
+      return fail(`${code}: the token sees no such team`, await correct(context, "ISSUE_TRACKER_TEAM_ID"));
     case "tracker_unauthorized":
     case "tracker_forbidden":
-      return fail(`${code}: the tracker refuses the token`, "Correct ISSUE_TRACKER_TOKEN");
+      return fail(`${code}: the tracker refuses the token`, await correct(context, "ISSUE_TRACKER_TOKEN"));
     default:
       return fail(
         `${code}: the tracker does not answer as it should`,
@@ -139,19 +145,26 @@ function trackerVerdict(code: string | null): Verdict {
 }
 
 /** The line that mends held messages: a new key needs a reload; a repaired gateway is noticed by the service itself. */
-function messageMend(code: string | null): string {
-  const advice = code === null ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
-  if (advice === null || code === "gateway_unauthorized") return `Correct MESSAGING_API_KEY, then ${RELOAD}`;
+async function messageMend(context: CheckContext, code: string): Promise<string> {
+  const advice = gatewayAdvice({ code }, ALERT_GATEWAY);
+  if (advice === null || code === "gateway_unauthorized")
+    return `${await correct(context, "MESSAGING_API_KEY")}, then ${RELOAD}`;
   return `${advice.mend}; the service goes on by itself within a minute`;
 }
 
-function holdVerdicts({ message, issue }: { message: string | null; issue: string | null }): Verdict[] {
-  const held = (what: string, code: string | null, mend: string) =>
-    code === null
-      ? []
-      : [fail(`${code}: the service holds its ${what} until the peer takes them again`, mend)];
+async function holdVerdicts(
+  context: CheckContext,
+  { message, issue }: { message: string | null; issue: string | null },
+): Promise<Verdict[]> {
+  const held = (what: string, code: string, mend: string) =>
+    fail(`${code}: the service holds its ${what} until the peer takes them again`, mend);
+  const token = async () => `${await correct(context, "ISSUE_TRACKER_TOKEN")}, then ${RELOAD}`;
   return [
-    ...held("messages", message, messageMend(message)),
-    ...held("issues", issue, `Correct ISSUE_TRACKER_TOKEN, then ${RELOAD}`),
+    ...(message === null ? [] : [held("messages", message, await messageMend(context, message))]),
+    ...(issue === null ? [] : [held("issues", issue, await token())]),
   ];
+}
+
+function correct(context: CheckContext, name: string): Promise<string> {
+  return correctSetting(context, command, name);
 }

@@ -17,6 +17,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSetting } from "./correct-setting.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
 import { gatewayFailure, keyVerdict } from "./gateway.ts";
@@ -96,7 +97,12 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const state = await checkEmailKey(signal);
       if (state.status === "accepted") return [pass("the provider answers and takes the key")];
       if (state.status === "refused")
-        return [fail(`${state.code}: the provider refuses the key`, "Correct EMAIL_API_KEY")];
+        return [
+          fail(
+            `${state.code}: the provider refuses the key`,
+            await correctSetting(context, command, "EMAIL_API_KEY"),
+          ),
+        ];
       return [
         fail(
           `${state.code}: the provider does not answer as it should`,
