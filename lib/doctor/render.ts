@@ -4,8 +4,10 @@ import { paint, type Screen } from "../text/terminal/screen.ts";
 import type { Finding } from "./finding.ts";
 
 /** How a finding is marked. */
-export const MARK: Record<Finding["status"], string> = {
-  ...{ pass: "ok  ", warn: "warn", fail: "FAIL" },
+const MARK: Record<Finding["status"], string> = {
+  pass: "ok  ",
+  warn: "warn",
+  fail: "FAIL",
   not_set_up: "-   ",
 };
 

@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { WRITABLE_BY_OTHERS } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";
 import { type DirectoryFault, directoryFault } from "./directory.ts";
 import type { Place } from "./place.ts";
@@ -66,5 +67,5 @@ function wrongness({ uid, mode, nlink }: Stats, owner: number): string | null {
 
 function isRoots(path: string): boolean {
   const stats = lstatSync(dirname(path), { throwIfNoEntry: false });
-  return stats !== undefined && stats.uid === 0 && (stats.mode & 0o022) === 0;
+  return stats !== undefined && stats.uid === 0 && (stats.mode & WRITABLE_BY_OTHERS) === 0;
 }

@@ -102,13 +102,13 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "there is no such container": {
       ...{ command: "collect-metrics", check: "container", status: "fail" },
       reason: "docker_container_missing: ",
-      mend: "Correct PROXY_CONTAINER",
+      mend: /^Correct PROXY_CONTAINER in \/.*\/collect-metrics\.env$/,
       spoil: (host) => host.engine.containers.clear(),
     },
     "the container's name is only the beginning of its id": {
       ...{ command: "collect-metrics", check: "container", status: "fail" },
       reason: "docker_container_missing: ",
-      mend: "Correct PROXY_CONTAINER",
+      mend: /^Correct PROXY_CONTAINER in \/.*\/collect-metrics\.env$/,
       spoil: (host) => host.setting("collect-metrics", "PROXY_CONTAINER", "9f3c0d"),
     },
     "the container does not run": {
@@ -168,7 +168,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "the folder is missing": {
       ...{ command: "alert-rules", check: "folder", status: "fail" },
       reason: "the platform has no folder other",
-      mend: "Create it, or correct MONITORING_FOLDER_UID",
+      mend: /^Create it, or correct MONITORING_FOLDER_UID in \/.*\/alert-rules\.env$/,
       spoil: (host) => host.setting("alert-rules", "MONITORING_FOLDER_UID", "other"),
     },
     "a data source is missing": {

@@ -75,7 +75,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "there is no second channel": {
       ...{ command: "webhook", check: "second channel", status: "warn" },
       reason: "no second channel is set up: while WhatsApp takes nothing, no person is told",
-      mend: "Set ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY",
+      mend: /^Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in \/.*\/webhook\.env, then opsctl secret set ALERT_EMAIL_API_KEY$/,
       spoil() {},
     },
     "a unit still hands the service its settings": {

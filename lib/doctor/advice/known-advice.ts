@@ -50,7 +50,7 @@ const SETTINGS = [
   "Set {variable} in {path} to the address of a check, then systemctl reload opsctl-webhook.service",
   "Set {variable} in {path} to the one that sends",
   "Set {variable} to the one that sends",
-  "Set {variable}, {variable} and {variable}",
+  "Set {variable} and {variable} in {path}, then opsctl secret set {variable}",
   "Set {variable}, {variable} and {variable} in {path}",
   "Set {name} in {path} instead",
   "Take {name} out: edit {path}",

@@ -36,7 +36,13 @@ export const RULES_CHECKS: readonly Check[] = [
         const found = await clientOf(context, settings).folderPath(folder);
         if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
         if (found.value !== null) return [pass(`folder ${folder} exists`)];
-        return [fail(`the platform has no folder ${folder}`, "Create it, or correct MONITORING_FOLDER_UID")];
+        const { file } = await context.environment(command);
+        return [
+          fail(
+            `the platform has no folder ${folder}`,
+            `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`,
+          ),
+        ];
       }),
   },
   dataSourceCheck("metrics data source", "metrics", "prometheus", "MONITORING_PROMETHEUS_UID"),

@@ -62,7 +62,7 @@ export function checksFor(commands: readonly CommandName[], { isNamed }: { isNam
 }
 
 /** All checks of one command, in the order in which they are shown. */
-export function checksOf(command: CommandName): Check[] {
+function checksOf(command: CommandName): Check[] {
   const isService = COMMAND_FACTS[command].account === SERVICE_ACCOUNT;
   return [
     configurationCheck(command, LOAD[command]),

@@ -184,7 +184,10 @@ function containerFailure(code: string, container: string, path: string): Verdic
         `Start the engine, or correct DOCKER_HOST in ${path}; not as root: sudo opsctl doctor ${command}`,
       );
     case "docker_container_missing":
-      return fail(`${code}: the engine knows no container ${container}`, "Correct PROXY_CONTAINER");
+      return fail(
+        `${code}: the engine knows no container ${container}`,
+        `Correct PROXY_CONTAINER in ${path}`,
+      );
     case "docker_container_not_running":
       return fail(`${code}: container ${container} does not run`, `docker start ${container}`);
     case "docker_memory_unknown":

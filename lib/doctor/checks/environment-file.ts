@@ -4,6 +4,7 @@ import process from "node:process";
 import { trustedUids } from "../../platform/account/account.ts";
 import type { EnvFileFault } from "../../platform/config/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
+import { OPEN_TO_OTHERS } from "../../platform/files/modes.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -13,7 +14,6 @@ import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.t
 import { asRoot, readerOf } from "../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 
-const OPEN_TO_OTHERS = 0o077;
 /** What it needs stands in the webhook's file. */
 const HAS_ANOTHER_FILE: readonly CommandName[] = ["socket-monitor"];
 
@@ -30,7 +30,7 @@ export function environmentFileCheck(command: CommandName): Check {
       const name = readerOf(command);
       if ((stats.mode & OPEN_TO_OTHERS) !== 0)
         return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
-      const account = name === null ? null : await context.account(name);
+      const account = await context.account(name);
       if (name === "root" && account !== null && stats.uid !== account.uid)
         return [fail(`${path} belongs to uid ${stats.uid}, and root reads it`, `chown -h root:root ${path}`)];
       const access =
@@ -75,7 +75,7 @@ async function unreadVerdict(
   { path, stats, problem }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
   const name = readerOf(command);
-  const account = name === null ? null : await context.account(name);
+  const account = await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command));
   const access = await accessOf(path, account, "read");

@@ -14,6 +14,7 @@ import { checkAlertWebhook } from "../../weekly/announce/check-webhook.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly/announce/settings.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import type { Check } from "../context/check.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { problemsOf } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
@@ -25,9 +26,7 @@ const CLOSED =
 const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
-export function lastRunCheck(
-  logDirOf: (context: Parameters<Check["run"]>[0]) => Promise<string | null>,
-): Check {
+export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
   return {
     command,
     name: "last run",

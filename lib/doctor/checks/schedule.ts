@@ -13,7 +13,7 @@ const PUT_BACK =
   "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install";
 
 /** Whether the cron file has the line that starts a command. */
-export function cronLineCheck(command: CommandName, pattern: RegExp): Check {
+function cronLineCheck(command: CommandName, pattern: RegExp): Check {
   return {
     command,
     name: "cron",

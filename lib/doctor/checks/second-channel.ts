@@ -18,8 +18,9 @@ export function secondChannelCheck(
       const found = await settings(context);
       if (found.status !== "ok") return withoutSettings(command);
       const { secondChannel, pingUrl } = found.value.watch;
-      const ping = await pingVerdict(context, pingUrl !== null);
-      if (secondChannel === null) return [warn(NONE, MEND), ping];
+      const { file } = await context.environment("webhook");
+      const ping = pingVerdict(file.path, pingUrl !== null);
+      if (secondChannel === null) return [noneVerdict(file.path), ping];
       const key = await checkResendKey({
         baseUrl: new URL(secondChannel.apiUrl),
         apiKey: secondChannel.apiKey,
@@ -31,15 +32,18 @@ export function secondChannelCheck(
   };
 }
 
-const NONE = "no second channel is set up: while WhatsApp takes nothing, no person is told";
-const MEND = "Set ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY";
+function noneVerdict(path: string): Verdict {
+  return warn(
+    "no second channel is set up: while WhatsApp takes nothing, no person is told",
+    `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then opsctl secret set ALERT_EMAIL_API_KEY`,
+  );
+}
 
-async function pingVerdict(context: CheckContext, isSet: boolean): Promise<Verdict> {
+function pingVerdict(path: string, isSet: boolean): Verdict {
   if (isSet) return pass("a check elsewhere is pinged");
-  const { file } = await context.environment("webhook");
   return notSetUp(
     "a ping, by whose absence a check elsewhere notices that this host is gone",
-    `Set OPSCTL_PING_URL in ${file.path} to the address of a check, then systemctl reload opsctl-webhook.service`,
+    `Set OPSCTL_PING_URL in ${path} to the address of a check, then systemctl reload opsctl-webhook.service`,
   );
 }
 

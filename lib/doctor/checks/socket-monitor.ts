@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { OPEN_TO_OTHERS } from "../../platform/files/modes.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
 import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets/config.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
@@ -16,7 +17,6 @@ import { alertGatewayCheck } from "./gateway.ts";
 
 const command = "socket-monitor";
 const TAIL_BYTES = 4_096;
-const OPEN_TO_OTHERS = 0o077;
 
 /** What the socket monitor needs: the webhook's environment file, its directories, its peers, a recent run. */
 export const SOCKET_CHECKS: readonly Check[] = [

@@ -75,7 +75,7 @@ export function directoryLine({ why, at }: NoAccess, path: string, options: stri
 }
 
 /** A mode and its owner: "with mode 0700 of uid 0, gid 0". */
-export function modeText({ mode, uid, gid }: Owned): string {
+function modeText({ mode, uid, gid }: Owned): string {
   return `with mode ${octal(mode)} of uid ${uid}, gid ${gid}`;
 }
 

@@ -4,6 +4,7 @@ import { isRoot, trustedUids } from "../../platform/account/account.ts";
 import { commandFile } from "../../platform/config/command-file.ts";
 import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
 import { fileSystemText } from "../../platform/files/closed-here.ts";
+import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
@@ -113,4 +114,3 @@ function problemOf(error: unknown): string | null {
 
 const READ_WEBHOOKS_FILE: readonly CommandName[] = ["socket-monitor", "weekly"];
 const MAX_BYTES = 1_048_576;
-const WRITABLE_BY_OTHERS = 0o022;

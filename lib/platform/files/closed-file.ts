@@ -3,6 +3,7 @@ import process from "node:process";
 import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
 import { fileSystemText } from "./closed-here.ts";
+import { WRITABLE_BY_OTHERS } from "./modes.ts";
 import { readJudged } from "./regular-file.ts";
 import { namesOf, type Step, type Untrusted, untrustedStep, wayTo } from "./trusted-path.ts";
 
@@ -20,8 +21,8 @@ export type ClosedFile = {
   isTrusted?: (stats: Stats, userId: number | undefined) => boolean;
 };
 
-const OPEN_TO_OTHERS = 0o066;
-const WRITABLE_BY_OTHERS = 0o022;
+/** Who may only execute a file learns nothing of it. */
+const READ_OR_WRITTEN_BY_OTHERS = 0o066;
 
 /**
  * The bytes of a file that holds secrets; undefined where there is none.
@@ -63,7 +64,7 @@ export function readClosedText(path: string, file: ClosedFile): string | undefin
 
 function judge(path: string, file: ClosedFile, stats: Stats, directory: Step | undefined): void {
   if (!stats.isFile()) throw unreadable(path, file, "it is not a regular file");
-  if ((stats.mode & OPEN_TO_OTHERS) !== 0 && !file.isTrusted?.(stats, process.geteuid?.()))
+  if ((stats.mode & READ_OR_WRITTEN_BY_OTHERS) !== 0 && !file.isTrusted?.(stats, process.geteuid?.()))
     throw exposed(path, file, stats);
   const why = foreignness(stats, directory);
   if (why !== null) throw untrusted(path, file, { path, why, owner: stats.uid, mend: null });

@@ -11,9 +11,9 @@ import {
 import process from "node:process";
 import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
+import { WRITABLE_BY_OTHERS } from "./modes.ts";
 import { namesOf, untrustedEnd, untrustedStep, wayTo } from "./trusted-path.ts";
 
-const WRITABLE_BY_OTHERS = 0o022;
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**

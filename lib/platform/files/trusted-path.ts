@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
+import { WRITABLE_BY_OTHERS } from "./modes.ts";
 
 /** A directory or a link on the way to a path, or what is at its end; `mode` has the permission bits alone. */
 export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
@@ -20,7 +21,6 @@ const MAX_LINKS = 40;
 /** A sticky directory may be meant for every account. */
 const UNLESS_SHARED = " # unless others need it, as /tmp: then name another directory";
 const STICKY = 0o1000;
-const WRITABLE_BY_OTHERS = 0o022;
 
 /**
  * The way to a path as the kernel would follow it, step by step.

@@ -3,7 +3,7 @@ import { isRate, metricValue, shareOf } from "../../texts/metric-text.ts";
 import type { Direction } from "./figure-meaning.ts";
 
 /** Stands beside a figure that the week before does not have, in a card that compares others. */
-export const NO_COMPARISON_TEXT = "sem comparação";
+const NO_COMPARISON_TEXT = "sem comparação";
 
 /** A percentage of fewer than these says less than the numbers themselves. */
 const MIN_WHOLE = 20;
