@@ -32,13 +32,14 @@ const TEST_SAYS_NO = 1;
 /**
  * Runs the same command line again as the service account, in a child process, and returns the child's exit status.
  *
+ * Shape:     `input` is what root read for the command: it becomes the child's standard input, which no list of processes
+ *            shows. A child that gets a secret so is closed to other processes of the account.
  * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
  *            a terminal only for writing, and a session of its own: other processes of that account can neither read
- *            from root's terminal nor type into it. Signals are passed on. A signal that comes twice, but SIGHUP,
- *            kills a child that does not end by itself. A child that ends by a signal makes this process end by it too. A killed child is
- *            not waited for when another process of the account holds back its end (ptrace). `input` is what root read
- *            for the command: it becomes the child's standard input, which no list of processes shows. A child that gets
- *            a secret so is closed to other processes of the account.
+ *            from root's terminal nor type into it.
+ *            Signals are passed on. A signal that comes twice, but SIGHUP, kills a child that does not end by itself. A
+ *            killed child is not waited for when another process of the account holds back its end (ptrace). A child
+ *            that ends by a signal makes this process end by it too.
  * Units:     `limitMs`, in milliseconds, is for looking up an account that a directory service has.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */

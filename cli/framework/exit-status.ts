@@ -12,7 +12,7 @@ export const EXIT = {
   refused: 4,
 } as const;
 
-/** The exit status of every error code that does not end with `failed`. */
+/** The exit status of every error code whose status is not `EXIT.failed`. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   USAGE_INVALID: EXIT.usage,
   RECONCILE_INVALID: EXIT.usage,

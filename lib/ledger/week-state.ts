@@ -29,7 +29,11 @@ export type WeekState = {
   noLongerEligible: { reports: number; whatsapp: number; email: number };
 };
 
-/** The state of one week as the database's clock sees it: an expired lease counts as what it means. */
+/**
+ * The state of one week as the database's clock sees it.
+ *
+ * Behaviour: with an expired lease a report counts as failed, a delivery as failed before its dispatch and as unknown after.
+ */
 export async function readWeekState(sql: postgres.ISql, { start, end }: WeekBounds): Promise<WeekState> {
   const [row] = await sql`
     select public.weekly_performance_week(

@@ -13,6 +13,7 @@ import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { countVercelProjects } from "../../providers/vercel/client.ts";
 import { isToCome } from "../../time/to-come.ts";
+import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
@@ -24,7 +25,6 @@ const command = "collect-metrics";
 /** An account that is neither the owner nor in the group, such as the monitoring agent's. */
 const OTHERS: Account = { name: "the monitoring agent", uid: -1, gids: [] };
 /** Sets the clock; the file itself is right again after the next pass. */
-const CLOCK = "timedatectl set-ntp true";
 const CRON =
   "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log";
 
@@ -165,7 +165,7 @@ function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {
   const lastMs = lastPassMs(text) ?? mtimeMs;
   const seconds = Math.round((nowMs - lastMs) / 1000);
   if (isToCome(nowMs - lastMs))
-    return fail(`the last run is said to be ${-seconds} s to come: a clock was wrong`, CLOCK);
+    return fail(`the last run is said to be ${-seconds} s to come: a clock was wrong`, SET_CLOCK);
   const reason = `the last run was ${Math.max(0, seconds)} s ago`;
   return nowMs - lastMs > STALE_PASS_MS ? fail(reason, CRON) : pass(reason);
 }

@@ -7,6 +7,7 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
+import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { ownerLogin } from "../context/handed-login.ts";
@@ -143,7 +144,7 @@ function clockOf(clockMs: number, beforeMs: number, afterMs: number): Verdict {
   // The difference beyond the time that the query itself took.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
-  const mend = "timedatectl set-ntp true, on the host and on the database server";
+  const mend = `${SET_CLOCK}, on the host and on the database server`;
   if (apartMs > CLOCK_FAIL_MS) return fail(text, mend);
   return apartMs > CLOCK_WARN_MS ? warn(text, mend) : pass("the clocks of database and host agree");
 }

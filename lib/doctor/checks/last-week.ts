@@ -121,7 +121,7 @@ function ofWeek({ window }: LastRun): string {
   return window === null ? "" : `, week of ${window.week}`;
 }
 
-/** Whether nothing is left of what a person can settle by hand: editorials, heartbeat and networks are not among it. */
+/** Whether nothing is open in the ledger, and nothing else failed: editorials, heartbeat and networks stand in no ledger. */
 function isSettled({ week, editorials, heartbeat }: LastRun): boolean {
   const hasFailed =
     heartbeat === "failed" || (editorials as { status?: unknown } | null)?.status === "failed";
@@ -133,7 +133,11 @@ function isSettled({ week, editorials, heartbeat }: LastRun): boolean {
 function untilOf(retryableUntil: string | null, now: Temporal.Instant): string {
   if (retryableUntil === null) return "it can be repeated on a Monday only, until midnight in São Paulo";
   const isOver = Temporal.Instant.compare(now, Temporal.Instant.from(retryableUntil)) >= 0;
-  return isOver ? CLOSED : `it can be repeated until ${localTime(retryableUntil)} (São Paulo)`;
+  return isOver ? CLOSED : repeatableUntil(retryableUntil);
+}
+
+function repeatableUntil(instant: string): string {
+  return `it can be repeated until ${localTime(instant)} (São Paulo)`;
 }
 
 /**
@@ -151,9 +155,7 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
   ];
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const isOpenYet = isReportDay(now);
-  const until = isOpenYet
-    ? `it can be repeated until ${localTime(formatInstant(reportDayEnd(now)))} (São Paulo)`
-    : CLOSED;
+  const until = isOpenYet ? repeatableUntil(formatInstant(reportDayEnd(now))) : CLOSED;
   return fail(
     `open in the week of ${week}: ${parts.join("; ")}; ${until}`,
     isOpenYet ? "opsctl reports status; mend what it names, then opsctl weekly" : LOOK,

@@ -6,6 +6,7 @@ import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { isToCome } from "../../time/to-come.ts";
+import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
@@ -84,7 +85,7 @@ async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
     if (isToCome(nowMs - lastMs))
       return warn(
         `the last line of ${path} is of a time ${-seconds} s to come: a clock was wrong`,
-        "timedatectl set-ntp true",
+        SET_CLOCK,
       );
     const reason = `the last line of ${path} is ${Math.max(0, seconds)} s old`;
     return nowMs - lastMs > STALE_READINGS_MS ? warn(reason, mend) : pass(reason);

@@ -13,6 +13,7 @@ import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
+import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
@@ -207,7 +208,7 @@ async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
     if (isToCome(nowMs - mtimeMs))
       return warn(
         `the last full success is said to be ${(-days).toFixed(1)} days to come: a clock was wrong`,
-        "timedatectl set-ntp true",
+        SET_CLOCK,
       );
     const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
     if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);

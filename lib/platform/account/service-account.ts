@@ -14,7 +14,7 @@ const GETENT = ["/usr/bin/getent", "/bin/getent"];
 const NOT_FOUND = 2;
 /** A directory service that is away lets `getent` wait for minutes. */
 export const LOOK_UP_LIMIT_MS = 5_000;
-/** What a person can do about that. */
+/** The beginning of the advice about it; a command that asks the service follows. */
 export const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.conf answer:";
 
 /**
@@ -24,7 +24,8 @@ export const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.co
  *            account there. Else asks `getent`, which knows directory services too and takes as long as half the start of
  *            a command.
  * Units:     `limitMs` is in milliseconds.
- * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit.
+ * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit; those of the file system when
+ *            /etc/passwd cannot be read.
  * Source:    getent(1), passwd(5).
  */
 export async function findServiceAccount(limitMs = LOOK_UP_LIMIT_MS): Promise<ServiceAccount | null> {

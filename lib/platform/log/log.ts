@@ -29,7 +29,8 @@ export type LogFit = {
  * `level`, `msg`, fields).
  *
  * Shape:     `fit` is for a terminal; without it each line stays whole.
- * Behaviour: everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
+ * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered.
+ *            Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
  *            are never folded into one.
  */
 export function createLog(options: {

@@ -14,6 +14,7 @@ export const MAX_SECRET_BYTES = 64 * 1024;
 /**
  * The bytes of a secret's file in a directory, as `readClosedFile` reads it; undefined where there is none.
  *
+ * Shape:  `isTrusted` accepts a file whose mode would be refused, such as one that systemd handed over.
  * Errors: SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export function readSecretFile(

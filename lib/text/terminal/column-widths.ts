@@ -5,7 +5,7 @@ export type ColumnCells = { title: string; cells: readonly string[]; wraps: bool
 
 /** A word up to this stays whole in any table, so that an id or a code inside a note can be copied; a longer one does not. */
 const LONGEST_WHOLE_WORD = 40;
-/** A narrower column of words is a tower. */
+/** A column of words that is narrower would have a word or two a line. */
 const NARROWEST_WORDS = 16;
 
 /** How wide each column is where nothing limits the table. */

@@ -68,15 +68,15 @@ export function cardView(
   };
 }
 
-function noteOf(name: ChannelName, channel: Channel, figures: number): string | null {
+function noteOf(name: ChannelName, channel: Channel, figureCount: number): string | null {
   const { coverageStatus, reason } = channel;
   if (coverageStatus === "unavailable")
     return reason === "not_integrated" ? NOT_INTEGRATED_TEXT : reasonText(name, reason ?? "");
   if (coverageStatus === "partial") return partialText(name, channel);
-  return figures === 0 ? NO_FIGURES_TEXT : null;
+  return figureCount === 0 ? NO_FIGURES_TEXT : null;
 }
 
-/** Nothing in reports that do not know the week before, and where each figure says it for itself. */
+/** Null in reports without a field for the week before, and where the figures have comparisons of their own. */
 function comparisonOf(
   { previous }: Channel,
   figures: readonly FigureView[],

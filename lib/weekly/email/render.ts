@@ -11,8 +11,10 @@ export type RenderedEmail = { subject: string; html: string; text: string };
 const MAX_HTML_BYTES = 90_000;
 
 /**
- * How much is shown where all of it is too much, most first. Every list and text is bounded, but a character takes up to six bytes once it is escaped:
- * the last level fits whatever the payload holds.
+ * How much is shown where all of it is too much, most first.
+ *
+ * Behaviour: every list and text is bounded, but a character takes up to six bytes once it is escaped. The last level fits
+ *            whatever the payload holds.
  */
 const LESS_DETAIL: readonly Detail[] = [
   { figures: 7, readings: 3 },

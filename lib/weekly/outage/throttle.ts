@@ -20,10 +20,11 @@ export type ThrottleOptions = {
 /** A connection whose call was throttled: how often that has happened in a row, and until when it waits now. */
 export type ThrottledCall = { connectionId: string; times: number; untilMs: number };
 
-/** The least that a call waits before its repeats: an answer may name no time, or hardly any. */
-const SHORTEST_WAIT_MS = 1_000;
-const LONGEST_SHORTEST_WAIT_MS = 30_000;
-/** Once the patience is spent, how many times its own length a wait has to come after the one before it. */
+/** A call waits at least so long before its first repeat, then twice as long each time: an answer may name no time. */
+const FIRST_LEAST_WAIT_MS = 1_000;
+/** The least wait does not grow beyond this. */
+const LAST_LEAST_WAIT_MS = 30_000;
+/** Once the patience is spent, a wait begins this many times its own length after the end of the one before it. */
 const TIMES_BETWEEN_WAITS = 20;
 
 /**
@@ -43,7 +44,7 @@ export function createThrottle(options: ThrottleOptions) {
   return {
     /** Until when to wait before the call is repeated; null when that is not worth it. */
     waitUntil({ retryAfterMs, repeats }: { retryAfterMs: number; repeats: number }): number | null {
-      const leastMs = Math.min(SHORTEST_WAIT_MS * 2 ** repeats, LONGEST_SHORTEST_WAIT_MS);
+      const leastMs = Math.min(FIRST_LEAST_WAIT_MS * 2 ** repeats, LAST_LEAST_WAIT_MS);
       const waitMs = Math.max(retryAfterMs, leastMs);
       const nowMs = monotonicMs();
       const sinceMs = inVainSinceMs ?? nowMs;

@@ -5,16 +5,16 @@ import type { Direction } from "./figure-meaning.ts";
 /** Stands beside a figure that the week before does not have, in a card that compares others. */
 const NO_COMPARISON_TEXT = "sem comparação";
 
-/** A percentage of fewer than these says less than the numbers themselves. */
+/** A percentage of a figure that was smaller than this says less than the two numbers. */
 const MIN_WHOLE = 20;
 
 /** From ten times on, a percentage is harder to read than the two numbers. */
 const MAX_GROWTH = 10;
 
-/** A rate below this moves by parts of it: from 0.2% to 2% is ten times as much, and still two of a hundred. */
+/** Below this a rate counts as this one where sizes are compared: from 0.2% to 2% is ten times as much, yet few of all. */
 const SMALLEST_WHOLE_RATE = 0.1;
 
-/** A rate that moves by less than a percentage point has not moved to speak of; in tenths of a point, as it is shown. */
+/** A rate's change below one percentage point has the size 0; in tenths of a point, as it is shown. */
 const MIN_TENTHS_OF_POINT = 10;
 
 /** From here on a double has no exact hundredths. */
@@ -70,7 +70,7 @@ export function changeOf(
     tone: toneOf(trend, isSignKnown(direction, now, before) ? direction : "neutral"),
     text: `${rate ? pointsText(difference) : formatNumber(difference)} ${trend === "up" ? "a mais" : "a menos"}`,
     percent: rate ? null : percentText(difference, shownBefore),
-    size: rate && !isPoint(difference) ? 0 : sizeOf(shown, shownBefore, rate ? SMALLEST_WHOLE_RATE : 0),
+    size: rate && !isPointApart(difference) ? 0 : sizeOf(shown, shownBefore, rate ? SMALLEST_WHOLE_RATE : 0),
   };
 }
 
@@ -78,8 +78,8 @@ function sizeOf(now: number, before: number, smallestWhole: number): number {
   return Math.abs(now - before) / Math.max(Math.abs(now), Math.abs(before), smallestWhole);
 }
 
-/** The difference of two shown rates is tenths of a point, but for what a double adds to it. */
-function isPoint(difference: number): boolean {
+/** Whether two shown rates differ by a percentage point at least; rounded, because a double has no exact tenths. */
+function isPointApart(difference: number): boolean {
   return Math.round(difference * 1_000) >= MIN_TENTHS_OF_POINT;
 }
 

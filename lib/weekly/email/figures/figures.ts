@@ -3,7 +3,12 @@ import { metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../../texts/
 import { type ChangeView, changeOf } from "./change.ts";
 import { directionOf } from "./figure-meaning.ts";
 
-/** One figure of a channel; `value` is null where there is no data, `change` where the week before has none at all. */
+/**
+ * One figure of a channel.
+ *
+ * Shape: `value` and `now` are null where there is no data; `before` where the week before has none; `change` where `now` is
+ *        null, and where the week before has no comparable figure at all.
+ */
 export type FigureView = {
   key: string;
   label: string;
@@ -25,12 +30,12 @@ const EMAIL_RATES = new Set(["delivery_rate", "open_rate", "click_rate", "bounce
  */
 export function figuresOf(name: ChannelName, { metrics, previous }: Channel): FigureView[] {
   const figures = shownMetrics(metrics ?? {});
-  const before = comparable(name, metrics ?? {}, previous ?? {});
-  const week = Object.values(before).every((value) => value === null) ? null : before;
+  const comparable = comparableOf(name, metrics ?? {}, previous ?? {});
+  const before = Object.values(comparable).every((value) => value === null) ? null : comparable;
   return Object.entries(figures)
     .map(([key, value]) => ({ key, value, name: metricName(name, key) }))
     .toSorted((a, b) => a.name.rank - b.name.rank || compareCodeUnits(a.key, b.key))
-    .map(({ key, value, name: { label } }) => figureOf(name, key, label, value, week));
+    .map(({ key, value, name: { label } }) => figureOf(name, key, label, value, before));
 }
 
 function figureOf(
@@ -54,8 +59,8 @@ function figureOf(
   };
 }
 
-/** What the week before has under the same names. */
-function comparable(
+/** The figures of the week before; without an e-mail's rates where one week knows what was reached and the other does not. */
+function comparableOf(
   channel: ChannelName,
   metrics: Metrics,
   previous: Metrics,

@@ -2,7 +2,7 @@ import type { ChannelName } from "../../payload.ts";
 import { isTrouble, questionsOf } from "./figure-meaning.ts";
 import type { FigureView } from "./figures.ts";
 
-/** More large figures than these, and none of them is large. */
+/** With more large figures than these nothing stands out. */
 const MAX_MAIN_FIGURES = 3;
 
 /**

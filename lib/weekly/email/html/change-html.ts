@@ -1,8 +1,6 @@
 import { type Html, html } from "../../../text/html.ts";
 import type { ChangeView } from "../figures/change.ts";
-import { STYLE, TONE_COLOURS } from "./style.ts";
-
-const ARROWS = { up: "▲", down: "▼", flat: "=" };
+import { ARROWS, STYLE, TONE_COLOURS } from "./style.ts";
 
 const CLASSES: Record<ChangeView["tone"], string> = { good: "good", bad: "bad", plain: "muted" };
 

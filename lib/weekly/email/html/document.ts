@@ -5,7 +5,7 @@ import { BUTTON_TEXT, moreText, READINGS_EMPTY_TEXT, UNSUBSCRIBE_TEXT } from "..
 import { cardHtml } from "./card-html.ts";
 import { scoreHtml } from "./score-html.ts";
 import { scoreWeeksHtml } from "./score-weeks-html.ts";
-import { BUTTON_STYLE, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
+import { BUTTON_STYLE, GROUNDS, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
 
 /** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
 const PREVIEW_FILLER = html`${Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`)}`;
@@ -31,7 +31,7 @@ ${STYLE_SHEET}
 <body class="page" style="${STYLE.page}">
 <div style="${STYLE.preheader}">${view.preheader}${PREVIEW_FILLER}</div>
 <div role="article" aria-roledescription="e-mail" aria-label="${view.subject}" lang="pt-BR">
-<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#eef2f4"><tr><td class="gutter" align="center" style="${STYLE.gutter}">
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="${GROUNDS.page}"><tr><td class="gutter" align="center" style="${STYLE.gutter}">
 <!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="${STYLE.column}">
 ${head(view)}
@@ -52,7 +52,7 @@ ${footer(view)}
 
 /** Who, when, how it went, what to do first, and the way to all of it. */
 function head({ name, days, score, scoreWeeks, nextStep, link }: EmailView): Html {
-  return html`<tr><td class="hero" bgcolor="#0d3b3c" style="${STYLE.hero}">
+  return html`<tr><td class="hero" bgcolor="${GROUNDS.hero}" style="${STYLE.hero}">
 ${name === null ? null : html`<p dir="auto" style="${STYLE.name}">${name}</p>`}
 <h1 style="${name === null ? STYLE.titleAlone : STYLE.title}">Seu desempenho semanal</h1>
 <p style="${STYLE.days}">${days}</p>
@@ -99,7 +99,7 @@ function steps(list: StepView[]): Html {
 function step({ label, href }: StepView, index: number): Html {
   const text =
     href === null ? label : html`<a class="accent" href="${href}" style="${STYLE.link}">${label}</a>`;
-  return html`<tr><td valign="top" width="28"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr><td class="number" width="28" height="28" align="center" bgcolor="#dff1ee" style="${STYLE.stepNumber}">${index + 1}</td></tr></table></td><td class="ink" dir="auto" valign="top" style="${STYLE.stepLabel}">${text}</td></tr>
+  return html`<tr><td valign="top" width="28"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr><td class="number" width="28" height="28" align="center" bgcolor="${GROUNDS.number}" style="${STYLE.stepNumber}">${index + 1}</td></tr></table></td><td class="ink" dir="auto" valign="top" style="${STYLE.stepLabel}">${text}</td></tr>
 `;
 }
 

@@ -1,9 +1,7 @@
 import { type Html, html } from "../../../text/html.ts";
-import type { ScoreTrend, ScoreView } from "../../texts/score-text.ts";
+import type { ScoreView } from "../../texts/score-text.ts";
 import { SCORE_ABSENT_TEXT } from "../wording.ts";
-import { STYLE, TREND_COLOURS } from "./style.ts";
-
-const ARROWS: Record<Exclude<ScoreTrend, "unknown">, string> = { up: "▲ ", down: "▼ ", flat: "= " };
+import { ARROWS, STYLE, TREND_COLOURS } from "./style.ts";
 
 /** The score with its change, or the sentence that there is none yet. */
 export function scoreHtml(view: ScoreView): Html {
@@ -18,5 +16,5 @@ ${changeHtml(view)}`;
 
 function changeHtml({ trend, change }: ScoreView): Html {
   if (trend === "unknown") return html`<p style="${STYLE.heroNote}">${change}</p>`;
-  return html`<p style="${STYLE.scoreChange};color:${TREND_COLOURS[trend]}"><span aria-hidden="true">${ARROWS[trend]}</span>${change}</p>`;
+  return html`<p style="${STYLE.scoreChange};color:${TREND_COLOURS[trend]}"><span aria-hidden="true">${ARROWS[trend]} </span>${change}</p>`;
 }

@@ -13,18 +13,23 @@ export const TREND_COLOURS = { up: "#d3f9c9", down: "#ffd9ae", flat: "#d6ece8" }
 /** The colour of a figure's change by whether it is good news; the words beside it say the same. */
 export const TONE_COLOURS = { good: "#0c6a3c", bad: "#a03a10", plain: "#51606b" };
 
+/** The sign before a change, for the eyes alone. */
+export const ARROWS = { up: "▲", down: "▼", flat: "=" };
+
+/** The grounds that also stand in attributes, which Outlook reads. */
+export const GROUNDS = { page: "#eef2f4", hero: "#0d3b3c", number: "#dff1ee" };
+
 /**
  * Inline styles, by what they are for; the classes beside them in the markup are for the dark scheme and for phones.
  *
  * Shape: paddings are those of cells alone, which Outlook keeps; everything else has margins.
  */
 export const STYLE = {
-  page: `margin:0;padding:0;background-color:#eef2f4;${FONT};-webkit-text-size-adjust:100%`,
-  preheader:
-    "display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;color:#eef2f4",
+  page: `margin:0;padding:0;background-color:${GROUNDS.page};${FONT};-webkit-text-size-adjust:100%`,
+  preheader: `display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;color:${GROUNDS.page}`,
   column: "width:100%;max-width:600px;margin:0 auto",
   gutter: "padding:24px 16px 0",
-  hero: `background-color:#0d3b3c;border-radius:18px;padding:32px;color:#ffffff;${FONT}`,
+  hero: `background-color:${GROUNDS.hero};border-radius:18px;padding:32px;color:#ffffff;${FONT}`,
   name: `margin:0 0 14px;font-size:18px;line-height:24px;font-weight:700;color:#ffffff;${BREAK}`,
   titleAlone: "margin:0 0 2px;font-size:22px;line-height:28px;font-weight:700;color:#ffffff",
   title: "margin:0;font-size:15px;line-height:22px;font-weight:400;color:#bfe3dc",
@@ -65,8 +70,7 @@ export const STYLE = {
   smallValue:
     "padding:5px 0;font-size:14px;line-height:18px;font-weight:600;color:#17252d;text-align:right;overflow-wrap:anywhere",
   smallChange: "padding:5px 0 5px 8px;font-size:12px;line-height:18px;text-align:right",
-  stepNumber:
-    "width:28px;height:28px;border-radius:14px;background-color:#dff1ee;font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center",
+  stepNumber: `width:28px;height:28px;border-radius:14px;background-color:${GROUNDS.number};font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center`,
   stepLabel: `padding:2px 0 12px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
   link: "color:#0b645e;text-decoration:underline",
   footer: `padding:22px 32px 36px;text-align:left;${FONT}`,
