@@ -48,8 +48,10 @@ describe("opsctl doctor", () => {
     expect(exitCode).toBe(0);
     expect(Object.keys(json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
     expect(json).toMatchObject({ command: "doctor", status: "success", exitCode: 0, error: null });
-    for (const finding of findingsOf(json))
+    for (const { because, ...finding } of findingsOf(json)) {
       expect(Object.keys(finding).sort()).toEqual(["check", "command", "mend", "reason", "status"]);
+      expect(because === "not_checked").toBe(finding.reason.startsWith("not checked: "));
+    }
     expect(stderr).toBe("");
     for (const secret of [...Object.values(CANARIES), PASSWORD, "98765", "ana.maria"])
       expect(stdout).not.toContain(secret);
