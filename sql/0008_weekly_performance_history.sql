@@ -23,50 +23,63 @@ create or replace function public.weekly_performance_report_history(
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp set enable_seqscan = off
+-- Or the plan is made anew for each report: for a thousand weeks, which nobody asks for, it looks dearer.
+set plan_cache_mode = force_generic_plan
 as $$
+declare
+  -- As local time: a week is seven dates, not 168 hours.
+  v_week constant timestamp := date_trunc('week', p_window_start at time zone 'America/Sao_Paulo');
+  v_scores  jsonb;
+  v_last    jsonb;
+  v_last_id uuid;
+  v_sources jsonb;
+  v_name    text;
+  v_channel jsonb;
+  v_analysis jsonb;
+  v_source  jsonb;
+  v_metrics jsonb := '{}';
+  v_connections jsonb := '{}';
 begin
-  return (
-    with recursive week (age, window_start, window_end) as (
-      select 1, w.window_start, w.window_end
-      from public.weekly_performance_window(p_window_start) as w where p_weeks >= 1
-      union all
-      select week.age + 1, w.window_start, w.window_end
-      from week cross join lateral public.weekly_performance_window(week.window_start) as w
-      where week.age < p_weeks
-    ), report as (
-      select week.age, to_char(week.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as monday,
-             stored.id, stored.score, stored.channels, stored.sources
-      from week
-      -- Week by week: joined, all reports that this owner has ever had would be read. And each path once: a payload
-      -- is unpacked whole for every path that is taken of it.
-      left join lateral (
-        select r.id, r.payload #> '{accountScore,score}' as score,
-               case when week.age = 1 then r.payload -> 'channels' end as channels,
-               case when week.age = 1 then r.payload #> '{provenance,sources}' end as sources
-        from public.weekly_performance_reports as r
-        where r.tenant_id = p_tenant_id and r.user_id = p_user_id
-          and r.window_start = week.window_start and r.window_end = week.window_end
-          and r.schema_version = p_schema_version and r.status = 'completed' and r.pruned_at is null
-        offset 0) as stored on true
-    )
-    select jsonb_build_object(
-             'scores', coalesce(jsonb_agg(jsonb_build_object('week', report.monday, 'score', report.score)
-               order by report.age desc), '[]'),
-             'previous', jsonb_agg(jsonb_build_object(
-               'reportId', report.id,
-               'metrics', (
-                 select coalesce(jsonb_object_agg(channel.key, channel.value -> 'metrics'), '{}')
-                 from jsonb_each(report.channels) as channel
-                 where channel.value ->> 'status' = 'available'),
-               -- Whose figures they are: a channel names the analysis that it shows, its source that and the connection.
-               'connections', (
-                 select coalesce(jsonb_object_agg(channel.key, source.value -> 'connectionId'), '{}')
-                 from jsonb_each(report.channels) as channel
-                 join jsonb_array_elements(
-                   case when jsonb_typeof(report.sources) = 'array' then report.sources else '[]' end) as source
-                   on source.value ->> 'analysisId' = channel.value #>> '{evidence,0,rowId}')))
-               filter (where jsonb_typeof(report.channels) = 'object') -> 0)
-    from report);
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'week', to_char(week.monday, 'YYYY-MM-DD'),
+           'score', coalesce(stored.score, stored.last #> '{accountScore,score}')) order by week.monday), '[]'),
+         (array_agg(stored.last) filter (where week.age = 1))[1], (array_agg(stored.id) filter (where week.age = 1))[1]
+  into v_scores, v_last, v_last_id
+  from (select age, v_week - age * interval '7 days' as monday from generate_series(1, p_weeks) as age) as week
+  -- Week by week: joined, all reports that this owner has ever had would be read. And each path once: a payload is
+  -- unpacked whole for every path that is taken of it, unless it was unpacked before; adding nothing to it does that.
+  left join lateral (
+    select case when week.age > 1 then r.payload #> '{accountScore,score}' end as score,
+           case when week.age = 1 then r.payload || '{}' end as last, r.id
+    from public.weekly_performance_reports as r
+    where r.tenant_id = p_tenant_id and r.user_id = p_user_id
+      and r.window_start = week.monday at time zone 'America/Sao_Paulo'
+      and r.window_end = (week.monday + interval '7 days') at time zone 'America/Sao_Paulo'
+      -- By its key alone: one that is not completed, or pruned, has no payload. Asked for its state as well, an index of
+      -- all owners' completed reports looks as cheap.
+      and r.schema_version = p_schema_version
+    offset 0) as stored on true;
+  if jsonb_typeof(v_last -> 'channels') is distinct from 'object' then
+    return jsonb_build_object('scores', v_scores, 'previous', null);
+  end if;
+  v_sources := case when jsonb_typeof(v_last #> '{provenance,sources}') = 'array' then v_last #> '{provenance,sources}' end;
+  -- Channel by channel: there are few of them, and a join of them with their sources takes longer.
+  for v_name, v_channel in select channel.key, channel.value from jsonb_each(v_last -> 'channels') as channel loop
+    if v_channel ->> 'status' = 'available' then
+      v_metrics := v_metrics || jsonb_build_object(v_name, v_channel -> 'metrics');
+    end if;
+    -- Whose figures they are: a channel names the analysis that it shows, its source that and the connection.
+    v_analysis := v_channel #> '{evidence,0,rowId}';
+    if jsonb_typeof(v_analysis) = 'string' then
+      v_source := jsonb_path_query_first(
+        v_sources, '$[*] ? (@.analysisId == $id)', jsonb_build_object('id', v_analysis));
+      if v_source is not null then
+        v_connections := v_connections || jsonb_build_object(v_name, v_source -> 'connectionId');
+      end if;
+    end if;
+  end loop;
+  return jsonb_build_object('scores', v_scores, 'previous', jsonb_build_object(
+    'reportId', v_last_id, 'metrics', v_metrics, 'connections', v_connections));
 end $$;
 
 comment on function public.weekly_performance_report_history(uuid, uuid, timestamptz, integer, integer) is

@@ -5,12 +5,10 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
   test("records what was sent under the provider's id", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     expect(await ledger.settle(claim, "sent", "provider-id")).toEqual({ status: "sent", code: null });
-    expect(await ledger.delivery(claim.id)).toMatchObject({
-      status: "sent",
-      provider_message_id: "provider-id",
-      error_code: null,
-      settled_at: new Date(MONDAY),
-    });
+    const row = await ledger.delivery(claim.id);
+    expect(row).toMatchObject({ status: "sent", provider_message_id: "provider-id", error_code: null });
+    // Apart: toMatchObject takes any date for any other.
+    expect(row.settled_at).toEqual(new Date(MONDAY));
   });
 
   test("records a proven failure, before dispatch and after it", async () => {
@@ -50,15 +48,23 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
   });
 
   test("after a takeover is refused, and the new holder's row stays as it is", async () => {
-    const claim = await ledger.claimDelivery(await ledger.completedReport());
-    await ledger.moveClock("5 minutes");
-    const { report_id: report } = await ledger.delivery(claim.id);
-    await ledger.claimDelivery(report);
-    const before = await ledger.delivery(claim.id);
-    expect(await refusal(ledger.settle(claim, "failed", null, "APP_TIMEOUT"))).toBe(
-      "OW022 delivery_token_mismatch",
-    );
-    expect(await ledger.delivery(claim.id)).toEqual(before);
+    for (const channel of ["whatsapp", "email"]) {
+      const claim = await ledger.claimDelivery(await ledger.completedReport(), channel);
+      await ledger.moveClock("5 minutes");
+      const { report_id: report } = await ledger.delivery(claim.id);
+      await ledger.claimDelivery(report, channel);
+      const before = await ledger.delivery(claim.id);
+      for (const token of [claim.token, null]) {
+        const stale = { ...claim, token };
+        for (const late of [
+          () => ledger.settle(stale, "sent", "late-id"),
+          () => ledger.settle(stale, "failed", null, "APP_TIMEOUT"),
+        ])
+          expect(await refusal(late())).toBe("OW022 delivery_token_mismatch");
+      }
+      expect(await ledger.delivery(claim.id)).toEqual(before);
+      await ledger.setClock(MONDAY);
+    }
   });
 
   test("after another run found the expired lease, unknown stays", async () => {
@@ -91,14 +97,32 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
   });
 
   test("restores a dispatch that a failover has forgotten, and invents none for what was not sent", async () => {
-    const settled = async (status: string, id: string | null, code: string | null) => {
-      const claim = await ledger.claimDelivery(await ledger.completedReport());
-      await ledger.settle(claim, status, id, code);
-      return (await ledger.delivery(claim.id)).dispatched_at?.toISOString() ?? null;
-    };
-    expect(await settled("sent", "provider-id", null)).toBe(new Date(MONDAY).toISOString());
-    expect(await settled("unknown", null, "timeout")).toBe(new Date(MONDAY).toISOString());
-    expect(await settled("failed", null, "recipient_phone_missing")).toBeNull();
+    for (const channel of ["whatsapp", "email"]) {
+      const settled = async (status: string, id: string | null, code: string | null) => {
+        const claim = await ledger.claimDelivery(await ledger.completedReport(), channel);
+        await ledger.settle(claim, status, id, code);
+        return (await ledger.delivery(claim.id)).dispatched_at?.toISOString() ?? null;
+      };
+      expect(await settled("sent", `provider-id-${channel}`, null)).toBe(new Date(MONDAY).toISOString());
+      expect(await settled("unknown", null, "timeout")).toBe(new Date(MONDAY).toISOString());
+      expect(await settled("failed", null, "recipient_phone_missing")).toBeNull();
+    }
+  });
+
+  test("keeps the instant of a dispatch, whatever came of it", async () => {
+    for (const channel of ["whatsapp", "email"])
+      for (const [status, id, code] of [
+        ["sent", `kept-${channel}`, null],
+        ["failed", null, "provider_422"],
+        ["unknown", null, "provider_timeout"],
+      ] as const) {
+        const claim = await ledger.dispatchedDelivery(channel);
+        await ledger.moveClock("1 minute");
+        await ledger.settle(claim, status, id, code);
+        const { dispatched_at, settled_at } = await ledger.delivery(claim.id);
+        expect([dispatched_at, settled_at]).toEqual([new Date(MONDAY), new Date("2026-11-23T11:01:00Z")]);
+        await ledger.setClock(MONDAY);
+      }
   });
 
   test("of a row that went with its owner is erased, for any status", async () => {

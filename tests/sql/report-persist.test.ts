@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { describeLedger, refusal, shifted, validPersist, WEEK } from "./support/ledger.ts";
+import { describeLedger, Ledger, refusal, shifted, validPersist, WEEK } from "./support/ledger.ts";
 
 describeLedger("persist_weekly_performance_report()", (ledger) => {
   async function claimed() {
@@ -44,6 +44,63 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     for (const [wrong, expected] of mismatches)
       expect(await refusal(ledger.persist(owner, claim, wrong))).toBe(expected);
     expect(await ledger.report(claim.id)).toEqual(before);
+  });
+
+  test("refuses values of another report that agree with each other", async () => {
+    const { owner, claim } = await claimed();
+    const stranger = crypto.randomUUID();
+    const before = await ledger.report(claim.id);
+    const { payload } = validPersist(owner, claim) as { payload: object };
+    const [early, late] = ["2026-11-09T03:00:00Z", "2026-11-30T03:00:00Z"];
+    const agreeing: [Parameters<typeof ledger.persist>[2], string][] = [
+      [{ tenantId: stranger, payload: { ...payload, tenantId: stranger } }, "OW006 report_tenant_mismatch"],
+      [{ userId: stranger, payload: { ...payload, userId: stranger } }, "OW007 report_user_mismatch"],
+      [{ start: early, payload: { ...payload, windowStart: early } }, "OW008 report_window_mismatch"],
+      [{ end: late, payload: { ...payload, windowEnd: late } }, "OW008 report_window_mismatch"],
+      [{ version: 2, payload: { ...payload, schemaVersion: 2 } }, "OW009 report_schema_version_mismatch"],
+    ];
+    for (const [wrong, expected] of agreeing)
+      expect(await refusal(ledger.persist(owner, claim, wrong))).toBe(expected);
+    expect(await ledger.report(claim.id)).toEqual(before);
+  });
+
+  test("refuses an instant that is wrong by less than a second", async () => {
+    const { owner, claim } = await claimed();
+    const { payload } = validPersist(owner, claim) as { payload: object };
+    for (const [instant, name] of [
+      ["start", "windowStart"],
+      ["end", "windowEnd"],
+    ] as const) {
+      const off = WEEK[instant].replace("Z", ".5Z");
+      expect(await refusal(ledger.persist(owner, claim, { [instant]: off }))).toBe(
+        "OW008 report_window_mismatch",
+      );
+      expect(await refusal(ledger.persist(owner, claim, { payload: { ...payload, [name]: off } }))).toBe(
+        "OW011 report_payload_mismatch",
+      );
+    }
+  });
+
+  test("of a week that does not begin or end with a second, wants the payload to say so", async () => {
+    for (const [instant, name, column] of [
+      ["start", "windowStart", "window_start"],
+      ["end", "windowEnd", "window_end"],
+    ] as const) {
+      const { owner, claim } = await claimed();
+      const { payload } = validPersist(owner, claim) as { payload: object };
+      await ledger.sql.begin(async (tx) => {
+        await tx`set local session_replication_role = replica`;
+        await tx.unsafe(
+          `update weekly_performance_reports set ${column} = ${column} + interval '0.5 seconds' where id = $1`,
+          [claim.id],
+        );
+      });
+      const value = WEEK[instant].replace("Z", ".5Z");
+      expect(await refusal(ledger.persist(owner, claim, { [instant]: value }))).toBe(
+        "OW011 report_payload_mismatch",
+      );
+      await ledger.persist(owner, claim, { [instant]: value, payload: { ...payload, [name]: value } });
+    }
   });
 
   test("refuses at exactly the end of the lease although nobody took over, and accepts just before it", async () => {
@@ -96,11 +153,38 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
   });
 
   test("accepts the window in any spelling of the same instant", async () => {
+    const spellings = [
+      [WEEK.start.replace("Z", ".000000Z"), WEEK.end],
+      [WEEK.start, "2026-11-23T03:00:00+00:00"],
+      ["2026-11-16T00:00:00-03:00", "2026-11-23 00:00:00-03"],
+    ];
+    for (const [windowStart, windowEnd] of spellings) {
+      const { owner, claim } = await claimed();
+      const { payload } = validPersist(owner, claim) as { payload: object };
+      const spelled = { ...payload, windowStart, windowEnd };
+      expect(await ledger.persist(owner, claim, { payload: spelled })).toEqual(spelled);
+      expect(await ledger.report(claim.id)).toMatchObject({ status: "completed", payload: spelled });
+    }
+  });
+
+  test("in another zone and spelling of dates is the same", async () => {
     const { owner, claim } = await claimed();
-    const { payload } = validPersist(owner, claim) as { payload: object };
-    await ledger.persist(owner, claim, {
-      payload: { ...payload, windowStart: WEEK.start.replace("Z", ".000000Z") },
-    });
+    const session = await ledger.sql.reserve();
+    try {
+      await session`set timezone = 'Asia/Kolkata'`;
+      await session`set datestyle = 'German, DMY'`;
+      const single = new Ledger(() => ({ ...ledger.database, sql: session as never }), ledger.major);
+      const { payload } = validPersist(owner, claim) as { payload: object };
+      for (const local of [{ windowStart: "2026-11-16T08:30:00Z" }, { windowEnd: "2026-11-23T08:30:00Z" }])
+        expect(await refusal(single.persist(owner, claim, { payload: { ...payload, ...local } }))).toBe(
+          "OW011 report_payload_mismatch",
+        );
+      expect(await single.persist(owner, claim)).toEqual(payload);
+    } finally {
+      await session`reset timezone`;
+      await session`reset datestyle`;
+      session.release();
+    }
   });
 
   test("repeated with the same values answers the same without a write, even on another day", async () => {

@@ -182,7 +182,7 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
     for (const part of ["weekly", "socket-monitor", "alert-rules"])
       expect(parts[part]).toEqual({
         status: "unknown",
-        lines: ["its settings cannot be read (SECRET_FILE_UNREADABLE)"],
+        lines: ["its settings cannot be read by this account"],
         next: "sudo opsctl status",
         facts: null,
       });
