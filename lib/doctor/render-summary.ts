@@ -53,7 +53,12 @@ function summarised(findings: readonly Finding[]): Summary[] {
 }
 
 function problemsOf(findings: readonly Finding[]): Finding[] {
-  return findings.filter((finding) => PROBLEMS.includes(finding.status) && !isNote(finding));
+  const isClosed = findings.some((finding) => finding.status === "fail" && isForRoot(finding));
+  // What this account cannot look at, told once by the file that is closed to it.
+  const isTold = (finding: Finding) => isClosed && finding.because === "not_checked" && isForRoot(finding);
+  return findings.filter(
+    (finding) => PROBLEMS.includes(finding.status) && !isNote(finding) && !isTold(finding),
+  );
 }
 
 /** Nothing that a person could do something about here: another check tells it already, or nobody can check it. */

@@ -220,7 +220,7 @@ function lineOn(host: AccountHost, command: string): string {
     .map((line) => line.split(" ").slice(6).join(" "))
     .join("\n")
     .replaceAll("/var/log/opsctl", host.path("log"))
-    .replaceAll("/usr/local/bin/opsctl", host.path("clone/dist/opsctl"));
+    .replaceAll("/usr/local/bin/opsctl", join(host.clone, "dist/opsctl"));
 }
 
 describe(`a line on a host, with the binary${UNTRIED}`, () => {
