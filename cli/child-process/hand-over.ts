@@ -1,15 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
-import { localNames } from "../../lib/platform/account/local-names.ts";
-import {
-  firstProgram,
-  LOOK_UP_LIMIT_MS,
-  SERVICE_ACCOUNT,
-  SERVICE_AWAY,
-  type ServiceAccount,
-} from "../../lib/platform/account/service-account.ts";
-import { startProgram } from "../../lib/platform/start-program.ts";
-import { unlessLate } from "../../lib/platform/time-limit.ts";
+import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import type { RootInput } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
@@ -17,15 +8,17 @@ import { HANDED_INPUT } from "./handed-input.ts";
 import { handedStreams } from "./handed-streams.ts";
 import { cannotBecome, SETPRIV_FAILED, type Start, startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
+import { trialLimitMs } from "./trial-limit.ts";
+import { tryAccount } from "./try-account.ts";
 
+/** The child's variable with the name of the person who started the command. */
+const STARTED_BY = "OPSCTL_STARTED_BY";
+const ROOT = "root";
 /** The signals that are passed on to the child. */
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
 /** How long a child may take to end after the same signal came twice; and then how long its end may take to be seen. */
 const KILL_AFTER_MS = 1_000;
 const TEST = ["/usr/bin/test", "/bin/test"];
-const TRUE = ["/usr/bin/true", "/bin/true"];
-/** Waits for the same services. */
-const GROUPS = `id ${SERVICE_ACCOUNT}`;
 /** The exit status of test(1) for "no". */
 const TEST_SAYS_NO = 1;
 
@@ -37,30 +30,33 @@ const TEST_SAYS_NO = 1;
  * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
  *            a terminal only for writing, and a session of its own: other processes of that account can neither read
  *            from root's terminal nor type into it.
+ *            Before that the account is become once for nothing, which shows whether that is possible.
  *            Signals are passed on. A signal that comes twice, but SIGHUP, kills a child that does not end by itself. A
  *            killed child is not waited for when another process of the account holds back its end (ptrace). A child
  *            that ends by a signal makes this process end by it too.
- * Units:     `limitMs`, in milliseconds, is for looking up an account that a directory service has.
+ * Units:     milliseconds; `lookUpMs` is what looking up the account took, `limitMs` what that may take at most.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
 export async function handOver(
   account: ServiceAccount,
   words: readonly string[],
-  { input = null, limitMs = LOOK_UP_LIMIT_MS }: { input?: RootInput | null; limitMs?: number } = {},
+  { input, limitMs, lookUpMs }: { input: RootInput | null; limitMs: number | undefined; lookUpMs: number },
 ): Promise<number> {
   refuseSockets(account);
-  if (localNames(account) === null) await refuseEndlessLookUp(account, limitMs);
+  refuseSecondTime(account);
+  const isClosed = input?.isSecret === true;
+  await tryAccount(account, { limitMs: trialLimitMs(lookUpMs, limitMs), isClosed });
   const command = selfCommand();
   refuseClosedSources(account, command);
   // The record of a reconciliation names the person who started the command, not the account.
   const env = {
     ...process.env,
-    OPSCTL_STARTED_BY: "root",
+    [STARTED_BY]: ROOT,
     [HANDED_INPUT]: input === null ? undefined : "1",
   };
   const start = startAs(account, [...command, ...words], {
     ...{ env, endSignal: "TERM" },
-    isClosed: input?.isSecret === true,
+    isClosed,
   });
   const { status, signal } = await runThrough(account, start, input?.text ?? null);
   if (signal !== null) return await endBy(signal);
@@ -161,23 +157,13 @@ function refuseSockets(account: ServiceAccount): void {
   );
 }
 
-/** Refuses an account for which setpriv waits: once the command itself is started so, nobody can tell the two apart. */
-async function refuseEndlessLookUp(account: ServiceAccount, limitMs: number): Promise<void> {
-  const program = firstProgram(TRUE);
-  if (program === null) return;
-  const start = startAs(account, [program], { env: {}, endSignal: "KILL" });
-  const trial = await startProgram(start.program, start.args, start.env, "/");
-  await unlessLate(
-    { limitMs },
-    () => trial.ended,
-    () => {
-      trial.kill();
-      throw cannotBecome(
-        account,
-        `setpriv did not end within ${Math.round(limitMs / 100) / 10} s`,
-        `${SERVICE_AWAY} ${GROUPS}`,
-      );
-    },
+/** Refuses to be started by itself: a child that is root still would start the next one, without end. */
+function refuseSecondTime(account: ServiceAccount): void {
+  if (process.env[STARTED_BY] !== ROOT) return;
+  throw cannotBecome(
+    account,
+    `this process was started as that account (${STARTED_BY}=${ROOT}), and is root still`,
+    `See the numbers of getent passwd ${account.name}; where you set ${STARTED_BY} yourself, unset it`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { asAccount } from "../../lib/platform/account/account.ts";
+import { keepDescriptors } from "../../lib/platform/account/keep-descriptors.ts";
 import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { runtimeName } from "../../lib/platform/runtime.ts";
@@ -34,8 +35,9 @@ export const SETPRIV_FAILED: readonly number[] = [126, 127];
  *            the account's home and name, and neither root's secrets, which the account could read there, nor variables
  *            that turn this program into an interpreter. A closed one keeps a capability that the account's other
  *            processes do not have, so that the kernel keeps them out of it, where this host has one to give; and no
- *            home, in which a runtime would find what the account has put there.
- * Errors:    ACCOUNT_UNAVAILABLE where this host has no setpriv.
+ *            home, in which a runtime would find what the account has put there. No descriptor of this process above
+ *            standard error reaches it.
+ * Errors:    ACCOUNT_UNAVAILABLE where this host has no setpriv, or a descriptor cannot be kept back.
  * Source:    setpriv(1), util-linux 2.38.
  */
 export function startAs(
@@ -48,6 +50,7 @@ export function startAs(
   const [, ...words] = isClosed
     ? asAccount(account, withoutDebugger(command), guardCapability())
     : asAccount(account, command);
+  keepDescriptors();
   const home = isClosed ? NO_HOME : account.home;
   return {
     program,

@@ -71,22 +71,25 @@ export async function runCommand(
 async function asServiceAccount(command: Command, options: Options): Promise<number | OpsError | null> {
   if (command.account === undefined || !isRoot() || options.has("as-is")) return null;
   const { accountLimitMs: limitMs } = command;
-  const begunMs = performance.now();
   try {
     // The look-up can be a program: root reads beside it.
-    const [account, input] = await Promise.all([
-      import("../../lib/platform/account/service-account.ts").then((file) =>
-        file.findServiceAccount(limitMs),
-      ),
+    const [{ account, lookUpMs }, input] = await Promise.all([
+      lookUpAccount(limitMs),
       command.readAsRoot?.(process.env),
     ]);
     if (account === null) return null;
     const { handOver } = await import("../child-process/hand-over.ts");
-    const left = limitMs === undefined ? {} : { limitMs: limitMs - (performance.now() - begunMs) };
-    return await handOver(account, process.argv.slice(2), { input: input ?? null, ...left });
+    return await handOver(account, process.argv.slice(2), { input: input ?? null, limitMs, lookUpMs });
   } catch (error) {
     return asOpsError(error, "become the account");
   }
+}
+
+async function lookUpAccount(limitMs: number | undefined) {
+  const { findServiceAccount } = await import("../../lib/platform/account/service-account.ts");
+  const begunMs = performance.now();
+  const account = await findServiceAccount(limitMs);
+  return { account, lookUpMs: performance.now() - begunMs };
 }
 
 /** The outcome of a command that threw: in the command's own form where it has one. */

@@ -1,4 +1,5 @@
 import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
+import { keepDescriptors } from "../platform/account/keep-descriptors.ts";
 import { OpsError } from "../platform/errors.ts";
 import { startProgram } from "../platform/start-program.ts";
 import type { ReadAs } from "./sources/last-run.ts";
@@ -16,6 +17,7 @@ export type OwnerReader = { command: readonly string[]; env: Record<string, stri
  */
 export function readAsOwner({ command, env }: OwnerReader, maxBytes: number): ReadAs {
   return async (uid, path, signal) => {
+    keepDescriptors();
     const [program = "", ...args] = asAccount(findAccount(uid), [...command, path]);
     const child = await startProgram(program, args, { PATH: SAFE_PATH, ...env }, "/");
     const stop = () => child.kill();

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
+import { keepDescriptors } from "../platform/account/keep-descriptors.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unlessLate } from "../platform/time-limit.ts";
 import { unwritable } from "./write-metrics-file.ts";
@@ -27,6 +28,7 @@ export async function writeAsOwner(
   { command, env }: OwnerWriter,
 ): Promise<void> {
   const { spawn } = await import("node:child_process");
+  keepDescriptors();
   const [program = "", ...args] = asAccount(findAccount(uid), [...command, path]);
   // Not spawnSync: Deno's adds the variables of this process to those it is given.
   const child = spawn(program, args, {

@@ -42,7 +42,7 @@ type DenoGlobal = {
 };
 
 type ForeignSymbols = Record<
-  "socket" | "connect" | "send" | "close" | "prctl",
+  "socket" | "connect" | "send" | "close" | "prctl" | "fcntl",
   (...args: unknown[]) => number | bigint
 >;
 
@@ -67,6 +67,9 @@ export type DatagramCalls = {
 
 /** The system's call with which a process changes itself; returns what the call returns, -1 for a failure. */
 export type ProcessControl = (option: number, argument: number) => number;
+
+/** Keeps a descriptor from the programs that this process starts; returns whether it could. */
+export type KeepDescriptor = (fd: number) => boolean;
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 type BunGlobal = { spawn: NativeSpawn };
@@ -147,6 +150,25 @@ export function processControl(): ProcessControl | null {
         ? bunForeign().dlopen(C_LIBRARY, { prctl: { args: call.args, returns: call.result } })
         : deno.dlopen(C_LIBRARY, { prctl: { parameters: call.args, result: call.result } });
     return (option, argument) => Number(symbols.prctl(option, argument, 0, 0, 0));
+  } catch {
+    return null;
+  }
+}
+
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
+
+/**
+ * How to keep a descriptor from the programs that this process starts; null where the system's call cannot be had.
+ *
+ * Behaviour: for Deno, which passes on whatever its own starter left open; Bun closes all but the standard streams.
+ * Source:    fcntl(2), F_SETFD; measured: Deno 2.9.6, Bun 1.4.5.
+ */
+export function keepDescriptorCall(): KeepDescriptor | null {
+  try {
+    const call = { parameters: ["i32", "i32", "i32"], result: "i32" };
+    const { fcntl } = deno!.dlopen(C_LIBRARY, { fcntl: call }).symbols;
+    return (fd) => Number(fcntl(fd, F_SETFD, FD_CLOEXEC)) === 0;
   } catch {
     return null;
   }

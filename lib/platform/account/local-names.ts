@@ -1,20 +1,26 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { MAX_NUMBER, type NameLine, nameList } from "./name-list.ts";
 import { asksFilesFirst, nameSources } from "./name-sources.ts";
 
 /** The names of an account and its groups, for a program that looks up whatever it is given. */
 export type LocalNames = { user: string; group: string; groups: readonly string[] };
 
-/** No comma, which separates names, and nothing that a program could take for an option. */
-const PLAIN_NAME = /^[A-Za-z0-9_][^,\s]*$/;
+/** No comma, which separates names, nothing that a program could take for an option, and no byte that is not UTF-8. */
+const PLAIN_NAME = /^[A-Za-z0-9_][^,\s\p{Cc}\uFFFD]*$/u;
+const ROOT = 0;
+/** The C library reads the whole list for each name: 4,000 names cost it half a second. */
+const MAX_GROUPS = 500;
+/** Half of what the kernel takes as one word of a command line. */
+const MAX_LENGTH = 65_536;
 
 /**
  * The names by which the files of this host know an account, its group and all its groups; null where a directory
- * service may be asked for one of them, or a name leads to another number.
+ * service may be asked for one of them, a name leads to another number, or there are too many to be listed.
  *
  * Behaviour: what is found in /etc/passwd and /etc/group is found without a directory service, also while that hangs. A
  *            bare number is no such name: setpriv asks every source whether one is called like that. Groups that only a
- *            directory service knows are left out.
+ *            directory service knows are left out, and so are root's own group and a number that no group can have.
  * Source:    setpriv(1), util-linux 2.38 (getpwnam before the number is read); passwd(5), group(5), initgroups(3).
  */
 export function localNames(
@@ -24,24 +30,32 @@ export function localNames(
   const sources = nameSources(join(etc, "nsswitch.conf"));
   if (name === null || !asksFilesFirst(sources, "passwd") || !asksFilesFirst(sources, "group")) return null;
   const [accounts, groups] = [linesOf(join(etc, "passwd")), linesOf(join(etc, "group"))];
-  const own = groups.find(([, , number]) => number === `${gid}`);
-  const others = groups.filter(([, , , members = ""]) => members.split(",").includes(name));
-  const all = own === undefined ? [] : [...new Set([own, ...others])];
-  const isKnown =
-    all.length > 0 && all.every((line) => leadsTo(groups, line)) && leadsTo(accounts, [name, "", `${uid}`]);
-  return isKnown ? { user: name, group: own![0]!, groups: all.map(([group]) => group!) } : null;
+  const own = groups.find(({ number }) => number === gid);
+  if (own === undefined || !leadTo(accounts, [{ name, number: uid }])) return null;
+  const others = groups.filter((group) => canBeGiven(group) && group.members.includes(name));
+  const all = [...new Set([own, ...others])];
+  const names = all.map((group) => group.name);
+  return leadTo(groups, all) && canBeListed(names) ? { user: name, group: own.name, groups: names } : null;
 }
 
-/** Whether only one line has the name, with this number. */
-function leadsTo(lines: readonly string[][], [name = "", , number]: readonly string[]): boolean {
-  const found = lines.filter(([one]) => one === name);
-  return PLAIN_NAME.test(name) && found.length === 1 && found[0]?.[2] === number;
+function canBeGiven({ number }: NameLine): boolean {
+  return number !== ROOT && number <= MAX_NUMBER;
 }
 
-function linesOf(path: string): string[][] {
+/** Whether each of these names stands in one line only, with its number. */
+function leadTo(lines: readonly NameLine[], wanted: readonly Pick<NameLine, "name" | "number">[]): boolean {
+  const numbers = new Map<string, number | null>();
+  for (const { name, number } of lines) numbers.set(name, numbers.has(name) ? null : number);
+  return wanted.every(({ name, number }) => PLAIN_NAME.test(name) && numbers.get(name) === number);
+}
+
+function canBeListed(names: readonly string[]): boolean {
+  return names.length <= MAX_GROUPS && Buffer.byteLength(names.join(",")) <= MAX_LENGTH;
+}
+
+function linesOf(path: string): NameLine[] {
   try {
-    const lines = readFileSync(path, "utf8").split("\n");
-    return lines.map((line) => line.split(":"));
+    return nameList(readFileSync(path, "utf8"));
   } catch {
     return [];
   }

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
 import type { RunningProgram } from "../start-program.ts";
 import { unlessLate } from "../time-limit.ts";
+import { MAX_NUMBER } from "./name-list.ts";
 import { asksFilesFirst, hasFilesAlone, nameSources } from "./name-sources.ts";
 
 /** The account of the service, as `make install` makes it. */
@@ -12,6 +13,8 @@ export type ServiceAccount = { name: string; uid: number; gid: number; home: str
 
 const GETENT = ["/usr/bin/getent", "/bin/getent"];
 const NOT_FOUND = 2;
+/** The number of root, and of its group. */
+const ROOT = 0;
 /** A directory service that is away lets `getent` wait for minutes. */
 export const LOOK_UP_LIMIT_MS = 5_000;
 /** The beginning of the advice about it; a command that asks the service follows. */
@@ -54,14 +57,28 @@ export async function linesOf(getent: string, limitMs: number): Promise<string> 
 /**
  * The service account in the lines of /etc/passwd; null when it is missing or is root.
  *
- * Errors: ACCOUNT_UNAVAILABLE when its line has no numbers.
+ * Errors: ACCOUNT_UNAVAILABLE when its line has no numbers, one that no account can have, or root's group.
  */
 export function serviceAccountIn(lines: string): ServiceAccount | null {
   const line = lineIn(lines);
   if (line === undefined) return null;
   const [name = "", , uid = "", gid = "", , home = ""] = line.split(":");
   if (!isNumber(uid) || !isNumber(gid)) throw unknownAccount("its line in the host's list has no numbers");
-  return Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home: home || "/" };
+  if (Number(uid) === ROOT) return null;
+  refuseNumbers(Number(uid), Number(gid));
+  return { name, uid: Number(uid), gid: Number(gid), home: home || "/" };
+}
+
+/** A number that is too large changes nothing: the child would stay root and start itself as the account again. */
+function refuseNumbers(uid: number, gid: number): void {
+  const large = [uid, gid].find((number) => number > MAX_NUMBER);
+  if (large !== undefined)
+    throw unknownAccount(`its line in the host's list has ${large}, more than a number can be`);
+  if (gid === ROOT)
+    throw unknownAccount(
+      "its group is root's own, number 0",
+      `Give it a group of its own (groupadd --system ${SERVICE_ACCOUNT}; usermod -g ${SERVICE_ACCOUNT} ${SERVICE_ACCOUNT}), and see`,
+    );
 }
 
 function lineIn(lines: string): string | undefined {

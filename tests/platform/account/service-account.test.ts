@@ -23,6 +23,20 @@ describe("serviceAccountIn()", () => {
     expect(serviceAccountIn("opsctl:x:000:0::/:/bin/sh\n")).toBeNull();
   });
 
+  // setresuid(-1) changes nothing: the child would be root, and start itself as the account again.
+  test.each([
+    ["opsctl:x:4294967295:997::/:\n", "has 4294967295, more than"],
+    ["opsctl:x:998:4294967295::/:\n", "has 4294967295, more than"],
+    ["opsctl:x:4294967296:997::/:\n", "has 4294967296, more than"],
+    ["opsctl:x:998:0::/:\n", "its group is root's own"],
+    ["opsctl:x:998:00::/:\n", "its group is root's own"],
+  ])("refuses %p", (line, reason) => expect(() => serviceAccountIn(line)).toThrow(reason));
+
+  test("takes the largest number", () => {
+    const { uid, gid } = serviceAccountIn("opsctl:x:4294967294:4294967294::/:\n")!;
+    expect([uid, gid]).toEqual([4_294_967_294, 4_294_967_294]);
+  });
+
   test.each(["opsctl:x:::/:\n", "opsctl\n:", "opsctl:x:-1:5::/:\n", "opsctl:x:1e3:5::/:\n"])(
     "takes no line without numbers for an absent account: %p",
     (lines) => {
