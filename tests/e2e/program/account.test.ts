@@ -1,6 +1,6 @@
 /** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { until } from "../../chaos/until.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import {
@@ -56,7 +56,7 @@ function witness(on: AccountHost, name: string): { env: Record<string, string>; 
   const command = on.put(
     `${name}.sh`,
     `#!/bin/sh\n{ cat /proc/self/status; id -G; env; echo "Cwd: $(readlink /proc/self/cwd)"; } > ${out}\n` +
-      `{ cut -d' ' -f7 /proc/$PPID/stat; for fd in 0 1 2; do readlink /proc/$PPID/fd/$fd; ` +
+      `ls -l /proc/$PPID/fd /proc/self/fd > ${out}-open; { cut -d' ' -f7 /proc/$PPID/stat; for fd in 0 1 2; do readlink /proc/$PPID/fd/$fd; ` +
       `sed -n 's/^flags:.*\\(.\\)/\\1/p' /proc/$PPID/fdinfo/$fd; done; } > ${out}-tty\n`,
     0o755,
   );
@@ -100,6 +100,15 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
 
 describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
+
+  tried("has nothing that root's shell had open", async () => {
+    const { env } = witness(host, `open-${runtime}`);
+    const before = 'exec 7</etc/shadow 9>>"$0/of-root"';
+    const { exitCode } = await run(runtime, ["migrate", "--status"], { env, before });
+    const open = readFileSync(host.path(`open-${runtime}-facts/facts-open`), "utf8");
+    expect([exitCode, open.includes(" 0 -> ")]).toEqual([3, true]);
+    expect(open).not.toMatch(/shadow|of-root/);
+  });
 
   tried("leaves no file of root's behind", async () => {
     const state = host.make(`own-${runtime}`, 0o700, ACCOUNT.uid);
@@ -390,6 +399,96 @@ describe.concurrent(`a command that root starts, whatever runs it${UNTRIED}`, ()
     const { env, facts } = witness(other, "root-by-name");
     const { exitCode } = await run("binary", ["migrate", "--status"], { env, on: other });
     expect([exitCode, field(facts(), "Uid")]).toEqual([3, "0\t0\t0\t0"]);
+  });
+});
+
+/** Has a list of the host with these lines more, on top. */
+function withLines(on: AccountHost, list: "passwd" | "group", name: string, lines: string | Buffer): string {
+  const all = Buffer.concat([Buffer.from(lines), readFileSync(on.path(list))]);
+  writeFileSync(on.path(`${name}.${list}`), all, { mode: 0o644 });
+  return `mount --bind "$0/${name}.${list}" /etc/${list}`;
+}
+
+describe.concurrent(`the groups of a command that root starts${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+  const own = [ACCOUNT.gid, ACCOUNT.extraGid];
+
+  /** The groups that the account has, of which /etc/group has these lines more. */
+  async function groupsWith(name: string, lines: string | Buffer): Promise<number[]> {
+    const { env, facts } = witness(host, `groups-${name}`);
+    const before = withLines(host, "group", name, lines);
+    expect((await run("binary", ["migrate", "--status"], { env, before })).exitCode).toBe(3);
+    const groups = field(facts(), "Groups")?.trim().split(" ").map(Number) ?? [];
+    return groups.sort((a, b) => a - b);
+  }
+
+  tried("are without a line that the C library does not take", async () => {
+    const lines = "bad:x:abc:opsctl\nbad:x::opsctl\nbad:x:4294967295:opsctl\nbad:x:4294967296:opsctl\n";
+    expect(await groupsWith("bad", lines)).toEqual(own);
+  });
+
+  tried("are those of a name that is no UTF-8, too", async () => {
+    expect(await groupsWith("latin", Buffer.from("caf\xe9:x:64003:opsctl\n", "latin1"))).toEqual([
+      ...own,
+      64003,
+    ]);
+  });
+
+  tried("are without root's own", async () => {
+    expect(await groupsWith("of-root", "wheel:x:0:opsctl\n")).toEqual(own);
+  });
+
+  tried("can be 10,000 with long names", async () => {
+    const numbers = Array.from({ length: 10_000 }, (_, index) => 70_000 + index);
+    const lines = numbers.map((number) => `${"team".repeat(10)}-${number}:x:${number}:opsctl\n`);
+    expect(await groupsWith("many", lines.join(""))).toEqual([...own, ...numbers]);
+  });
+});
+
+describe.concurrent(`an account that root does not become${UNTRIED}`, () => {
+  const tried = test.skipIf(!canHaveAccount);
+
+  async function refusalOf(before: string, env: Record<string, string> = {}): Promise<string> {
+    const { exitCode, json } = await run("binary", ["migrate", "--status", "--json"], { before, env });
+    const { code, message } = json.error as { code: string; message: string };
+    expect([exitCode, code]).toEqual([3, "ACCOUNT_UNAVAILABLE"]);
+    return message;
+  }
+
+  tried.each([
+    ["changes nothing", "4294967295:64001", "4294967295"],
+    ["is root's own group", "64001:0", "its group is root's own, number 0"],
+  ])("has a number that %s", async (_why, numbers, reason) => {
+    const name = `number-${numbers.replace(":", "-")}`;
+    const before = withLines(host, "passwd", name, `opsctl:x:${numbers}::/:/bin/sh\n`);
+    expect(await refusalOf(before)).toContain(reason);
+  });
+
+  tried("is one as which this process was started, and is root still", async () => {
+    expect(await refusalOf(":", { OPSCTL_STARTED_BY: "root" })).toContain("is root still");
+  });
+
+  tried("has root's own group among groups that cannot be listed", async () => {
+    const before = withLines(host, "group", "unlisted", "wheel:x:0:opsctl\na,b:x:64004:opsctl\n");
+    expect(await refusalOf(before)).toContain("root's own group, number 0, is among its groups");
+  });
+
+  tried.each([
+    [
+      "fails with the status of a command",
+      "echo 'setpriv: no such group' >&2; exit 1",
+      "ended with 1: no such group",
+    ],
+    ["ends well and has done nothing", "exit 0", "setpriv ended with 0"],
+    [
+      "gives other numbers",
+      'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
+      "setpriv gave other numbers",
+    ],
+  ])("is one for which setpriv %s", async (why, script, reason) => {
+    const name = `${why.replaceAll(" ", "-")}.setpriv`;
+    host.put(name, `#!/bin/sh\n${script}\n`, 0o755);
+    expect(await refusalOf(`mount --bind "$0/${name}" /usr/bin/setpriv`)).toContain(reason);
   });
 });
 
