@@ -29,7 +29,10 @@ import { isTerminal } from "../../framework/streams/output.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
-/** Before the parts are looked at, which takes a second at most: all of it ends within two. */
+/**
+ * Before the parts are looked at, which takes a second at most: all of it ends within two. Only a directory service that
+ * is slow to name the account, and does, is given longer.
+ */
 const ACCOUNT_LIMIT_MS = 800;
 /** What still hangs by then must not keep the process beyond two seconds. */
 const LINGER_MS = 100;
