@@ -189,7 +189,7 @@ function strayProblems({ directory }: Place): SecretProblem[] {
       : {
           where,
           why: `nothing reads it; did you mean ${meant}?`,
-          mend: `mv ${where} ${join(directory, meant)}`,
+          mend: `mv -nT ${where} ${join(directory, meant)}`,
         };
   });
 }

@@ -195,7 +195,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
       {
         where: slip,
         why: "nothing reads it; did you mean TRIGGER_SECRET?",
-        mend: `mv ${slip} ${join(places.secrets, "TRIGGER_SECRET")}`,
+        mend: `mv -nT ${slip} ${join(places.secrets, "TRIGGER_SECRET")}`,
       },
     ]);
   });

@@ -1,21 +1,32 @@
-import { PAGE_GRANT } from "../facts/page-access.ts";
+import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
+import { SETTINGS_FILES, settingsOfFile } from "../../platform/config/known-settings.ts";
+import { DOCTOR_COMMANDS } from "../finding.ts";
 
-/** What stands for `{name}` in the lines below; none can hold a blank, a quote or what a shell reads. */
+/**
+ * A slot for a path, which the caller judges: any file, a directory of secrets, a file of the webhook's unit,
+ * the cron file.
+ */
+export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile";
+
+const PATH = "/[\\w.@%+,=/-]*[\\w@%+=/-]";
+const SETTINGS_NAMES = [...new Set(SETTINGS_FILES.flatMap(settingsOfFile))];
+const FILE = oneOf(SETTINGS_FILES);
+
+/** What stands for `{name}` in the lines below; none can hold a quote or what a shell reads. */
 const SLOTS: Readonly<Record<string, string>> = {
-  variable: "[A-Z][A-Z0-9_]*",
+  variable: oneOf(SETTINGS_NAMES),
+  secret: oneOf(KNOWN_SECRETS.map(({ name }) => name)),
   name: "[A-Za-z_]\\w{0,79}",
-  files: "[a-z-]+\\.env(?: or [a-z-]+\\.env)*",
-  words: "[a-z-]+(?: [a-z-]+){0,5}",
-  path: "/[\\w.@%+,=/-]*[\\w@%+=/-]",
+  files: `${FILE}(?: or ${FILE})*`,
+  words: "[a-z][a-z-]*(?: [a-z][a-z-]*){0,5}",
+  path: PATH,
+  secretsdir: PATH,
+  unitfile: PATH,
+  cronfile: PATH,
   number: "\\d{1,9}",
-  command: "[a-z][a-z-]*",
+  command: oneOf(DOCTOR_COMMANDS),
   unit: "opsctl-webhook\\.(?:service|socket)",
-  role: '(?:\\w+|"[^"]+")',
-  privilege: "(?:select|insert|update|delete|usage)",
-  table: "public\\.\\w+",
-  names: "\\w+(?:, \\w+)*",
-  types: "[a-z0-9_, [\\]]*",
-};
+} satisfies Record<PathSlot, string> & Record<string, string>;
 
 /** About the settings and secrets. */
 const SETTINGS = [
@@ -35,15 +46,15 @@ const SETTINGS = [
   "Move {name} to {files}: edit {path}",
   "Remove it from {path}",
   "Remove one of the two in {path}",
-  "Remove that line from {path}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
+  "Remove that line from {unitfile}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
   "Remove {variable} from {path}, or correct it there",
   "Rename {name}, or take it out: edit {path}",
   "Set all three, or none of them",
-  "Set each by its command, as root, or as a file of its name in {path} with mode 0600",
-  "Set it by that command, as root, or as a file of its name in {path} with mode 0600",
+  "Set each by its command, as root, or as a file of its name in {secretsdir} with mode 0600",
+  "Set it by that command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it in the environment",
   "Set them in the environment",
-  "Set them in the environment; a secret by its command, or as a file of its name in {path} with mode 0600",
+  "Set them in the environment; a secret by its command, or as a file of its name in {secretsdir} with mode 0600",
   "Set them in {path}, the webhook's environment file",
   "Set {variable} in {path}",
   "Set {variable} in {path}, the webhook's environment file",
@@ -55,15 +66,15 @@ const SETTINGS = [
   "Set {name} in {path} instead",
   "Take {name} out: edit {path}",
   "Store the value alone, on one line",
-  "opsctl secret set {variable}",
-  "opsctl secret set {variable} --root",
-  "Run the command by hand with the one argument {variable}; for a secret it does not have it must print nothing and end with 0",
+  "opsctl secret set {secret}",
+  "opsctl secret set {secret} --root",
+  "Run the command by hand with the one argument {secret}; for a secret it does not have it must print nothing and end with 0",
   "Give the account that runs opsctl a regular file with mode 0600 or 0400, or remove it",
   "Keep the file in a directory that belongs to root or to the account that runs opsctl, and give it to that account",
   "Make it a text file of NAME=value lines, at most 1 MiB",
 ];
 
-/** About the database. */
+/** About the database; `known-sql.ts` has the statements. */
 const DATABASE = [
   "A database on another host is verified (sslmode=verify-full) unless {variable} says otherwise. For a private authority add sslrootcert=/path/to/its/certificate.pem to {variable} (sslrootcert=system for the host's own store); sslmode=require encrypts without asking who answers",
   "A database on another host needs TLS unless {variable} says otherwise: turn it on there (ssl = on) and name its authority with sslrootcert where that is a private one; sslmode=disable sends everything unencrypted",
@@ -92,17 +103,6 @@ const DATABASE = [
   "Write sslmode=verify-full in {variable} (with sslrootcert for a private authority), or let the server ask by scram-sha-256 (pg_hba.conf)",
   "Write the host as the certificate names it. To leave the name unchecked, sslmode=verify-ca with sslrootcert=/path/to/the/authority.pem in {variable} still proves who signed it",
   "sslrootcert in {variable} is a file with certificates in PEM that the account of this command may read, or system for the host's own store; without it sslmode=verify-full trusts the public authorities",
-  "alter role {role} bypassrls;",
-  "alter role {role} inherit;",
-  "create role {role} nologin bypassrls;",
-  "create role {role} nologin;",
-  "grant execute on function {table}({types}) to {role};",
-  "grant service_role to {role};",
-  "grant service_role to {role} with inherit true;",
-  "grant {privilege} on schema {names} to {role};",
-  "grant {privilege} on {table} to {role};",
-  "grant {privilege} ({names}) on {table} to {role};",
-  PAGE_GRANT,
   "opsctl migrate",
 ];
 
@@ -200,19 +200,40 @@ const ADDED = "; the service goes on by itself within a minute";
 const KNOWN = [...SETTINGS, ...DATABASE, ...PEERS, ...HOST].map(patternOf);
 
 /**
- * Whether a text is one of the sentences and commands with which the checks advise, but for lines that change a file.
+ * Whether a text is one of the sentences and commands with which the checks advise, but for SQL and for lines that change a
+ * file.
  *
- * Behaviour: a word for word match, apart from names of variables, paths, numbers and the like. A text that is not listed here
- *            is shown as what the account says; `tests/doctor/support/fault.ts` fails on advice that is missing here.
+ * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed` judges.
+ *            A text that is not listed here is shown as what the account says; `tests/doctor/support/fault.ts` fails on
+ *            advice that is missing here.
  */
-export function isKnownAdvice(text: string): boolean {
+export function isKnownAdvice(text: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
   const advice = text.endsWith(ADDED) ? text.slice(0, -ADDED.length) : text;
-  return KNOWN.some((pattern) => pattern.test(advice));
+  return KNOWN.some(({ pattern, slots }) => {
+    const found = pattern.exec(advice);
+    return found !== null && slots.every((slot, at) => isAllowed(found[at + 1] as string, slot));
+  });
 }
 
-function patternOf(line: string): RegExp {
+type KnownLine = { pattern: RegExp; slots: PathSlot[] };
+
+function patternOf(line: string): KnownLine {
   const parts = line.split(/\{([a-z]+)\}/);
-  return new RegExp(`^${parts.map((part, at) => (at % 2 === 1 ? SLOTS[part] : literal(part))).join("")}$`);
+  const slots = parts.filter((part, at) => at % 2 === 1 && isPathSlot(part)) as PathSlot[];
+  return { pattern: new RegExp(`^${parts.map(patternOfPart).join("")}$`), slots };
+}
+
+function patternOfPart(part: string, at: number): string {
+  if (at % 2 === 0) return literal(part);
+  return isPathSlot(part) ? `(${SLOTS[part]})` : `${SLOTS[part]}`;
+}
+
+function isPathSlot(name: string): name is PathSlot {
+  return ["path", "secretsdir", "unitfile", "cronfile"].includes(name);
+}
+
+function oneOf(names: readonly string[]): string {
+  return `(?:${names.map(literal).join("|")})`;
 }
 
 function literal(text: string): string {

@@ -74,7 +74,7 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
     const path = join(directory, name);
     return meant === null
       ? warn(`${path} has no effect: ${name} is no secret`, `Set ${name} in ${file.path} instead`)
-      : warn(`${path} is read by nothing; did you mean ${meant}?`, `mv ${path} ${join(directory, meant)}`);
+      : warn(`${path} is read by nothing; did you mean ${meant}?`, `mv -nT ${path} ${join(directory, meant)}`);
   });
 }
 

@@ -71,7 +71,7 @@ export function openingLine({ at }: NoAccess, path: string, owner: string): stri
 /** The line that puts a directory where there is none; `options` are those of `install`. */
 export function directoryLine({ why, at }: NoAccess, path: string, options: string): string {
   const make = `install -d ${options} ${path}`;
-  return why === "no_directory" ? `mv ${at} ${at}.old && ${make}` : make;
+  return why === "no_directory" ? `mv -nT ${at} ${at}.old && ${make}` : make;
 }
 
 /** A mode and its owner: "with mode 0700 of uid 0, gid 0". */
