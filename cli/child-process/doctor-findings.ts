@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { parseReportedFindings, type ReportedCheck } from "../../lib/doctor/advice/reported-findings.ts";
 import type { Reporter } from "../../lib/doctor/advice/path-of-reporter.ts";
+import { parseReportedFindings, type ReportedCheck } from "../../lib/doctor/advice/reported-findings.ts";
 import { reportedMend } from "../../lib/doctor/advice/reported-mend.ts";
 import { checksFor } from "../../lib/doctor/checks/all.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";

@@ -54,8 +54,9 @@ export async function tellOfOddSettings(
   const { path, names } = file ?? { path: null, names: [] };
   if (path === null) return;
   const { oddSettings, oddSettingTexts } = await import("../../lib/platform/config/odd-settings.ts");
-  for (const odd of oddSettings(basename(path), names))
-    log.warn(`The settings file sets ${oddSettingTexts(odd).what}`, { file: path });
+  const { told, more } = oddSettings(basename(path), names);
+  for (const odd of told) log.warn(`The settings file sets ${oddSettingTexts(odd).what}`, { file: path });
+  if (more > 0) log.warn(`The settings file sets ${more} more that have no effect`, { file: path });
 }
 
 /** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */

@@ -51,9 +51,6 @@ export type ListInput = {
 /** The whole list: each secret, and what is wrong with their directories. */
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
-/** Looked through at most: a directory that others fill, too, may have any number. */
-const MOST_FILES = 1_000;
-
 /** What shows an ordinary account all of them. */
 export const SEEN_BY_ROOT = "sudo opsctl secret list";
 
@@ -201,7 +198,7 @@ function filesOf(name: string): string {
 /** None where this process may not look. */
 function namesIn(directory: string): string[] {
   try {
-    return readdirSync(directory).toSorted().slice(0, MOST_FILES);
+    return readdirSync(directory);
   } catch {
     return [];
   }

@@ -39,7 +39,7 @@ const SETTINGS = [
   "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
   "Correct {variable}, then systemctl reload opsctl-webhook.service",
   "Correct line {number} of {path}",
-  "Correct that line in {path}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
+  "Correct that line in {cronfile}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
   "Make {variable} here the one of the webhook",
   "Make WEBHOOK_SECRET in {path} the one of the webhook",

@@ -1,4 +1,8 @@
-import { APPLICATION_REQUIREMENTS, FUNCTION_REQUIREMENTS, OWN_REQUIREMENTS } from "../../schema/requirements.ts";
+import {
+  APPLICATION_REQUIREMENTS,
+  FUNCTION_REQUIREMENTS,
+  OWN_REQUIREMENTS,
+} from "../../schema/requirements.ts";
 import { PAGE_GRANT } from "../facts/page-access.ts";
 
 const STATEMENTS: readonly string[] = [
@@ -13,8 +17,11 @@ const STATEMENTS: readonly string[] = [
     ({ name, args }) => `grant execute on function public.${name}(${args}) to service_role;`,
   ),
 ];
-const COLUMN_GRANT = /^grant (select|insert)(?: \(([a-z_]+(?:, [a-z_]+)*)\))? on public\.(\w+) to service_role;$/;
-const REQUIREMENTS = [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS].filter(({ side }) => side === "login");
+const COLUMN_GRANT =
+  /^grant (select|insert)(?: \(([a-z_]+(?:, [a-z_]+)*)\))? on public\.(\w+) to service_role;$/;
+const REQUIREMENTS = [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS].filter(
+  ({ side }) => side === "login",
+);
 
 /**
  * Whether a text is a statement that opsctl advises, with names that it knows by itself.

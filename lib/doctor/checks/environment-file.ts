@@ -14,6 +14,8 @@ import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.t
 import { asRoot, readerOf } from "../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 
+/** Told at most. */
+const MOST_REPEATED = 20;
 /** What it needs stands in the webhook's file. */
 const HAS_ANOTHER_FILE: readonly CommandName[] = ["socket-monitor"];
 
@@ -40,7 +42,7 @@ export function environmentFileCheck(command: CommandName): Check {
       if (access.status === "allowed")
         return [
           pass(`${path} has mode ${octal(stats.mode)}`),
-          ...file.repeated.map(repeatedVerdict(path)),
+          ...repeatedVerdicts(file),
           ...oddVerdicts(file),
         ];
       return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
@@ -54,18 +56,25 @@ function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
 }
 
 /** A person who has added a line and not seen the one above it, or the other way round. */
-function repeatedVerdict(path: string): (name: string) => Verdict {
-  return (name) =>
-    warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`);
+function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
+  const verdicts = repeated
+    .slice(0, MOST_REPEATED)
+    .map((name) =>
+      warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`),
+    );
+  const more = repeated.length - verdicts.length;
+  return more === 0 ? verdicts : [...verdicts, warn(`${path} gives ${more} more names two values`)];
 }
 
 /** Names that were meant for opsctl and have no effect: a slip of the pen in an optional setting is seen nowhere else. */
 function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
-  return oddSettings(basename(path), names).map((odd) => {
+  const { told, more } = oddSettings(basename(path), names);
+  const verdicts = told.map((odd) => {
     const { what, todo } = oddSettingTexts(odd);
     return warn(`${path} sets ${what}`, `${todo}: edit ${path}`);
   });
+  return more === 0 ? verdicts : [...verdicts, warn(`${path} sets ${more} more that have no effect`)];
 }
 
 /** The verdict on a file that was not read, with the line that lets the command's account read it. */

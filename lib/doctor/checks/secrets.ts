@@ -14,8 +14,6 @@ import type { SecretSearch } from "../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 import { reasonOf, secretMend } from "../finding-reason.ts";
 
-/** Looked through at most: a directory that others fill, too, may have any number. */
-const MOST_FILES = 1_000;
 const OPEN_LOGIN =
   "other processes of opsctl can read the owner's login while it is used: this host does not let root pass on a capability that keeps them out";
 
@@ -66,7 +64,7 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
   const { env, file } = await context.environment(command);
   const directory = secretsDirectory(env);
   const files = await readdir(directory).catch(() => []);
-  const found = oddSecrets(files.slice(0, MOST_FILES), {
+  const found = oddSecrets(files, {
     secrets: COMMAND_FACTS[command].secrets.map(({ name }) => name),
     plain: plainSettingsOfFile(basename(file.path)),
   });
@@ -74,7 +72,10 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
     const path = join(directory, name);
     return meant === null
       ? warn(`${path} has no effect: ${name} is no secret`, `Set ${name} in ${file.path} instead`)
-      : warn(`${path} is read by nothing; did you mean ${meant}?`, `mv -nT ${path} ${join(directory, meant)}`);
+      : warn(
+          `${path} is read by nothing; did you mean ${meant}?`,
+          `mv -nT ${path} ${join(directory, meant)}`,
+        );
   });
 }
 

@@ -42,6 +42,13 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Those that other programs read, too: a name like theirs is seldom a slip of the pen. */
+const OF_OTHER_PROGRAMS: ReadonlySet<string> = new Set([
+  ...["NO_COLOR", "COLUMNS", "TERM", "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY", "DOCKER_HOST"],
+  ...PROXY_VARIABLES,
+  ...START_VARIABLES,
+]);
+
 /** The environment files, by name. */
 export const SETTINGS_FILES: readonly string[] = Object.keys(PLAIN);
 
@@ -53,6 +60,11 @@ export function settingsOfFile(file: string): string[] {
 /** Those of them that are no secret and so never come from a secret's own file. */
 export function plainSettingsOfFile(file: string): readonly string[] {
   return PLAIN[file] ?? [];
+}
+
+/** Whether other programs read a variable of this name, too. */
+export function isOfOtherPrograms(name: string): boolean {
+  return OF_OTHER_PROGRAMS.has(name);
 }
 
 function secretsOfFile(file: string): string[] {

@@ -24,6 +24,8 @@ export type CommandSettings = {
 };
 
 const MAX_BYTES = 1_048_576;
+/** Told at most. */
+const MOST_FAULTS = 20;
 
 /**
  * Reads the environment file of a command, and lays it under the environment.
@@ -119,9 +121,9 @@ function whoMayRead(
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : `sudo opsctl ${typed}`;
   const way = isRootsFile(basename(path))
-    ? `Run it as root, to whom the file belongs: chown root:root ${path}; chmod 0600 ${path}`
+    ? `Run it as root, to whom the file belongs: chown root:root ${path} && chmod 0600 ${path}`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;
-  return `${way}; with OPSCTL_ENV_DIR set to nothing no file is read`;
+  return `With OPSCTL_ENV_DIR set to nothing no file is read. ${way}`;
 }
 
 /** Whether this process is the account that reads the file on a host. */
@@ -131,11 +133,12 @@ function isReader(path: string): boolean {
 }
 
 function lineOfRoot(path: string): string {
-  return `As root: chown -h opsctl:opsctl ${path}; chmod 0600 ${path}`;
+  return `As root: chown -h opsctl:opsctl ${path} && chmod 0600 ${path}`;
 }
 
 function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {
-  const lines = faults.map(({ line, problem }) => `  line ${line} ${problem}`);
+  const lines = faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);
+  if (faults.length > MOST_FAULTS) lines.push(`  and ${faults.length - MOST_FAULTS} more lines`);
   return new OpsError({
     code: "ENV_FILE_INVALID",
     message: [`Cannot read the settings of opsctl ${words}: file ${path}`, ...lines].join("\n"),

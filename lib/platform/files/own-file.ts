@@ -68,7 +68,8 @@ export function requireOwnFile(path: string): void {
  */
 export function judgeOwnFile(path: string, stats: Stats, { isShared = false } = {}): void {
   const why = foreignness(stats, isShared);
-  if (why !== null) throw untrusted(path, why, `Look at it, then move it away: mv -nT ${path} ${path}.foreign`);
+  if (why !== null)
+    throw untrusted(path, why, `Look at it, then move it away: mv -nT ${path} ${path}.foreign`);
 }
 
 /**

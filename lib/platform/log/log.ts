@@ -133,12 +133,20 @@ function renderValue(value: unknown): string {
 }
 
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
+/** What reorders, hides or breaks a line of a terminal; joiners and marks that make up one character stay. */
+const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
+
+/** An escape in the place of what cannot be seen, so that a name made to look like another one does not. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
 
 /** `node:util` is loaded for the rare text that has one: it takes a tenth of the start of a command. */
 function withoutControls(text: string): string {
-  if (text.search(CONTROLS) === -1) return text;
+  const visible = text.replace(UNSEEN, escaped);
+  if (visible.search(CONTROLS) === -1) return visible;
   const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
-  return stripVTControlCharacters(text).replace(CONTROLS, "");
+  return stripVTControlCharacters(visible).replace(CONTROLS, "");
 }
 
 function redactFields(fields: Record<string, unknown>): Record<string, unknown> {

@@ -3,8 +3,8 @@ import { wrapText } from "../wrap.ts";
 import { cellLines } from "./cell-lines.ts";
 import type { Screen } from "./screen.ts";
 
-/** Words that end with a command to type. */
-const WITH_COMMAND = /^( *)(.*: |)((?:sudo )?opsctl .*)$/;
+/** Words that end with a command to type; a note may stand behind it. */
+const WITH_COMMAND = /^( *)(.*: |)((?:(?:sudo )?opsctl|chown|chmod|mv -nT|rm(?:dir)?|install -\w) .*)$/;
 
 /** `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too. */
 export type ProseOptions = { indent?: string; breaksWords?: boolean };
@@ -12,8 +12,8 @@ export type ProseOptions = { indent?: string; breaksWords?: boolean };
 /**
  * A line for people as lines of the screen's width, broken between words.
  *
- * Behaviour: an id, an address or any other word is never broken unless it is asked for, and neither is a command of
- *            opsctl at the end, so that it can be copied whole. Without a terminal it is the one line.
+ * Behaviour: an id, an address or any other word is never broken unless it is asked for, and neither is a command at
+ *            the end, so that it can be copied whole. Without a terminal it is the one line.
  */
 export function proseLines(
   line: string,

@@ -173,14 +173,17 @@ describe("reportedMend()", () => {
     expect(reportedMend(mend, by)).toStartWith("Correct the setting: its path"),
   );
 
-  test.each(["/etc/default", "/etc", "/usr/lib"])("leaves nothing below a directory of the system, %s", (directory) => {
-    const misled = { ...by, settings: ["/etc/opsctl", directory] };
-    for (const name of ["grub", "weekly.env", "secrets/TRIGGER_SECRET"])
-      expect(reportedMend(`chown -h opsctl:opsctl ${directory}/${name}`, misled)).toBe(
-        `Correct the setting: ${directory}/${name} is not for opsctl; such a place is /var/lib/opsctl or /var/log/opsctl`,
-      );
-    expect(reportedMend(`chmod o+x ${directory}`, misled)).toStartWith("Correct the setting: ");
-  });
+  test.each(["/etc/default", "/etc", "/usr/lib"])(
+    "leaves nothing below a directory of the system, %s",
+    (directory) => {
+      const misled = { ...by, settings: ["/etc/opsctl", directory] };
+      for (const name of ["grub", "weekly.env", "secrets/TRIGGER_SECRET"])
+        expect(reportedMend(`chown -h opsctl:opsctl ${directory}/${name}`, misled)).toBe(
+          `Correct the setting: ${directory}/${name} is not for opsctl; such a place is /var/lib/opsctl or /var/log/opsctl`,
+        );
+      expect(reportedMend(`chmod o+x ${directory}`, misled)).toStartWith("Correct the setting: ");
+    },
+  );
 
   test("takes the known names alone in a directory of settings elsewhere", () => {
     const moved = { ...by, settings: ["/etc/opsctl-staging", at("settings")] };

@@ -13,7 +13,7 @@ describe("oddSecrets()", () => {
     ["email_api_key", "EMAIL_API_KEY"],
     ["EMAIL_API_KEY.txt", "EMAIL_API_KEY"],
     ["DATABSE_URL", "DATABASE_URL"],
-    ["EMAIL_READ_KEY.txt", "EMAIL_READ_API_KEY"],
+    ["READ_API_KEY.txt", "EMAIL_READ_API_KEY"],
   ])("takes %s for %s", (name, meant) => {
     expect(found(name)).toEqual([{ name, meant }]);
   });
@@ -31,5 +31,20 @@ describe("oddSecrets()", () => {
       found("WEBHOOK_SECRET", "HOSTING_TOKEN", "tls.key", "README", "lost+found", ".DATABASE_UR"),
     ).toEqual([]);
     expect(found("EMAIL_KEY", "DATABASE_URL\n$(reboot)", "x".repeat(5_000))).toEqual([]);
+  });
+
+  test.each(["gpg", "age", "old", "bak", "orig", "enc", "asc", "swp", "new"])(
+    "says nothing of a copy that is encrypted or put aside: .%s",
+    (ending) => expect(found(`DATABASE_URL.${ending}`)).toEqual([]),
+  );
+
+  test("says nothing of a copy with a number", () => {
+    expect(found("DATABASE_URL1", "DATABASE_URL_2", "DATABASE_URL2.txt")).toEqual([]);
+  });
+
+  test("never offers a file for one that is there, among any number", () => {
+    const others = Array.from({ length: 3_000 }, (_, at) => `other-${at}x`);
+    expect(found("DATABSE_URL", ...others)).toEqual([{ name: "DATABSE_URL", meant: "DATABASE_URL" }]);
+    expect(found("DATABSE_URL", ...others, "DATABASE_URL")).toEqual([]);
   });
 });

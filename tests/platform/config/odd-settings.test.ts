@@ -3,8 +3,8 @@ import { SETTINGS_FILES, settingsOfFile } from "../../../lib/platform/config/kno
 import { oddSettings, oddSettingTexts } from "../../../lib/platform/config/odd-settings.ts";
 
 /** What is said of one name in a file; null where nothing is. */
-const said = (file: string, name: string): string | null => {
-  const [odd] = oddSettings(file, [name]);
+const said = (file: string, ...names: string[]): string | null => {
+  const [odd] = oddSettings(file, names).told;
   return odd === undefined ? null : oddSettingTexts(odd).what;
 };
 
@@ -16,10 +16,9 @@ describe("oddSettings()", () => {
     ["weekly.env", "PING_URL", "OPSCTL_PING_URL"],
     ["webhook.env", "ISSUE_TRACKER_COMMENT", "ISSUE_TRACKER_COMMENTS"],
     ["webhook.env", "LOG_LEVEL", "OPSCTL_LOG_LEVEL"],
-    ["webhook.env", "HTTP_PROXI", "HTTP_PROXY"],
+    ["weekly.env", "API_URL", "EMAIL_API_URL"],
+    ["collect-metrics.env", "TEAM_ID", "HOSTING_TEAM_ID"],
     ["collect-metrics.env", "HOSTING_TEAM", "HOSTING_TEAM_ID"],
-    ["weekly.env", "EMAIL_URL", "EMAIL_API_URL"],
-    ["weekly.env", "EMAIL_KEY", "EMAIL_API_KEY or EMAIL_READ_API_KEY"],
   ])("suggests in %s for %s: %s", (file, name, meant) => {
     expect(said(file, name)).toBe(`${name}, which nothing reads; did you mean ${meant}?`);
   });
@@ -55,13 +54,61 @@ describe("oddSettings()", () => {
   });
 
   test("takes no name of another file for a slip of the pen, and looks at none that is too long to be one", () => {
-    expect(oddSettings("webhook.env", ["EMAIL_API_KEY"])).toEqual([
-      { name: "EMAIL_API_KEY", meant: [], readIn: ["weekly.env"] },
+    expect(oddSettings("webhook.env", ["EMAIL_API_KEY"]).told).toEqual([
+      { name: "EMAIL_API_KEY", meant: null, readIn: ["weekly.env"] },
     ]);
-    expect(oddSettings("webhook.env", [`OPSCTL_${"X".repeat(100)}`])).toEqual([]);
+    expect(oddSettings("webhook.env", [`OPSCTL_${"X".repeat(100)}`]).told).toEqual([]);
   });
 
   test("says nothing of what a command reads", () => {
-    for (const file of SETTINGS_FILES) expect(oddSettings(file, settingsOfFile(file))).toEqual([]);
+    for (const file of SETTINGS_FILES) expect(oddSettings(file, settingsOfFile(file)).told).toEqual([]);
+  });
+
+  test.each(["TEMP", "FTP_PROXY", "HTTP_PROXI", "SSL_CERT", "SSL_CERT_FIL", "NO_COLORS", "COLUMN"])(
+    "suggests no variable of other programs: %s",
+    (name) => {
+      for (const file of SETTINGS_FILES) expect(said(file, name)).toBeNull();
+    },
+  );
+
+  test.each(["EMAIL_KEY", "EMAIL_URL", "API_URL_EMAIL"])(
+    "takes no other part of a name for it: %s",
+    (name) => {
+      for (const file of SETTINGS_FILES) expect(said(file, name)).toBeNull();
+    },
+  );
+
+  test("suggests nothing where two names end with the words", () => {
+    expect(said("weekly.env", "API_KEY")).toBeNull();
+    expect(said("webhook.env", "API_KEY")).toBeNull();
+  });
+
+  test.each([
+    ...["API_KEY", "API_URL", "ADMIN_KEY", "TEAM_ID", "LOG_LEVEL", "PING_URL"],
+    ...["DOCKER_HOST", "STATE_DIRECTORY"],
+  ])("leaves %s to the secrets command that the file names", (name) => {
+    for (const file of SETTINGS_FILES) expect(said(file, name, "OPSCTL_SECRETS_COMMAND")).toBeNull();
+  });
+
+  test("names a slip of the pen beside a secrets command, too", () => {
+    expect(said("webhook.env", "ISSUE_TRACKER_COMMENT", "OPSCTL_SECRETS_COMMAND")).toContain(
+      "did you mean ISSUE_TRACKER_COMMENTS?",
+    );
+    expect(said("webhook.env", "APP_BASE_URL", "OPSCTL_SECRETS_COMMAND")).toContain("read in weekly.env");
+  });
+
+  test("tells twenty of any number of names, and how many more there are", () => {
+    const names = Array.from({ length: 70_000 }, (_, at) => `OPSCTL_${at}`);
+    const { told, more } = oddSettings("weekly.env", names);
+    expect(told.map(({ name }) => name)).toEqual(names.slice(0, 20));
+    expect(more).toBe(69_980);
+  });
+
+  test("compares a bounded number of foreign names with its own, however many a file has", () => {
+    const foreign = Array.from({ length: 1_000 }, (_, at) => `FOREIGN_${at}`);
+    expect(oddSettings("weekly.env", ["PING_URL", ...foreign]).told).toHaveLength(1);
+    expect(oddSettings("weekly.env", [...foreign, "PING_URL", "OPSCTL_X"]).told).toEqual([
+      { name: "OPSCTL_X", meant: null, readIn: [] },
+    ]);
   });
 });

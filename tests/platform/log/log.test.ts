@@ -65,6 +65,20 @@ describe("createLog()", () => {
     expect(written[0]).toContain("hello");
   });
 
+  test("shows what reorders, hides or breaks a line as an escape", () => {
+    const { log, written } = logged({ format: "text" });
+    log.error("name\u202e.txt\n  B\u2028C", { file: "/etc/a\u200bb", hint: "Remove x\ufeff" });
+    expect(written).toEqual([
+      "11:00:00 error name\\u202e.txt file=/etc/a\\u200bb\n  B\\u2028C\n  -> Remove x\\ufeff\n",
+    ]);
+  });
+
+  test("leaves accents, and emoji of several characters, as they are", () => {
+    const { log, written } = logged({ format: "text" });
+    log.info("São Paulo \u{1f469}\u200d\u{1f4bb} e\u0301");
+    expect(written).toEqual(["11:00:00 info  São Paulo \u{1f469}\u200d\u{1f4bb} e\u0301\n"]);
+  });
+
   test("redacts message, fields and errors, and shows no stack", () => {
     const secret = new Secret("canary-in-the-log");
     const { log, written } = logged({ level: "debug" });

@@ -46,6 +46,20 @@ describe("logFit()", () => {
     expect(said("a ".repeat(50).trim()).split("\n").length).toBeGreaterThan(3);
   });
 
+  test.each([40, 48, 56])("leaves a command within a message whole on %i columns", (columns) => {
+    const line = "  TRIGGER_SECRET: is missing; a secret: opsctl secret set TRIGGER_SECRET";
+    const text = shown(columns, (log) => log.error(`Cannot start\n${line}`));
+    expect(text.split("\n").map((one) => one.trim())).toContain("opsctl secret set TRIGGER_SECRET");
+  });
+
+  test.each([40, 60, 80])("leaves commands at the end of an advice whole on %i columns", (columns) => {
+    const command =
+      "chown root:root /etc/opsctl/collect-metrics.env && chmod 0600 /etc/opsctl/collect-metrics.env";
+    const hint = `Run it as root, to whom the file belongs: ${command}`;
+    const text = shown(columns, (log) => log.error("Cannot read", { hint }));
+    expect(text.split("\n").map((one) => one.trim())).toContain(command);
+  });
+
   test("colours the level of a broken line, too", () => {
     const text = shown(60, missing, { colour: true });
     expect(text).toStartWith("11:00:00 \u001b[31merror\u001b[39m Cannot start: ");
