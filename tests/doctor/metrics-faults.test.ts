@@ -22,7 +22,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "a file stands in the place of the text-file directory": {
       ...{ command: "collect-metrics", check: "text-file directory", status: "fail" },
       reason: /\/etc\/file is not a directory$/,
-      mend: /^mv (\/.*\/etc\/file) \1\.old && install -d -m 0755 \1$/,
+      mend: /^mv -nT (\/.*\/etc\/file) \1\.old && install -d -m 0755 \1$/,
       spoil: (host) => {
         host.put("etc/file", "", 0o777);
         host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/file"));

@@ -6,6 +6,8 @@ import { newLogin } from "../support/roles.ts";
 import { testFaults } from "./support/fault.ts";
 import type { Host } from "./support/host.ts";
 
+const hundred = (lineOf: (at: number) => string) => Array.from({ length: 100 }, (_, at) => lineOf(at)).join("");
+
 describe("runDoctor() finds of settings, secrets and database that", () => {
   testFaults({
     "a setting is missing": {
@@ -46,6 +48,16 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       mend: /^Move ALERT_EMAIL_TO to webhook\.env: edit \//,
       spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "ALERT_EMAIL_TO=canary@x.io\n"),
     },
+    "a file has more names without effect than are told": {
+      ...{ command: "weekly", check: "environment file", status: "warn" },
+      reason: /\/etc\/weekly\.env sets 80 more that have no effect$/,
+      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), hundred((at) => `OPSCTL_${at}X=1\n`)),
+    },
+    "a file gives more names two values than are told": {
+      ...{ command: "weekly", check: "environment file", status: "warn" },
+      reason: /\/etc\/weekly\.env gives 80 more names two values$/,
+      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), hundred((at) => `F_${at}=1\nF_${at}=2\n`)),
+    },
     "a foreign variable is no fault, nor is an empty one": {
       ...{ command: "weekly", check: "environment file", status: "pass" },
       reason: /weekly\.env has mode 0600$/,
@@ -53,9 +65,9 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     },
     "a secret's file has a misspelt name": {
       ...{ command: "deliveries", check: "secrets", status: "warn" },
-      reason: /\/secrets\/EMAIL_READ_KEY\.txt is read by nothing; did you mean EMAIL_READ_API_KEY\?$/,
-      mend: /^mv \/.*\/secrets\/EMAIL_READ_KEY\.txt \/.*\/secrets\/EMAIL_READ_API_KEY$/,
-      spoil: (host) => host.put("secrets/EMAIL_READ_KEY.txt", "canary"),
+      reason: /\/secrets\/READ_API_KEY\.txt is read by nothing; did you mean EMAIL_READ_API_KEY\?$/,
+      mend: /^mv -nT \/.*\/secrets\/READ_API_KEY\.txt \/.*\/secrets\/EMAIL_READ_API_KEY$/,
+      spoil: (host) => host.put("secrets/READ_API_KEY.txt", "canary"),
     },
     "a secret's file is a setting that is no secret": {
       ...{ command: "weekly", check: "secrets", status: "warn" },

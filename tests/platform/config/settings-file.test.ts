@@ -112,11 +112,20 @@ describe("readCommandSettings()", () => {
     expect(`${message}${hint}`).not.toContain("canary");
   });
 
+  test("says at most twenty lines of a file that is something else", () => {
+    put("no assignment\n".repeat(60_000));
+    const lines = errorOf(read).message.split("\n");
+    expect(lines).toHaveLength(22);
+    expect(lines.at(-1)).toBe("  and 59980 more lines");
+  });
+
   test("says as whom to run when the file cannot be read", () => {
     symlinkSync("webhook.env", join(folder, "webhook.env"));
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNREADABLE");
-    expect(hint).toContain("as root without --as-is, or as the account opsctl");
+    expect(hint).toMatch(
+      /as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl \S+$/,
+    );
   });
 
   test("refuses what is no UTF-8 text, and what is too large", () => {
