@@ -6,7 +6,8 @@ import { newLogin } from "../support/roles.ts";
 import { testFaults } from "./support/fault.ts";
 import type { Host } from "./support/host.ts";
 
-const hundred = (lineOf: (at: number) => string) => Array.from({ length: 100 }, (_, at) => lineOf(at)).join("");
+const hundred = (lineOf: (at: number) => string) =>
+  Array.from({ length: 100 }, (_, at) => lineOf(at)).join("");
 
 describe("runDoctor() finds of settings, secrets and database that", () => {
   testFaults({
@@ -51,12 +52,20 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     "a file has more names without effect than are told": {
       ...{ command: "weekly", check: "environment file", status: "warn" },
       reason: /\/etc\/weekly\.env sets 80 more that have no effect$/,
-      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), hundred((at) => `OPSCTL_${at}X=1\n`)),
+      spoil: ({ path }) =>
+        appendFileSync(
+          path("etc/weekly.env"),
+          hundred((at) => `OPSCTL_${at}X=1\n`),
+        ),
     },
     "a file gives more names two values than are told": {
       ...{ command: "weekly", check: "environment file", status: "warn" },
       reason: /\/etc\/weekly\.env gives 80 more names two values$/,
-      spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), hundred((at) => `F_${at}=1\nF_${at}=2\n`)),
+      spoil: ({ path }) =>
+        appendFileSync(
+          path("etc/weekly.env"),
+          hundred((at) => `F_${at}=1\nF_${at}=2\n`),
+        ),
     },
     "a foreign variable is no fault, nor is an empty one": {
       ...{ command: "weekly", check: "environment file", status: "pass" },
