@@ -3,6 +3,7 @@ import type { StateReason } from "./state-reason.ts";
 
 /** The units that a rule may give its value, in an annotation or label `unit`. */
 export const UNITS = ["bytes", "percent"] as const;
+/** One of these units. */
 export type Unit = (typeof UNITS)[number];
 
 /**

@@ -11,6 +11,7 @@ export const STATE_REASONS = [
   "Updated",
   "RuleDeleted",
 ] as const;
+/** One of these reasons. */
 export type StateReason = (typeof STATE_REASONS)[number];
 
 /**

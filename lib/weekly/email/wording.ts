@@ -20,8 +20,9 @@ export const FIRST_COMPARISON_TEXT =
 /** Stands in the card of a channel that reports do not cover yet. */
 export const NOT_INTEGRATED_TEXT = "Ainda sem integração";
 
-/** Begins the line of trouble that did not occur: where all of it was measured, and where only some of it is zero. */
+/** Begins the line of trouble that did not occur, where all of it was measured. */
 export const NO_TROUBLE_TEXT = "Sem problemas de entrega";
+/** Begins that line where only some of the trouble is known to be zero. */
 export const SOME_ZEROS_TEXT = "Nenhum caso";
 
 /** What the button of the head and that of the end say. */

@@ -12,6 +12,7 @@ const CRITICAL_MS = 3 * MINUTE_MS;
 
 /** How bad something is, from best to worst. */
 export const LEVELS = ["ok", "warn", "bad"] as const;
+/** One of these levels. */
 export type Level = (typeof LEVELS)[number];
 
 /** One thing that is not as it should be; what belongs to it, and how bad it is. */
