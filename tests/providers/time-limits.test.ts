@@ -1,4 +1,4 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import { createPace } from "../../lib/platform/rate/pace.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { applicationClient } from "../../lib/providers/application/client.ts";
@@ -11,6 +11,8 @@ import { refusedPort } from "../standins/raw-peer.ts";
 
 const timers = spyOn(globalThis, "setTimeout");
 afterEach(() => timers.mockClear());
+// Other files run in this process after this one, and count timers, too.
+afterAll(() => timers.mockRestore());
 
 const baseUrl = new URL(`http://127.0.0.1:${await refusedPort()}`);
 const secret = new Secret("canary-secret");
