@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Reporter } from "../../lib/doctor/advice/path-of-reporter.ts";
 import { parseReportedFindings, type ReportedCheck } from "../../lib/doctor/advice/reported-findings.ts";
 import { reportedMend } from "../../lib/doctor/advice/reported-mend.ts";
+import { type Reporter, reporterOf } from "../../lib/doctor/advice/reporter.ts";
 import { checksFor } from "../../lib/doctor/checks/all.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
@@ -27,10 +27,6 @@ const CHILD_LIMIT_MS = 4_500;
 const BEGIN_LIMIT_MS = 10_000;
 /** Characters read of the child; honest findings need far fewer. */
 const MAX_OUTPUT = 1_048_576;
-
-/** Where `make install` puts the data of the service account, and the settings. */
-const ACCOUNT_DIRECTORIES = ["/var/lib/opsctl", "/var/log/opsctl"];
-const SETTINGS = "/etc/opsctl";
 
 /**
  * What to check: commands, and the folder of their environment files. `isNamed`: a person named the command, so that it is
@@ -96,8 +92,7 @@ async function runAs(
   if (isClosed) child.stdin?.on("error", () => {}).end(writtenHanded(handedLogin));
   const reported = await reportedBy(child, checks);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, account));
-  const settings = [SETTINGS, envDir.replace(/(?<=.)\/+$/, "")];
-  const reporter = { ...account, directories: ACCOUNT_DIRECTORIES, settings };
+  const reporter = reporterOf(account, { env, envDir, handedLogin });
   return checks.flatMap(
     (check) =>
       reported

@@ -1,7 +1,7 @@
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
-import { asRoot } from "./facts/reader.ts";
+import { asRootForAll } from "./facts/reader.ts";
 import type { CommandName, Finding } from "./finding.ts";
 import { markedLines } from "./render.ts";
 
@@ -103,7 +103,7 @@ function wellText(findings: readonly Finding[]): string {
 
 /** Something that this account may not look at. */
 function isForRoot({ command, mend }: Finding): boolean {
-  return mend === asRoot(command);
+  return mend !== null && asRootForAll(mend, command) !== null;
 }
 
 const ALL = "Everything that was looked at: opsctl doctor --all";
@@ -116,9 +116,9 @@ function nextLines(summaries: readonly Summary[], screen: Screen): string[] {
   const first = mostUseful(causes);
   const all = proseLines(ALL, screen);
   if (first === undefined) return all;
+  const next = first.mend ?? `opsctl doctor ${first.command}`;
   const forRoot = new Set(causes.filter(isForRoot).map(({ command }) => command));
   if (isForRoot(first) && forRoot.size > 1)
-    return ["Next:", ...adviceLines("  ", "sudo opsctl doctor", screen), "", ...all];
-  const next = first.mend ?? `opsctl doctor ${first.command}`;
+    return ["Next:", ...adviceLines("  ", asRootForAll(next, first.command) ?? next, screen), "", ...all];
   return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ...all];
 }

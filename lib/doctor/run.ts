@@ -1,5 +1,6 @@
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
+import { peerOf } from "./checks/peers.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
@@ -67,27 +68,9 @@ export function noAnswer({ command, name }: Pick<Check, "command" | "name">, lim
   );
 }
 
-/** Whom a check asks, where its name does not say it. */
-const PEERS: Readonly<Record<string, string>> = {
-  ...{ "database schema": "the database", migrations: "the database", recipients: "the database" },
-  ...{ "last week": "the database", "e-mail sender": "the database" },
-  "whatsapp sender": "the messaging gateway",
-  ...{ rules: "the metrics platform", folder: "the metrics platform", receivers: "the metrics platform" },
-  ...{ "metrics data source": "the metrics platform", "logs data source": "the metrics platform" },
-  "contact point": "the metrics platform",
-  container: "the container engine",
-  outbox: "the webhook or its state",
-  ...{ service: "the webhook", "alert webhook": "the alert webhook" },
-};
-/** Those whose name is the peer's. */
-const NAMED_AFTER_PEER: readonly string[] = [
-  ...["database", "messaging gateway", "e-mail provider", "application"],
-  ...["hosting provider", "issue tracker"],
-];
-
 function whatToLookAt(name: string): string {
-  const peer = NAMED_AFTER_PEER.includes(name) ? `the ${name}` : PEERS[name];
+  const peer = peerOf(name);
   // What asks no peer reads files of this host, or starts a program.
-  if (peer === undefined) return `See whether this host is too busy, or a disk hangs (${name})`;
+  if (peer === null) return `See whether this host is too busy, or a disk hangs (${name})`;
   return `See that ${peer} runs and answers`;
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
+import { withEnvDir } from "../platform/config/as-root.ts";
 import { commandFile } from "../platform/config/command-file.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/known-settings.ts";
@@ -52,7 +53,9 @@ export type ListInput = {
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
-export const SEEN_BY_ROOT = "sudo opsctl secret list";
+export function seenByRoot(env: Environment): string {
+  return withEnvDir("sudo opsctl secret list", env);
+}
 
 const UNTOLD: SecretProblem = {
   where: "the environment files of the account opsctl",
@@ -67,20 +70,23 @@ const UNTOLD: SecretProblem = {
  */
 export function listSecrets(input: ListInput): SecretList {
   const secrets = KNOWN_SECRETS.map((secret) => listed(secret, input));
-  const unread = input.facts.flatMap(unreadProblem);
+  const unread = input.facts.flatMap((file) => unreadProblem(file, input.env));
   const untold = input.isWhole ? [] : [UNTOLD];
   return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
 }
 
 /** The words come from a process of the account, which only tells; what root is given to do is said here. */
-function unreadProblem({ name, path, problem, reason, isClosed }: FileFacts): SecretProblem[] {
+function unreadProblem(
+  { name, path, problem, reason, isClosed }: FileFacts,
+  env: Environment,
+): SecretProblem[] {
   if (problem === null) return [];
-  if (isClosed) return [{ where: path, why: "this account may not read it", mend: SEEN_BY_ROOT }];
+  if (isClosed) return [{ where: path, why: "this account may not read it", mend: seenByRoot(env) }];
   const why = `it could not be read (${problem})${reason === null ? "" : `: ${reason}`}`;
   const mend =
     problem === "ENV_FILE_INVALID"
       ? `Correct ${path}; what it sets is not known until then`
-      : `sudo opsctl doctor ${name.replace(/\.env$/, "")}`;
+      : withEnvDir(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
   return [{ where: path, why, mend }];
 }
 

@@ -1,15 +1,16 @@
 import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/command-file.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import {
   type ListedSecret,
-  SEEN_BY_ROOT,
   type SecretList,
   type SecretProblem,
   type SecretSource,
+  seenByRoot,
 } from "./list.ts";
 
 const DAY_S = 86_400;
@@ -39,7 +40,11 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The list for people: a row per secret, then what is wrong and how it is mended. */
-export function renderSecretList({ secrets, problems }: SecretList, screen: Screen = NO_TERMINAL): string {
+export function renderSecretList(
+  { secrets, problems }: SecretList,
+  screen: Screen = NO_TERMINAL,
+  env: Environment = {},
+): string {
   const isShort = screen.width !== null && screen.width < WIDE;
   const table = renderTable(
     COLUMNS,
@@ -50,7 +55,7 @@ export function renderSecretList({ secrets, problems }: SecretList, screen: Scre
   const lines = [
     ...faults.flatMap((fault) => problemLines(fault, screen)),
     ...[
-      ...notes(secrets, problems.length > 0),
+      ...notes(secrets, { isExplained: problems.length > 0, env }),
       ...(isShort && secrets.some(({ sources }) => sources.length > 0) ? [BELOW] : []),
     ].flatMap((note) => proseLines(note, screen, { indent: "  " })),
   ];
@@ -66,10 +71,13 @@ function together(faults: readonly SecretProblem[]): SecretProblem[] {
   });
 }
 
-function notes(secrets: readonly ListedSecret[], isExplained: boolean): string[] {
+function notes(
+  secrets: readonly ListedSecret[],
+  { isExplained, env }: { isExplained: boolean; env: Environment },
+): string[] {
   const unknown = isExplained
     ? "?: one of its places could not be looked at, as said above"
-    : `?: one of its places could not be looked at; this shows all of them: ${SEEN_BY_ROOT}`;
+    : `?: one of its places could not be looked at; this shows all of them: ${seenByRoot(env)}`;
   const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
   return [
     ...(has("missing")

@@ -1,4 +1,6 @@
 import type { PartName } from "../host/set-up.ts";
+import { withEnvDir } from "../platform/config/as-root.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
@@ -20,28 +22,33 @@ const NAMES: Record<PartName, string> = {
 };
 const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length));
 
-/** How the text is shown: with marks instead of words on a terminal. */
-export type Look = Screen & { isTerminal: boolean };
+/** How the text is shown: with marks instead of words on a terminal; `env` says where the settings are. */
+export type Look = Screen & { isTerminal: boolean; env?: Environment };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const isForRoot = ({ next }: NamedReport) => next === SEEN_BY_ROOT;
+  const seenByRoot = withEnvDir(SEEN_BY_ROOT, look.env ?? {});
+  const isForRoot = ({ next }: NamedReport) => next === seenByRoot;
   const isTogether = reports.filter(isForRoot).length > 1;
   const parts = reports.flatMap((report) =>
     linesOf(isTogether && isForRoot(report) ? { ...report, next: null } : report, look),
   );
-  const lines = [...parts, ...(isTogether ? ["", ...proseLines(ALL_PARTS, look)] : tailOf(reports, look))];
+  const lines = [
+    ...parts,
+    ...(isTogether ? ["", ...proseLines(ALL_PARTS + seenByRoot, look)] : tailOf(reports, look)),
+  ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
-const ALL_PARTS = `What this account may not see: ${SEEN_BY_ROOT}`;
+const ALL_PARTS = "What this account may not see: ";
 const TAIL = "What every command needs, in detail: sudo opsctl doctor --all";
 /** It ends with 0 here, too, as nothing is at fault. */
 const NOTHING_YET = "Nothing is set up on this host. What comes first: sudo opsctl doctor";
 
-function tailOf(reports: readonly NamedReport[], screen: Screen): string[] {
-  if (reports.every(({ status }) => status === "not_set_up")) return ["", ...proseLines(NOTHING_YET, screen)];
-  return isAllWell(reports) ? [] : ["", ...proseLines(TAIL, screen)];
+function tailOf(reports: readonly NamedReport[], look: Look): string[] {
+  const isNothingYet = reports.every(({ status }) => status === "not_set_up");
+  if (!isNothingYet && isAllWell(reports)) return [];
+  return ["", ...proseLines(withEnvDir(isNothingYet ? NOTHING_YET : TAIL, look.env ?? {}), look)];
 }
 
 function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {

@@ -1,4 +1,6 @@
 import { PARTS, type PartName } from "../host/set-up.ts";
+import { withEnvDir } from "../platform/config/as-root.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "./dependencies.ts";
 import { attention, type NamedReport, type PartReport } from "./part.ts";
 import { alertRulesStatus } from "./parts/alert-rules.ts";
@@ -27,7 +29,19 @@ const COMMAND: Record<PartName, string> = {
  * Errors: none thrown; a part that throws needs a person.
  */
 export async function readStatus(dependencies: StatusDependencies): Promise<NamedReport[]> {
-  return await Promise.all(PARTS.map(async (part) => ({ part, ...(await look(part, dependencies)) })));
+  return await Promise.all(
+    PARTS.map(async (part) => ({ part, ...inEnvDir(await look(part, dependencies), dependencies.env) })),
+  );
+}
+
+/** What comes next as root has to find the same settings. */
+function inEnvDir(report: PartReport, env: Environment): PartReport {
+  const { lines, next } = report;
+  return {
+    ...report,
+    lines: lines.map((line) => withEnvDir(line, env)),
+    next: next === null ? null : withEnvDir(next, env),
+  };
 }
 
 async function look(part: PartName, dependencies: StatusDependencies): Promise<PartReport> {

@@ -55,7 +55,7 @@ export const status = defineCommand({
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
-    const text = renderStatus(parts, { ...(await standardScreen(env)), isTerminal: onTerminal });
+    const text = renderStatus(parts, { ...(await standardScreen(env)), isTerminal: onTerminal, env });
     const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return outcomeOf({ command: "status", exitCode, fields: { parts }, text });

@@ -31,7 +31,7 @@ export const secretList = defineCommand({
       import("../../../lib/secret/render-list.ts"),
     ]);
     const list = listSecrets(await secretListInput(env));
-    const text = renderSecretList(list, await standardScreen(env));
+    const text = renderSecretList(list, await standardScreen(env), env);
     return outcomeOf({ command: "secret list", fields: list, text });
   },
 });

@@ -1,28 +1,36 @@
+import { basename } from "node:path";
 import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
-import { SETTINGS_FILES, settingsOfFile } from "../../platform/config/known-settings.ts";
+import { plainSettingsOfFile, SETTINGS_FILES } from "../../platform/config/known-settings.ts";
+import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
+import { checksFor } from "../checks/all.ts";
+import { PEER_NAMES } from "../checks/peers.ts";
 import { DOCTOR_COMMANDS } from "../finding.ts";
 
 /**
  * A slot for a path, which the caller judges: any file, a directory of secrets, a file of the webhook's unit,
- * the cron file.
+ * the cron file, the directory of the environment files.
  */
-export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile";
+export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile" | "envdir";
 
 const PATH = "/[\\w.@%+,=/-]*[\\w@%+=/-]";
-const SETTINGS_NAMES = [...new Set(SETTINGS_FILES.flatMap(settingsOfFile))];
-const FILE = oneOf(SETTINGS_FILES);
+const PLAIN_SETTINGS = [...new Set(SETTINGS_FILES.flatMap(plainSettingsOfFile))];
+const SECRETS = KNOWN_SECRETS.map(({ name }) => name);
+/** Who needs a file of secrets, in the words of its reader. */
+const READERS = ["opsctl", "opsctl doctor", "the socket monitor", "the weekly run", "the alert rules"];
 
 /** What stands for `{name}` in the lines below; none can hold a quote or what a shell reads. */
 const SLOTS: Readonly<Record<string, string>> = {
-  variable: oneOf(SETTINGS_NAMES),
-  secret: oneOf(KNOWN_SECRETS.map(({ name }) => name)),
-  name: "[A-Za-z_]\\w{0,79}",
-  files: `${FILE}(?: or ${FILE})*`,
-  words: "[a-z][a-z-]*(?: [a-z][a-z-]*){0,5}",
+  variable: oneOf([...PLAIN_SETTINGS, ...SECRETS]),
+  plain: oneOf(PLAIN_SETTINGS),
+  secret: oneOf(SECRETS),
+  reader: oneOf(READERS),
+  peer: oneOf(PEER_NAMES),
+  check: oneOf(checksFor(DOCTOR_COMMANDS, { isNamed: true }).map(({ name }) => name)),
   path: PATH,
   secretsdir: PATH,
   unitfile: PATH,
   cronfile: PATH,
+  envdir: PATH,
   number: "\\d{1,9}",
   command: oneOf(DOCTOR_COMMANDS),
   unit: "opsctl-webhook\\.(?:service|socket)",
@@ -43,12 +51,10 @@ const SETTINGS = [
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
   "Make {variable} here the one of the webhook",
   "Make WEBHOOK_SECRET in {path} the one of the webhook",
-  "Move {name} to {files}: edit {path}",
   "Remove it from {path}",
   "Remove one of the two in {path}",
   "Remove that line from {unitfile}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
   "Remove {variable} from {path}, or correct it there",
-  "Rename {name}, or take it out: edit {path}",
   "Set all three, or none of them",
   "Set each by its command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it by that command, as root, or as a file of its name in {secretsdir} with mode 0600",
@@ -61,15 +67,13 @@ const SETTINGS = [
   "Set {variable} in {path} to the address of a check, then systemctl reload opsctl-webhook.service",
   "Set {variable} in {path} to the one that sends",
   "Set {variable} to the one that sends",
-  "Set {variable} and {variable} in {path}, then opsctl secret set {variable}",
+  "Set {variable} and {variable} in {path}, then opsctl secret set {secret}",
   "Set {variable}, {variable} and {variable} in {path}",
-  "Set {name} in {path} instead",
-  "Take {name} out: edit {path}",
+  "Set {plain} in {path} instead",
   "Store the value alone, on one line",
   "opsctl secret set {secret}",
-  "opsctl secret set {secret} --root",
-  "Run the command by hand with the one argument {secret}; for a secret it does not have it must print nothing and end with 0",
-  "Give the account that runs opsctl a regular file with mode 0600 or 0400, or remove it",
+  "Run the command by hand, as the account that runs opsctl, with the one argument {secret}; for a secret it does not have it must print nothing and end with 0",
+  "Give the account that runs {reader} a regular file with mode 0600 or 0400, or remove it",
   "Keep the file in a directory that belongs to root or to the account that runs opsctl, and give it to that account",
   "Make it a text file of NAME=value lines, at most 1 MiB",
 ];
@@ -159,8 +163,8 @@ const HOST = [
   "Restart the service: it moves a damaged file aside and carries over what is readable",
   "Run getent passwd opsctl; --as-is keeps root's privileges",
   "See that the directory services of /etc/nsswitch.conf answer: getent passwd opsctl; --as-is keeps root's privileges",
-  "See that the {words} runs and answers, then: opsctl doctor {command}",
-  "See whether this host is too busy, or a disk hangs ({words}), then: opsctl doctor {command}",
+  "See that {peer} runs and answers, then: opsctl doctor {command}",
+  "See whether this host is too busy, or a disk hangs ({check}), then: opsctl doctor {command}",
   "See the end of weekly.log in the log directory for what failed",
   "See the end of weekly.log; opsctl reports status",
   "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs",
@@ -180,6 +184,7 @@ const HOST = [
   "opsctl webhook dead list, then retry or drop each",
   "opsctl weekly replaces it",
   "sudo opsctl doctor {command}",
+  "sudo opsctl doctor {command} --env-dir {envdir}",
   "systemctl enable {unit}",
   "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
   "systemctl start opsctl-webhook.socket opsctl-webhook.service",
@@ -209,10 +214,21 @@ const KNOWN = [...SETTINGS, ...DATABASE, ...PEERS, ...HOST].map(patternOf);
  */
 export function isKnownAdvice(text: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
   const advice = text.endsWith(ADDED) ? text.slice(0, -ADDED.length) : text;
+  if (isAboutOddSetting(advice, isAllowed)) return true;
   return KNOWN.some(({ pattern, slots }) => {
     const found = pattern.exec(advice);
     return found !== null && slots.every((slot, at) => isAllowed(found[at + 1] as string, slot));
   });
+}
+
+const ODD_SETTING = new RegExp(`^(?:Move|Rename|Take) (\\w+)\\b.*: edit (${PATH})$`);
+
+/** What is advised about a name that has no effect, as opsctl advises it for that name and that file. */
+function isAboutOddSetting(advice: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
+  const [, name, path] = ODD_SETTING.exec(advice) ?? [];
+  if (name === undefined || path === undefined || !isAllowed(path, "path")) return false;
+  const { told } = oddSettings(basename(path), [name]);
+  return told.some((odd) => advice === `${oddSettingTexts(odd).todo}: edit ${path}`);
 }
 
 type KnownLine = { pattern: RegExp; slots: PathSlot[] };
@@ -229,7 +245,7 @@ function patternOfPart(part: string, at: number): string {
 }
 
 function isPathSlot(name: string): name is PathSlot {
-  return ["path", "secretsdir", "unitfile", "cronfile"].includes(name);
+  return ["path", "secretsdir", "unitfile", "cronfile", "envdir"].includes(name);
 }
 
 function oneOf(names: readonly string[]): string {

@@ -2,23 +2,14 @@ import { isRootsFile } from "../../platform/config/command-file.ts";
 import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
 import { SETTINGS_FILES } from "../../platform/config/known-settings.ts";
 import { type Way, wayTo } from "../../platform/files/trusted-path.ts";
+import { isFree, isOfSystem } from "./free-place.ts";
 import type { PathSlot } from "./known-advice.ts";
+import type { Reporter } from "./reporter.ts";
 
-/**
- * The account that reports a finding; `directories` may hold anything of that account, `settings` are directories where
- * files of root stand beside files of the account.
- */
-export type Reporter = {
-  name: string;
-  uid: number;
-  directories: readonly string[];
-  settings: readonly string[];
-};
-
-/** The system's directories: who may change files there can become root. */
-const SYSTEM = /^\/(?:etc|root|usr|boot|bin|sbin|lib\w*|proc|sys|dev|run|var\/spool)(?:\/|$)/;
-/** Those of opsctl among them. */
+/** The directories of opsctl among those of the system. */
 const OWN_SETTINGS = /^\/etc\/opsctl[\w.-]*(?:\/|$)/;
+/** Where directories of data stand side by side, each of them named after the program that owns it. */
+const DATA = [/^\/[\w.-]+\/([^/]+)/, /^\/(?:mnt|media)\/[\w.-]+\/([^/]+)/, /^\/var\/(?:lib|log)\/([^/]+)/];
 /** A folder of secrets among the settings; root keeps its own in others. */
 const SECRETS_FOLDER = /^(?!root)[\w.-]+$/;
 const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [] : [name]));
@@ -30,18 +21,24 @@ const CRON_FILE = "/etc/cron.d/opsctl";
  * Whether a line that root runs may change this path for the account.
  *
  * Shape:     `isPassing` is for a line that lets accounts pass through a directory and nothing more.
- * Behaviour: true for what is in the account's directories, for an environment file and a secret of the account by their
- *            known names in a directory of settings, for what the account owns, and for what does not exist yet in a
- *            directory that the account owns.
+ * Behaviour: the account may name any path, in its report and in its own environment files. True is what gives it nothing
+ *            that it could turn into root's rights or another's data:
+ *            - what is in its own directories, and what it owns or may create itself;
+ *            - an environment file, and a secret of its own, by their known names, in a directory that root knows for them;
+ *            - a place that is free, in a directory that root alone may write to and that is none of the system: where
+ *              root's own configuration names it, or it is in a directory with the account's name among those for data,
+ *              such as /srv/opsctl. Another name may mean something to another program, which would then read there what
+ *              the account wrote (/srv/salt), and what is there already belongs to somebody.
  */
 export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): boolean {
   if (path.split("/").some((part) => part === ".." || part === ".") || path.includes("//")) return false;
-  const { uid, directories, settings } = reporter;
+  const { uid, directories, settings, secrets } = reporter;
   if (directories.some((one) => isIn(one, path))) return true;
-  const directory = settings.filter(isOwnSettings).find((one) => isIn(one, path));
-  if (directory !== undefined && isKnownName(path.slice(directory.length + 1), isPassing)) return true;
+  if (namesIn(settings, path).some((name) => isKnownName(name, isPassing))) return true;
+  if (namesIn(secrets.filter(isForAccount), path).some((name) => isKnownSecret(name, isPassing))) return true;
   try {
-    return isOwned(wayTo(path), uid);
+    const way = wayTo(path);
+    return isOwned(way, uid) || (mayBePlaced(reporter, path) && isFree(way));
   } catch {
     return false;
   }
@@ -51,15 +48,35 @@ export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): 
 export function mayBeNamed(reporter: Reporter, path: string, slot: PathSlot): boolean {
   if (slot === "unitfile") return UNIT_FILE.test(path);
   if (slot === "cronfile") return path === CRON_FILE;
+  if (slot === "envdir") return path === reporter.envDir;
   return isPathOf(reporter, path, slot === "secretsdir");
+}
+
+/** Why a line for root must not change a path: a directory of the system, a free place nobody vouches for, or any other. */
+export type Refusal = "system" | "not_chosen" | "not_free";
+
+/** Why `isPathOf` is false for this path. */
+export function refusalOf(path: string): Refusal {
+  if (isOfSystem(path)) return "system";
+  try {
+    return isFree(wayTo(path)) ? "not_chosen" : "not_free";
+  } catch {
+    return "not_free";
+  }
 }
 
 function isIn(directory: string, path: string): boolean {
   return `${path}/`.startsWith(`${directory}/`);
 }
 
+/** The path as seen from each of the directories that it is in. */
+function namesIn(directories: readonly string[], path: string): string[] {
+  const around = directories.filter((one) => isOwnSettings(one) && isIn(one, path));
+  return around.map((directory) => path.slice(directory.length + 1));
+}
+
 function isOwnSettings(directory: string): boolean {
-  return !SYSTEM.test(directory) || OWN_SETTINGS.test(directory);
+  return !isOfSystem(directory) || OWN_SETTINGS.test(directory);
 }
 
 /** The directory itself and its folder of secrets stay root's: the account may only pass through them. */
@@ -70,7 +87,23 @@ function isKnownName(name: string, isPassing: boolean): boolean {
   return more.length === 0 && SECRETS_FOLDER.test(folder) && ACCOUNT_SECRETS.includes(secret);
 }
 
+function isKnownSecret(name: string, isPassing: boolean): boolean {
+  return name === "" ? isPassing : ACCOUNT_SECRETS.includes(name);
+}
+
+/** Root's own folder of secrets has secrets by the same names. */
+function isForAccount(directory: string): boolean {
+  return SECRETS_FOLDER.test(directory.slice(directory.lastIndexOf("/") + 1));
+}
+
 /** What does not exist belongs to whom the last directory on the way belongs. */
 function isOwned({ steps, end }: Way, uid: number): boolean {
   return (end ?? steps.at(-1))?.uid === uid;
+}
+
+/** Below a directory that root chose only while that one is free itself: else it may be one that many programs share. */
+function mayBePlaced({ name, chosen, secrets }: Reporter, path: string): boolean {
+  if (isOfSystem(path)) return false;
+  const isChosen = [...chosen, ...secrets].some((one) => isIn(one, path) && isFree(wayTo(one)));
+  return isChosen || DATA.some((place) => place.exec(path)?.[1] === name);
 }

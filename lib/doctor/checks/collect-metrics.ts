@@ -18,6 +18,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
+import { asRoot } from "../facts/reader.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 
@@ -39,7 +40,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const { textfileDir } = settings.value;
       const access = await accessOf(textfileDir, OTHERS, "list");
       if (access.status === "allowed") return [trustVerdict(textfileDir)];
-      if (access.why === "hidden") return [notChecked(access.text, `sudo opsctl doctor ${command}`)];
+      if (access.why === "hidden") return [notChecked(access.text, asRoot(command, context))];
       const mend =
         access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
       return [fail(access.text, mend)];
@@ -51,7 +52,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     async run(context) {
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
-      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), context.dependencies.nowMs());
+      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), context);
     },
   },
   {
@@ -65,7 +66,9 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
       if (memory.status === "ok") return [pass(`container ${container} runs`)];
       const { file } = await context.environment(command);
-      return [containerFailure(memory.code, container, file.path)];
+      return [
+        containerFailure(memory.code, container, { path: file.path, byRoot: asRoot(command, context) }),
+      ];
     },
   },
   {
@@ -121,7 +124,8 @@ function settingsOf(context: CheckContext): Promise<Settings<CollectConfig>> {
   return context.settings(command, "without token", loadCollectConfig);
 }
 
-async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
+async function fileVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
+  const nowMs = context.dependencies.nowMs();
   try {
     const stats = await lstat(path);
     if (stats.isDirectory())
@@ -133,7 +137,7 @@ async function fileVerdicts(path: string, nowMs: number): Promise<Verdict[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
-    return [notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`)];
+    return [notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context))];
   }
 }
 
@@ -176,12 +180,16 @@ function sourceVerdicts(text: string): Verdict[] {
   );
 }
 
-function containerFailure(code: string, container: string, path: string): Verdict {
+function containerFailure(
+  code: string,
+  container: string,
+  { path, byRoot }: { path: string; byRoot: string },
+): Verdict {
   switch (code) {
     case "docker_unreachable":
       return fail(
         `${code}: no container engine answers at DOCKER_HOST, or this account may not use it`,
-        `Start the engine, or correct DOCKER_HOST in ${path}; not as root: sudo opsctl doctor ${command}`,
+        `Start the engine, or correct DOCKER_HOST in ${path}; not as root: ${byRoot}`,
       );
     case "docker_container_missing":
       return fail(

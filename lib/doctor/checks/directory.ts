@@ -4,6 +4,7 @@ import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { accessOf, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
+import { asRoot } from "../facts/reader.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
 
 /** The account that a command runs as; the account that runs doctor where the host has no such account. */
@@ -29,7 +30,7 @@ export async function writableVerdict(
   const account = await accountOf(command, context);
   const access = await accessOf(path, account, "write-into");
   if (access.status === "allowed") return pass(`${path} can be written to by ${account.name}`);
-  if (access.why === "hidden") return notChecked(access.text, `sudo opsctl doctor ${command}`);
+  if (access.why === "hidden") return notChecked(access.text, asRoot(command, context));
   const owner = COMMAND_FACTS[command].account ?? "root";
   if (access.why === "closed" && access.at !== path) return fail(access.text, `chmod o+x ${access.at}`);
   return fail(access.text, directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`));

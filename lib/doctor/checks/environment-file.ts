@@ -86,7 +86,7 @@ async function unreadVerdict(
   const name = readerOf(command);
   const account = await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
-  if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command));
+  if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command, context));
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));

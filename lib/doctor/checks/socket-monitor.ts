@@ -10,6 +10,7 @@ import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
+import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./collect-metrics.ts";
 import { withoutSettings } from "./configuration.ts";
@@ -51,7 +52,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const path = join(settings.value.logDir, SOCKET_LOG_FILE);
-      return [await lastRunVerdict(path, context.dependencies.nowMs())];
+      return [await lastRunVerdict(path, context)];
     },
   },
 ];
@@ -69,7 +70,7 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
   if (access.status !== "allowed" && access.why === "hidden")
-    return notChecked(access.text, `sudo opsctl doctor ${command}`);
+    return notChecked(access.text, asRoot(command, context));
   if (access.status !== "allowed") return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
   if ((mode & OPEN_TO_OTHERS) !== 0)
@@ -77,7 +78,8 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
   return pass(`${path} has mode ${octal(mode)} and can be read by ${account.name}`);
 }
 
-async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
+async function lastRunVerdict(path: string, context: CheckContext): Promise<Verdict> {
+  const nowMs = context.dependencies.nowMs();
   const mend = "grep opsctl /etc/cron.d/opsctl; systemctl status cron";
   try {
     const lastMs = lastReadings(await readTextEnd(path, TAIL_BYTES))?.timeMs ?? (await stat(path)).mtimeMs;
@@ -92,6 +94,6 @@ async function lastRunVerdict(path: string, nowMs: number): Promise<Verdict> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return warn(`${path} does not exist: the monitor has not run yet`, mend);
-    return notChecked(`${path} cannot be looked at: ${code}`, `sudo opsctl doctor ${command}`);
+    return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
 }

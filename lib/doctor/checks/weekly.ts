@@ -16,6 +16,7 @@ import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
+import { asRoot } from "../facts/reader.ts";
 import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { correctSetting } from "./correct-setting.ts";
@@ -147,7 +148,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async run(context) {
       const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), context.dependencies.nowMs())];
+      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), context)];
     },
   },
   lastRunCheck(async (context) => (await partOf(context, "base"))?.logDir ?? null),
@@ -201,7 +202,8 @@ async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   );
 }
 
-async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
+async function heartbeatVerdict(path: string, context: CheckContext): Promise<Verdict> {
+  const nowMs = context.dependencies.nowMs();
   try {
     const { mtimeMs } = await stat(path);
     const days = (nowMs - mtimeMs) / DAY_MS;
@@ -216,6 +218,6 @@ async function heartbeatVerdict(path: string, nowMs: number): Promise<Verdict> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
-    return notChecked(`${path} cannot be looked at: ${code}`, "sudo opsctl doctor weekly");
+    return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
 }

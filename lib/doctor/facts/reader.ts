@@ -1,6 +1,7 @@
 import process from "node:process";
 import { isRoot } from "../../platform/account/account.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
+import { envDirOption } from "../../platform/config/as-root.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-here.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -35,10 +36,18 @@ export async function closedVerdict(
   context: CheckContext,
 ): Promise<Verdict> {
   const { file } = await context.environment(command);
-  return notChecked(file.problem === null ? what : `${what}, see environment file`, asRoot(command));
+  return notChecked(file.problem === null ? what : `${what}, see environment file`, asRoot(command, context));
 }
 
-/** The command by which all of a command's needs can be looked at. */
-export function asRoot(command: CommandName): string {
-  return `sudo opsctl doctor ${command}`;
+/** The command by which all of a command's needs can be looked at, in the environment files that this doctor reads. */
+export function asRoot(command: CommandName, { dependencies }: CheckContext): string {
+  return `${AS_ROOT} ${command}${envDirOption(dependencies.envDir)}`;
 }
+
+/** The line with which `asRoot` begins, as it looks at every command; null for another line. */
+export function asRootForAll(line: string, command: CommandName): string | null {
+  const [before, option = ""] = line.split(`${AS_ROOT} ${command}`);
+  return before === "" && /^(?: --env-dir |$)/.test(option) ? `${AS_ROOT}${option}` : null;
+}
+
+const AS_ROOT = "sudo opsctl doctor";

@@ -5,6 +5,7 @@ import { OpsError } from "../errors.ts";
 import { readClosedText } from "../files/closed-file.ts";
 import { isClosedHere } from "../files/closed-here.ts";
 import type { Environment } from "../secrets/adapter.ts";
+import { withEnvDir } from "./as-root.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
 
@@ -40,7 +41,7 @@ export function readCommandSettings(words: string, env: Environment, typed = wor
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
   const { OPSCTL_STARTED_BY: starter } = env;
-  const text = readText(words, path, { typed, startedByRoot: starter === "root" });
+  const text = readText(words, path, { env, typed, startedByRoot: starter === "root" });
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
@@ -92,7 +93,7 @@ function parsed(words: string, path: string, text: string): Map<string, string> 
 function readText(
   words: string,
   path: string,
-  starter: { typed: string; startedByRoot: boolean },
+  starter: { env: Environment; typed: string; startedByRoot: boolean },
 ): string | undefined {
   const reader = `opsctl ${words}`;
   try {
@@ -115,11 +116,11 @@ function readText(
 function whoMayRead(
   path: string,
   cause: unknown,
-  { typed, startedByRoot }: { typed: string; startedByRoot: boolean },
+  { env, typed, startedByRoot }: { env: Environment; typed: string; startedByRoot: boolean },
 ): string {
   // Root has become the account already: only the file can be wrong.
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
-  if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : `sudo opsctl ${typed}`;
+  if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : withEnvDir(`sudo opsctl ${typed}`, env);
   const way = isRootsFile(basename(path))
     ? `Run it as root, to whom the file belongs: chown root:root ${path} && chmod 0600 ${path}`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;

@@ -88,6 +88,6 @@ function commandFailed(name: string, reason: string): OpsError {
   return new OpsError({
     code: "SECRET_COMMAND_FAILED",
     message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${reason}`,
-    hint: `Run the command by hand with the one argument ${name}; for a secret it does not have it must print nothing and end with 0`,
+    hint: `Run the command by hand, as the account that runs opsctl, with the one argument ${name}; for a secret it does not have it must print nothing and end with 0`,
   });
 }

@@ -8,20 +8,26 @@ import { reportedMend } from "../../../lib/doctor/advice/reported-mend.ts";
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-reported-mend-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
-const own = process.geteuid?.() ?? 0;
-const isRoot = own === 0;
+const isRoot = process.geteuid?.() === 0;
 const by = {
   name: "opsctl",
-  uid: isRoot ? 64001 : own,
+  uid: 64001,
+  gid: 64001,
   directories: [at("place"), "/var/lib/opsctl"],
   settings: ["/etc/opsctl"],
+  envDir: "/etc/opsctl",
+  chosen: [] as string[],
+  secrets: [] as string[],
+  ownAdvice: null,
 };
 const ours = at("place/weekly.env");
 
 mkdirSync(at("place"));
 writeFileSync(at("place/weekly.env"), "");
-writeFileSync(at("mine"), "");
-if (isRoot) chownSync(at("mine"), by.uid, by.uid);
+mkdirSync(at("own"));
+writeFileSync(at("own/root.db"), "");
+for (const name of ["mine", "own/mine"]) writeFileSync(at(name), "");
+if (isRoot) for (const name of ["mine", "own", "own/mine"]) chownSync(at(name), by.uid, by.gid);
 symlinkSync("/etc/shadow", at("place/link"));
 symlinkSync("/etc", at("to-etc"));
 
@@ -29,7 +35,7 @@ describe("reportedMend()", () => {
   test.each([
     `chown -h opsctl:opsctl ${at("place/weekly.env")} # then fill it in`,
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/TRIGGER_SECRET",
-    `chmod 0600 ${at("mine")}`,
+    ...(isRoot ? [`chmod 0600 ${at("mine")}`] : []),
     `install -d -o opsctl -g opsctl -m 0700 ${at("place/missing")}`,
     `mv -nT ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
     "install -d -o opsctl -g opsctl -m 0700 <directory>, then name it in OPSCTL_STATE_DIR",
@@ -42,9 +48,16 @@ describe("reportedMend()", () => {
     "create role service_role nologin bypassrls;",
     "alter role service_role bypassrls;",
     "Set it by that command, as root, or as a file of its name in /etc/opsctl/secrets with mode 0600",
+    "Give the account that runs the socket monitor a regular file with mode 0600 or 0400, or remove it",
+    "Look at it, then move it away: mv -nT /var/lib/opsctl/state.db /var/lib/opsctl/state.db.foreign",
+    "sudo opsctl doctor weekly",
+    "sudo opsctl doctor weekly --env-dir /etc/opsctl",
+    "Move MESSAGING_API_URL to webhook.env or socket-monitor.env: edit /etc/opsctl/weekly.env",
+    "Rename GATEWY_URL, or take it out: edit /etc/opsctl/weekly.env",
+    "Set GATEWAY_URL in /etc/opsctl/weekly.env instead",
     "Set WEBHOOK_SECRET in /etc/opsctl/webhook.env to the one that sends",
     "Remove that line from /etc/systemd/system/opsctl-webhook.service.d/override.conf, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
-    "Take PING_URL out: edit /etc/opsctl/weekly.env",
+    "Take OPSCTL_NO_SUCH out: edit /etc/opsctl/weekly.env",
     "Correct that line in /etc/cron.d/opsctl, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
     "chmod go-w /var/lib/opsctl # unless others need it, as /tmp: then name another directory",
     "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
@@ -55,6 +68,7 @@ describe("reportedMend()", () => {
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/TRIGGER_SECRET",
     "mv -nT /etc/opsctl/secrets/TRIGGER_SECRET.txt /etc/opsctl/secrets/TRIGGER_SECRET",
     "See that the alert webhook runs and answers, then: opsctl doctor weekly",
+    "See whether this host is too busy, or a disk hangs (log directory), then: opsctl doctor weekly",
   ])("leaves %s", (mend) => expect(reportedMend(mend, by)).toBe(mend));
 
   test.each([
@@ -68,6 +82,16 @@ describe("reportedMend()", () => {
     "mv -nT /etc/opsctl/secrets/OTHERS /etc/opsctl/secrets/TRIGGER_SECRET",
     "mv -nT /etc/TRIGGER_SECRET.txt /etc/opsctl/secrets/TRIGGER_SECRET",
     "install -d -o opsctl -g opsctl -m 0755 /home/x/.ssh",
+    "install -d -o opsctl -g opsctl -m 0755 /home/x/opsctl",
+    "install -d -o opsctl -g opsctl -m 0755 /srv/salt",
+    "install -d -o opsctl -g opsctl -m 0755 /srv/opsctl-backups",
+    "install -d -o opsctl -g opsctl -m 0755 /usr/local/opsctl",
+    "install -d -o opsctl -g opsctl -m 0755 /var/spool/opsctl",
+    "install -d -o opsctl -g opsctl -m 0755 /run/opsctl",
+    "chown -h opsctl:opsctl /srv",
+    "chmod o+x /srv",
+    "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET",
+    "Look at it, then move it away: mv -nT /etc/passwd /etc/passwd.foreign",
     "install -d -o opsctl -g opsctl -m 0755 /var/lib/systemd/x",
     `install -D -m 0600 -o opsctl /dev/null ${at("missing")}`,
     "chmod 0600 /etc/passwd",
@@ -93,7 +117,7 @@ describe("reportedMend()", () => {
   ])("keeps %s from root's hands", (mend) => {
     const shown = reportedMend(mend, by);
     expect(shown).toStartWith("Correct the setting: /");
-    expect(shown).not.toMatch(/\b(?:chown|chmod|install|mv|rmdir) /);
+    expect(shown).not.toMatch(/\b(?:chown|chmod|install|mv|rmdir|runuser) /);
   });
 
   test.each([
@@ -142,6 +166,16 @@ describe("reportedMend()", () => {
     "Set BASH_ENV in /etc/opsctl/webhook.env to the one that sends",
     "Set WEBHOOK_SECRET in /etc/environment to the one that sends",
     "Correct LD_PRELOAD",
+    "Rename LD_PRELOAD, or take it out: edit /etc/opsctl/weekly.env",
+    "Take PATH out: edit /etc/opsctl/weekly.env",
+    "Move GATEWAY_URL to webhook.env: edit /etc/opsctl/weekly.env",
+    "Set LD_PRELOAD in /etc/opsctl/weekly.env instead",
+    "Set HTTPS_PROXY in /etc/opsctl/weekly.env",
+    "See that a script from example org runs and answers, then: opsctl doctor weekly",
+    "See whether this host is too busy, or a disk hangs (run it as root), then: opsctl doctor weekly",
+    "Give the account that runs root a regular file with mode 0600 or 0400, or remove it",
+    "opsctl secret set DATABASE_URL --root",
+    "sudo opsctl doctor weekly --env-dir /etc/opsctl/other",
     "opsctl secret set OPSCTL_ENV_DIR",
     "Move PATH to evil.env: edit /etc/opsctl/weekly.env",
     "grant service_role to anon;",
@@ -182,7 +216,7 @@ describe("reportedMend()", () => {
       const misled = { ...by, settings: ["/etc/opsctl", directory] };
       for (const name of ["grub", "weekly.env", "secrets/TRIGGER_SECRET"])
         expect(reportedMend(`chown -h opsctl:opsctl ${directory}/${name}`, misled)).toBe(
-          `Correct the setting: ${directory}/${name} is not for opsctl; such a place is /var/lib/opsctl or /var/log/opsctl`,
+          `Correct the setting: ${directory}/${name} is not for opsctl; such a place is /var/lib/opsctl, /var/log/opsctl or one of that name on another disk, as /srv/opsctl`,
         );
       expect(reportedMend(`chmod o+x ${directory}`, misled)).toStartWith("Correct the setting: ");
     },
@@ -195,6 +229,130 @@ describe("reportedMend()", () => {
       expect(reportedMend(line, moved)).toBe(line);
       expect(reportedMend(`${line}.old`, moved)).toStartWith("Correct the setting: ");
     }
+  });
+
+  const PLACES = [
+    "install -d -o opsctl -g opsctl -m 0700 /srv/opsctl",
+    "install -d -o opsctl -g opsctl -m 0755 /data/opsctl/log",
+    "install -d -o opsctl -g opsctl -m 0700 /mnt/no-such-disk/opsctl",
+    "install -D -m 0600 -o opsctl /dev/stdin /srv/opsctl/secrets/TRIGGER_SECRET",
+  ];
+  test.each(PLACES)("makes a place with the account's name: %s", (line) =>
+    expect(reportedMend(line, by)).toBe(line),
+  );
+
+  const CHOSEN = { ...by, chosen: ["/srv/states", "/etc/states", "/usr/states"], secrets: ["/srv/secrets"] };
+  test.each([
+    "install -d -o opsctl -g opsctl -m 0700 /srv/states",
+    "install -d -o opsctl -g opsctl -m 0755 /srv/states/log",
+    "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET",
+    "chown -h opsctl:opsctl /srv/secrets/TRIGGER_SECRET",
+    "chmod o+x /srv/secrets",
+    "mv -nT /srv/secrets/TRIGGER_SECRET.txt /srv/secrets/TRIGGER_SECRET",
+    "Set it by that command, as root, or as a file of its name in /srv/secrets with mode 0600",
+  ])("makes what root's own configuration names: %s", (line) => {
+    expect(reportedMend(line, CHOSEN)).toBe(line);
+    expect(reportedMend(line, by)).not.toBe(line);
+  });
+
+  test.each([
+    "install -d -o opsctl -g opsctl -m 0700 /etc/states",
+    "install -d -o opsctl -g opsctl -m 0700 /usr/states",
+    "install -d -o opsctl -g opsctl -m 0700 /srv/statesmen",
+    "install -d -o opsctl -g opsctl -m 0755 /srv",
+  ])("makes nothing besides: %s", (line) =>
+    expect(reportedMend(line, CHOSEN)).toStartWith("Correct the setting: /"),
+  );
+
+  test("gives no place away that root chose and others use", () => {
+    const shared = { ...by, chosen: ["/", "/var/log", "/var"] };
+    for (const path of ["/var/log", "/var/log/no-such-program", "/var/no-such", "/no-such-program"])
+      expect(reportedMend(`install -d -o opsctl -g opsctl -m 0755 ${path}`, shared)).toStartWith("Correct");
+  });
+
+  test.each([
+    ["-m 0700 /srv/states", "OPSCTL_STATE_DIR=/srv/states"],
+    ["-m 0755 /srv/logs", "OPSCTL_LOG_DIR=/srv/logs"],
+  ])("tells how root vouches for a place, %s", (end, setting) => {
+    const [, place] = setting.split("=");
+    expect(reportedMend(`install -d -o opsctl -g opsctl ${end}`, by)).toEndWith(
+      `. Where you chose it (grep -n ${place} /etc/opsctl/*.env), this tells the line: sudo ${setting} opsctl doctor`,
+    );
+  });
+
+  test("tells how root vouches for a directory of secrets, with the directory of its environment files", () => {
+    const line = "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET";
+    expect(reportedMend(line, { ...by, envDir: "/etc/opsctl/staging" })).toEndWith(
+      ": sudo OPSCTL_SECRETS_DIR=/srv/secrets opsctl doctor --env-dir /etc/opsctl/staging",
+    );
+    const webhook = "install -D -m 0600 -o opsctl -g opsctl /dev/null /srv/x/webhook.env # then fill it in";
+    expect(reportedMend(webhook, by)).toEndWith(
+      ": sudo OPSCTL_WEBHOOK_ENV_FILE=/srv/x/webhook.env opsctl doctor",
+    );
+  });
+
+  test("leaves what is there already to the operator's hands", () =>
+    expect(reportedMend(`chmod o+x ${at("own")}`, { ...by, uid: 64002 })).toEndWith(
+      `. Where that path is meant, look at it (ls -ld ${at("own")}) and put it right by hand`,
+    ));
+
+  test.each(
+    [
+      ["install -d -o opsctl -g opsctl -m 0700 DIR/own/new", "install -d -m 0700 DIR/own/new"],
+      ["install -D -m 0600 -o opsctl /dev/stdin DIR/own/KEY", "install -D -m 0600 /dev/stdin DIR/own/KEY"],
+      ["chmod 0600 DIR/own/mine", "chmod 0600 DIR/own/mine"],
+      [
+        "chown -h opsctl:opsctl DIR/own/root.db # then fill it in",
+        "mv -nT DIR/own/root.db DIR/own/root.db.old # then fill it in",
+      ],
+      [
+        "Look at it, then move it away: mv -nT DIR/own/root.db DIR/own/root.db.foreign",
+        "mv -nT DIR/own/root.db DIR/own/root.db.foreign",
+      ],
+      [
+        "install -d -o opsctl -g opsctl -m 0700 /tmp/no-such-opsctl",
+        "install -d -m 0700 /tmp/no-such-opsctl",
+      ],
+    ].filter(() => isRoot),
+  )("is run as the account where that one could put a link: %s", (line, command) => {
+    const shown = reportedMend(line!.replaceAll("DIR", folder), by);
+    expect(shown).toEndWith(`runuser --pty -u opsctl -- ${command!.replaceAll("DIR", folder)}`);
+    expect(shown.match(/opsctl:opsctl|-o opsctl|-g opsctl/)).toBeNull();
+  });
+
+  test("runs each of two commands as the account", () =>
+    expect(
+      reportedMend(
+        `mv -nT ${at("own/mine")} ${at("own/mine")}.old && install -d -o opsctl -m 0700 ${at("own/mine")}`,
+        by,
+      ),
+    ).toBe(
+      isRoot
+        ? `runuser --pty -u opsctl -- mv -nT ${at("own/mine")} ${at("own/mine")}.old && runuser --pty -u opsctl -- install -d -m 0700 ${at("own/mine")}`
+        : expect.any(String),
+    ));
+
+  test("drops what stands behind a note", () =>
+    expect(reportedMend(`chmod 0600 ${ours} # then fill it in # sh /tmp/x`, by)).toBe(
+      `chmod 0600 ${ours} # then fill it in`,
+    ));
+
+  test("knows the directory that this examination is about, and what root itself has said", () => {
+    const line = "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging";
+    const said = "chmod 0600 /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL";
+    const own = { ...by, envDir: "/etc/opsctl/staging", ownAdvice: said };
+    expect(reportedMend(line, own)).toBe(line);
+    expect(reportedMend(said, own)).toBe(said);
+    expect(reportedMend(said, by)).toStartWith("Correct the setting: ");
+  });
+
+  test("takes each directory of settings for itself, also one in another", () => {
+    const nested = { ...by, settings: ["/etc/opsctl", "/etc/opsctl/staging"] };
+    for (const line of [
+      "chown -h opsctl:opsctl /etc/opsctl/staging/weekly.env",
+      "Set it by that command, as root, or as a file of its name in /etc/opsctl/staging/secrets with mode 0600",
+    ])
+      expect([reportedMend(line, nested), reportedMend(line, by) === line]).toEqual([line, false]);
   });
 
   test("has a link looked at first", () =>
