@@ -36,6 +36,19 @@ describe("renderSummary()", () => {
     );
   });
 
+  test("sends root once to all commands, and to the environment files that this doctor reads", () => {
+    for (const option of ["", " --env-dir /etc/opsctl/staging"]) {
+      const closed = (command: CommandName) =>
+        of(command, [
+          "environment file",
+          fail(`${command}.env may not be read`, `sudo opsctl doctor ${command}${option}`),
+        ]);
+      const text = renderSummary([...closed("weekly"), ...closed("webhook")]);
+      expect(text).toContain(`\nNext:\n  sudo opsctl doctor${option}\n`);
+      expect(renderSummary(closed("weekly"))).toContain(`:\n  sudo opsctl doctor weekly${option}\n`);
+    }
+  });
+
   test("tells once what one missing setting causes, and the one step that mends it", () => {
     const findings = [
       ...of("weekly", ["configuration", MISSING], ["database", BEHIND], ["recipients", BEHIND]),

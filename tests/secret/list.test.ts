@@ -171,6 +171,22 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(text).not.toContain("doctor");
   });
 
+  tried("sends root to the environment files that this process has", () => {
+    const env = { OPSCTL_SECRETS_DIR: places.secrets, OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
+    const facts = [
+      file("weekly.env", { problem: "SECRET_FILE_EXPOSED" }),
+      file("webhook.env", { problem: "SECRET_FILE_UNREADABLE", reason: "EACCES", isClosed: true }),
+    ];
+    expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
+      "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
+      "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list",
+    ]);
+    const { secrets } = listSecrets(input({ env, facts }));
+    expect(renderSecretList({ secrets, problems: [] }, NO_TERMINAL, env)).toContain(
+      ": sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list\n",
+    );
+  });
+
   tried("says what is wrong with a file that cannot be used, and sends nobody to root for it", () => {
     const reason = "line 3 is not NAME=value";
     const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID", reason })];

@@ -56,6 +56,22 @@ describe("renderStatus()", () => {
     expect(text).toContain("-> sudo opsctl doctor webhook\n");
   });
 
+  test("sends root to the environment files that this process has", () => {
+    const env = { OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
+    const look = { ...NO_TERMINAL, isTerminal: false, env };
+    const next = "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl status";
+    const closed = { ...REPORTS[2]!, next };
+    const text = renderStatus([closed, { ...closed, part: "socket-monitor" as const }], look);
+    expect(text).toEndWith(`\n\nWhat this account may not see: ${next}\n`);
+    expect(text.split(next)).toHaveLength(2);
+    expect(renderStatus(REPORTS, look)).toEndWith(
+      ": sudo opsctl doctor --all --env-dir /etc/opsctl/staging\n",
+    );
+    expect(renderStatus(REPORTS.slice(-1), look)).toEndWith(
+      ": sudo opsctl doctor --env-dir /etc/opsctl/staging\n",
+    );
+  });
+
   test("breaks the lines of a narrow terminal between words, and no command", () => {
     const report = attention(
       ["last plan 3 days ago: 18 rules, 4 of them differ"],

@@ -42,6 +42,10 @@ beforeEach(async () => {
 });
 afterEach(async () => await host[Symbol.asyncDispose]());
 
+/** Lines for root, which find the settings of this host although sudo hands on no variable. */
+const doctorOf = (command: string) => `sudo opsctl doctor ${command} --env-dir ${host.path("etc")}`;
+const asRoot = (words: string) => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl ${words}`;
+
 const said = async () =>
   Object.fromEntries(
     (await readStatus(dependencies)).map(({ part, status, lines, next }) => [part, [status, ...lines, next]]),
@@ -110,16 +114,16 @@ describe("readStatus()", () => {
     rmSync(host.path("secrets/DATABASE_URL"));
     dependencies.adminUrl = new URL("http://127.0.0.1:1");
     expect(await said()).toEqual({
-      weekly: ["attention", "DATABASE_URL is missing", "sudo opsctl doctor weekly"],
+      weekly: ["attention", "DATABASE_URL is missing", doctorOf("weekly")],
       webhook: [
         ...["attention", "does not run"],
         "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service",
       ],
-      collector: ["attention", "has not made a pass yet", "sudo opsctl doctor collect-metrics"],
-      "socket-monitor": ["attention", "has not run yet", "sudo opsctl doctor socket-monitor"],
+      collector: ["attention", "has not made a pass yet", doctorOf("collect-metrics")],
+      "socket-monitor": ["attention", "has not run yet", doctorOf("socket-monitor")],
       "alert-rules": [
         ...["attention", "never planned on this host"],
-        "sudo opsctl alert-rules plan --with-extras",
+        asRoot("alert-rules plan --with-extras"),
       ],
     });
   });
@@ -131,15 +135,15 @@ describe("readStatus()", () => {
     const parts = await said();
     expect(parts.weekly).toEqual([
       ...["attention", "the database cannot be read (DATABASE_UNREACHABLE)"],
-      "sudo opsctl doctor weekly",
+      doctorOf("weekly"),
     ]);
     expect(parts["alert-rules"]).toEqual([
       ...["attention", "alert-rules.last.json cannot be read"],
-      "sudo opsctl alert-rules plan --with-extras",
+      asRoot("alert-rules plan --with-extras"),
     ]);
     expect(parts["socket-monitor"]).toEqual([
       ...["attention", "its settings cannot be read (ENV_FILE_INVALID)"],
-      "sudo opsctl doctor socket-monitor",
+      doctorOf("socket-monitor"),
     ]);
     expect([parts.webhook![0], parts.collector![0]]).toEqual(["ok", "ok"]);
   });
@@ -148,7 +152,7 @@ describe("readStatus()", () => {
     await host.db.sql`drop function public.weekly_performance_week cascade`;
     expect((await said()).weekly).toEqual([
       ...["attention", "the database is not migrated"],
-      "sudo opsctl migrate",
+      asRoot("migrate"),
     ]);
   });
 
@@ -156,7 +160,7 @@ describe("readStatus()", () => {
     await host.db.sql`alter table public.users rename to people`;
     expect((await said()).weekly).toEqual([
       ...["attention", "the database cannot be read (DATABASE_OBJECT_MISSING)"],
-      "sudo opsctl doctor weekly",
+      doctorOf("weekly"),
     ]);
   });
 
@@ -183,12 +187,12 @@ describe("readStatus()", () => {
           "the database did not answer in time",
           "what the last run left cannot be read (timeout)",
         ],
-        "sudo opsctl doctor weekly",
+        doctorOf("weekly"),
       ],
       webhook: ["attention", late, "journalctl -u opsctl-webhook -n 50"],
-      collector: ["attention", late, "sudo opsctl doctor collect-metrics"],
-      "socket-monitor": ["attention", late, "sudo opsctl doctor socket-monitor"],
-      "alert-rules": ["attention", late, "sudo opsctl doctor alert-rules"],
+      collector: ["attention", late, doctorOf("collect-metrics")],
+      "socket-monitor": ["attention", late, doctorOf("socket-monitor")],
+      "alert-rules": ["attention", late, doctorOf("alert-rules")],
     });
     resolve(undefined as never);
     await database.stop();
@@ -201,7 +205,7 @@ describe("readStatus()", () => {
     dependencies.secretCommandLimitMs = 50;
     expect((await said()).weekly).toEqual([
       ...["attention", "the database cannot be read (SECRET_COMMAND_FAILED)"],
-      "sudo opsctl doctor weekly",
+      doctorOf("weekly"),
     ]);
   });
 
@@ -211,11 +215,11 @@ describe("readStatus()", () => {
     const parts = await said();
     expect(parts["socket-monitor"]).toEqual([
       ...["unknown", "its log cannot be read by this account"],
-      "sudo opsctl status",
+      asRoot("status"),
     ]);
     expect(parts.collector).toEqual([
       ...["unknown", "the metrics file cannot be read by this account"],
-      "sudo opsctl status",
+      asRoot("status"),
     ]);
     expect(parts.webhook![0]).toBe("ok");
     expect(isAllWell(await readStatus(dependencies))).toBe(false);
@@ -230,13 +234,13 @@ describe("readStatus()", () => {
     dependencies.readTextEnd = () => Promise.reject(Object.assign(new Error(), { code: "EACCES" }));
     expect((await said())["alert-rules"]).toEqual([
       ...["attention", "what the last plan left cannot be read (EACCES)"],
-      "sudo opsctl doctor alert-rules",
+      doctorOf("alert-rules"),
     ]);
   });
 
   test.each([
-    ["SECRET_FILE_UNREADABLE", "unknown", "by this account", "sudo opsctl status"],
-    ["SECRET_FILE_EXPOSED", "attention", "(SECRET_FILE_EXPOSED)", "sudo opsctl doctor collect-metrics"],
+    ["SECRET_FILE_UNREADABLE", "unknown", "by this account", () => asRoot("status")],
+    ["SECRET_FILE_EXPOSED", "attention", "(SECRET_FILE_EXPOSED)", () => doctorOf("collect-metrics")],
   ])(
     "tells settings of root's that are closed from settings that are wrong, %s",
     async (code, status, why, next) => {
@@ -244,7 +248,7 @@ describe("readStatus()", () => {
       dependencies.env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };
       expect((await said()).collector).toEqual([
         ...[status, `its settings, which say where it writes, cannot be read ${why}`],
-        next,
+        next(),
       ]);
     },
   );
@@ -256,7 +260,7 @@ describe("readStatus()", () => {
     const parts = await said();
     expect(parts.collector).toEqual([
       ...["attention", "looking at it broke off: TypeError"],
-      "sudo opsctl doctor collect-metrics",
+      doctorOf("collect-metrics"),
     ]);
     expect(parts.webhook![0]).toBe("ok");
   });

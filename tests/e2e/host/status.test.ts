@@ -71,7 +71,7 @@ describe("opsctl status, after a plan", () => {
     expect(await rules()).toMatchObject({ status: "attention", lines: ["never planned on this host"] });
     await run("alert-rules", "plan", "--as-is");
     expect(await rules()).toMatchObject({
-      ...{ status: "attention", next: "sudo opsctl alert-rules apply" },
+      ...{ status: "attention", next: "sudo OPSCTL_ENV_DIR= opsctl alert-rules apply" },
       facts: { command: "plan", rules: 7, differ: 7, withExtras: false } satisfies Partial<LastPlan>,
     });
     await run("alert-rules", "apply", "--as-is");
@@ -95,7 +95,7 @@ describe("opsctl status after a weekly run", () => {
     expect(await weekly()).toMatchObject({
       status: "attention",
       lines: ["week of 2026-11-16: OPEN: 1 open; can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
-      next: "sudo opsctl reports status",
+      next: "sudo OPSCTL_ENV_DIR= opsctl reports status",
     });
   });
 });
@@ -161,6 +161,8 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
     return await startProgram(words, { cwd: "/", env: { ...env, ...own } }).ended;
   };
 
+  const asRoot = () => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
+
   test.skipIf(!canHaveAccount).each(ENGINES)(
     "sees what is the account's, and where root's settings say that the collector writes, on %s",
     async (runtime) => {
@@ -168,7 +170,7 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
       expect(parts["socket-monitor"]).toMatchObject({ status: "ok", facts: { total: 5 } });
       expect(parts.collector).toMatchObject({
         status: "attention",
-        ...{ facts: { failing: ["s3"] }, next: "sudo opsctl collect-metrics --stdout" },
+        ...{ facts: { failing: ["s3"] }, next: `${asRoot()} collect-metrics --stdout` },
       });
       expect(parts["alert-rules"]).toMatchObject({ status: "not_set_up" });
     },
@@ -183,9 +185,9 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
       expect(parts[part]).toEqual({
         status: "unknown",
         lines: ["its settings cannot be read by this account"],
-        next: "sudo opsctl status",
+        next: `${asRoot()} status`,
         facts: null,
       });
-    expect(parts.collector).toMatchObject({ status: "unknown", next: "sudo opsctl status" });
+    expect(parts.collector).toMatchObject({ status: "unknown", next: `${asRoot()} status` });
   });
 });

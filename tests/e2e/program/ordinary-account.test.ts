@@ -38,16 +38,19 @@ async function run(args: string[], { uid = ORDINARY, env = {} } = {}): Promise<E
 type Failed = { code: string; message: string; hint: string };
 const errorOf = ({ json }: Ended) => json.error as Failed;
 
+/** sudo hands on no variable. */
+const asRoot = () => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
+
 describe.concurrent(`an ordinary account${UNTRIED}`, () => {
   tried("is told the same command line with sudo, its options with it", async () => {
     const dryRun = errorOf(await run(["weekly", "--dry-run", "--json"]));
     expect(dryRun).toMatchObject({
       code: "SECRET_FILE_UNREADABLE",
-      hint: "sudo opsctl weekly --dry-run --json",
+      hint: `${asRoot()} weekly --dry-run --json`,
     });
     expect(dryRun.message).toEndWith("this account may not read it (EACCES)");
     const collector = errorOf(await run(["collect-metrics", "--stdout", "--json"]));
-    expect(collector.hint).toBe("sudo opsctl collect-metrics --stdout --json");
+    expect(collector.hint).toBe(`${asRoot()} collect-metrics --stdout --json`);
   });
 
   tried("is not what the service account is: that one is told who gives it its file", async () => {
@@ -63,6 +66,7 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
   tried(
     "sees in doctor one fault a command, the file that it may not read, and what follows unchecked",
     async () => {
+      const option = ` --env-dir ${host.path("etc")}`;
       const { exitCode, json } = await run(["doctor", "--json"]);
       const findings = json.findings as Finding[];
       const about = findings.filter(({ check }) =>
@@ -73,13 +77,13 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
       expect(exitCode).toBe(3);
       for (const { command, reason, mend } of failed) {
         expect(reason).toEndWith(": this account may not read it (EACCES)");
-        expect(mend).toBe(`sudo opsctl doctor ${command}`);
+        expect(mend).toBe(`sudo opsctl doctor ${command}${option}`);
       }
       const [secrets, ...more] = findings.filter(
         ({ command, check }) => command === "weekly" && check === "secrets",
       );
       expect(more).toEqual([]);
-      expect(secrets).toMatchObject({ status: "warn", mend: "sudo opsctl doctor weekly" });
+      expect(secrets).toMatchObject({ status: "warn", mend: `sudo opsctl doctor weekly${option}` });
       expect(secrets?.reason).toStartWith(
         "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",
       );
@@ -90,10 +94,10 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
   tried("is sent to the whole of doctor by its overview, and to the whole list of secrets", async () => {
     const doctor = await run(["doctor"]);
     expect(doctor.stdout).toMatch(/^ {2}FAIL {2}deliveries +as weekly$/m);
-    expect(doctor.stdout).toContain("\nNext:\n  sudo opsctl doctor\n");
+    expect(doctor.stdout).toContain(`\nNext:\n  sudo opsctl doctor --env-dir ${host.path("etc")}\n`);
     const { exitCode, stdout } = await run(["secret", "list"]);
     expect([exitCode, stdout.split("-> ").length]).toEqual([0, 2]);
-    expect(stdout).toContain("this account may not read it\n  -> sudo opsctl secret list\n");
+    expect(stdout).toContain(`this account may not read it\n  -> ${asRoot()} secret list\n`);
   });
 
   tried("leaves what the service account itself cannot read a fault", async () => {
