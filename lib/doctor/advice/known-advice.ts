@@ -50,11 +50,9 @@ const SETTINGS = [
   "Correct that line in {cronfile}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
   "Make {variable} here the one of the webhook",
-  "Make WEBHOOK_SECRET in {path} the one of the webhook",
   "Remove it from {path}",
   "Remove one of the two in {path}",
   "Remove that line from {unitfile}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
-  "Remove {variable} from {path}, or correct it there",
   "Set all three, or none of them",
   "Set each by its command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it by that command, as root, or as a file of its name in {secretsdir} with mode 0600",
@@ -75,7 +73,6 @@ const SETTINGS = [
   "Run the command by hand, as the account that runs opsctl, with the one argument {secret}; for a secret it does not have it must print nothing and end with 0",
   "Give the account that runs {reader} a regular file with mode 0600 or 0400, or remove it",
   "Keep the file in a directory that belongs to root or to the account that runs opsctl, and give it to that account",
-  "Make it a text file of NAME=value lines, at most 1 MiB",
 ];
 
 /** About the database; `known-sql.ts` has the statements. */
@@ -113,13 +110,11 @@ const DATABASE = [
 /** About the peers: gateway, e-mail, tracker, application and platform. */
 const PEERS = [
   "Activate the gateway's licence: open /manager/login below {variable} in a browser",
-  "Check that the gateway runs, and {variable}",
   "Check {variable} and that the gateway runs",
   "Check {variable}, {variable} and the network",
   "Connect an instance to the tenant of {variable} in the application",
   "Correct the instance's name or {variable}",
   "Correct {variable}: the gateway's own base address",
-  "Create it, or correct {variable}",
   "Create it, or correct {variable} in {path}",
   "Create the instance in the gateway and pair its phone, or correct the instance's name",
   "Create the instance in the gateway, or pair its phone again",
@@ -153,10 +148,10 @@ const PEERS = [
 const HOST = [
   "A newer opsctl made it: use that one on every host",
   "Install the opsctl that made it, or a newer one",
+  "Give it a group of its own (groupadd --system opsctl; usermod -g opsctl opsctl), and see getent passwd opsctl; --as-is keeps root's privileges",
   "Let it create a schema in this database, or: create schema opsctl_state authorization <login>;",
   "Look at it first: ls -l {path}: a link is there; remove it unless you made it",
   "Look at it: file {path}",
-  "Make room on its disk",
   "Make room: df -h {path}",
   "Make {path} a directory that this account may write to",
   "Name a directory that belongs to the account that runs opsctl, and to no other",
@@ -202,15 +197,18 @@ const HOST = [
 /** What the webhook's checks add to the advice about a peer. */
 const ADDED = "; the service goes on by itself within a minute";
 
-const KNOWN = [...SETTINGS, ...DATABASE, ...PEERS, ...HOST].map(patternOf);
+/** All of them, with a `{slot}` for each value. */
+export const KNOWN_LINES: readonly string[] = [...SETTINGS, ...DATABASE, ...PEERS, ...HOST];
+
+const KNOWN = KNOWN_LINES.map(patternOf);
 
 /**
  * Whether a text is one of the sentences and commands with which the checks advise, but for SQL and for lines that change a
  * file.
  *
  * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed` judges.
- *            A text that is not listed here is shown as what the account says; `tests/doctor/support/fault.ts` fails on
- *            advice that is missing here.
+ *            A text that is not listed here is shown as what the account says. `tests/doctor/advice/every-advice.test.ts` reads
+ *            the sources and fails on advice that is missing here.
  */
 export function isKnownAdvice(text: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
   const advice = text.endsWith(ADDED) ? text.slice(0, -ADDED.length) : text;

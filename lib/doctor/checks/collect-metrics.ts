@@ -1,7 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { countSockets } from "../../host/count-sockets.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
@@ -19,8 +18,9 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { asRoot } from "../facts/reader.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { socketTableCheck } from "./socket-table.ts";
 
 const command = "collect-metrics";
 /** An account that is neither the owner nor in the group, such as the monitoring agent's. */
@@ -90,23 +90,6 @@ export const COLLECT_CHECKS: readonly Check[] = [
   },
   socketTableCheck(command),
 ];
-
-/** Whether the host's sockets can be counted. */
-export function socketTableCheck(of: CommandName): Check {
-  return {
-    command: of,
-    name: "socket table",
-    async run({ dependencies }, signal) {
-      try {
-        await countSockets({ signal, env: dependencies.env, procNet: dependencies.paths.procNet });
-        return [pass("ss and the kernel's counters can be read")];
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
-        return [fail(reason, "apt-get install iproute2")];
-      }
-    },
-  };
-}
 
 /** Whether the collector trusts the directory: otherwise it writes nothing there. */
 function trustVerdict(textfileDir: string): Verdict {

@@ -41,13 +41,11 @@ export async function closedVerdict(
 
 /** The command by which all of a command's needs can be looked at, in the environment files that this doctor reads. */
 export function asRoot(command: CommandName, { dependencies }: CheckContext): string {
-  return `${AS_ROOT} ${command}${envDirOption(dependencies.envDir)}`;
+  return `sudo opsctl doctor ${command}${envDirOption(dependencies.envDir)}`;
 }
 
-/** The line with which `asRoot` begins, as it looks at every command; null for another line. */
+/** The line of `asRoot` for every command instead of this one; null for another line. */
 export function asRootForAll(line: string, command: CommandName): string | null {
-  const [before, option = ""] = line.split(`${AS_ROOT} ${command}`);
-  return before === "" && /^(?: --env-dir |$)/.test(option) ? `${AS_ROOT}${option}` : null;
+  const [, all, named, option = ""] = /^(sudo opsctl doctor) (\S+)( --env-dir .*)?$/.exec(line) ?? [];
+  return named === command ? `${all}${option}` : null;
 }
-
-const AS_ROOT = "sudo opsctl doctor";
