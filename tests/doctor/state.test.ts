@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { openPostgresState } from "../../lib/webhook/state/postgres/state.ts";
 import { silentLog } from "../support/silent-log.ts";
-import { ofCheck } from "./support/fault.ts";
+import { ofCheck, unknownAdvice } from "./support/fault.ts";
 import { type Host, openHost, treeOf } from "./support/host.ts";
 
 describe("runDoctor() looks into a state file", () => {
@@ -52,6 +52,20 @@ describe("runDoctor() looks into a state file", () => {
         reason: expect.stringContaining("state.db is empty: the service could not write to it"),
       },
     ]);
+  });
+
+  test("but not one that may be another file's second name, and has it moved away", async () => {
+    linkSync(host.path("state/state.db"), host.path("second-name"));
+    const found = (await host.examine("webhook")).filter(({ check }) => check === "outbox");
+    expect(found).toMatchObject([
+      {
+        status: "fail",
+        reason: expect.stringContaining("has a second name elsewhere (a hard link)"),
+        mend: `Look at it, then move it away: mv -nT ${host.path("state/state.db")} ${host.path("state/state.db")}.foreign`,
+      },
+    ]);
+    expect(unknownAdvice(found)).toEqual([]);
+    rmSync(host.path("second-name"));
   });
 
   test("that is not there", async () => {

@@ -1,4 +1,5 @@
 import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
 
 /** An account, and what it could exchange. */
@@ -8,7 +9,7 @@ const STICKY = 0o1000;
 
 /**
  * Whether the account could lead a line elsewhere that root runs later: it owns a directory or a link on the way to the
- * path, or may write there.
+ * path, or may write there. True where nobody can follow that way.
  */
 export function isExchangeable(path: string, account: Account): boolean {
   try {
@@ -16,8 +17,10 @@ export function isExchangeable(path: string, account: Account): boolean {
     const last = steps.at(-1);
     const isRoots = end !== null && end.uid === 0;
     return steps.some((step) => mayWrite(step, account, !isRoots && step === last));
-  } catch {
-    return true;
+  } catch (error) {
+    // Behind a file there is nothing: what counts is who may exchange that file.
+    const isBehindFile = (error as NodeJS.ErrnoException).code === "ENOTDIR";
+    return !isBehindFile || isExchangeable(dirname(path), account);
   }
 }
 

@@ -52,16 +52,16 @@ export function mayBeNamed(reporter: Reporter, path: string, slot: PathSlot): bo
   return isPathOf(reporter, path, slot === "secretsdir");
 }
 
-/** Why a line for root must not change a path: a directory of the system, a free place nobody vouches for, or any other. */
-export type Refusal = "system" | "not_chosen" | "not_free";
+/** Why a line for root must not change a path: it is the system's, free and nobody vouches for it, or somebody's already. */
+export type Refusal = "system" | "unknown" | "taken";
 
 /** Why `isPathOf` is false for this path. */
 export function refusalOf(path: string): Refusal {
   if (isOfSystem(path)) return "system";
   try {
-    return isFree(wayTo(path)) ? "not_chosen" : "not_free";
+    return isFree(wayTo(path)) ? "unknown" : "taken";
   } catch {
-    return "not_free";
+    return "taken";
   }
 }
 

@@ -25,7 +25,7 @@ export function refusedPath(path: string, command: string, reporter: Reporter): 
   const wrong = `Correct the setting: ${path} is not for ${reporter.name}; ${places}`;
   if (refusal === "system") return wrong;
   const [, variable, named] = MAKES.find(([pattern]) => pattern.test(command)) ?? [];
-  if (refusal === "not_free" || variable === undefined || named === undefined)
+  if (refusal === "taken" || variable === undefined || named === undefined)
     return `${wrong}. Where that path is meant, look at it (ls -ld ${path}) and put it right by hand`;
   const place = named(path);
   const { envDir } = reporter;

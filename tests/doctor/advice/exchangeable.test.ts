@@ -45,6 +45,11 @@ describe(`isExchangeable()${asRootAlone}`, () => {
     expect(isRootHere && isExchangeable(at(name), other)).toBe(false),
   );
 
+  test("asks for the file where a path leads behind one", () => {
+    expect(isRootHere && isExchangeable(at("file/x/y"), other)).toBe(false);
+    expect(isExchangeable(at("theirs/deep/file/x"), other)).toBe(isRootHere);
+  });
+
   test("is true for a path that cannot be followed", () => {
     symlinkSync(at("loop"), at("loop"));
     expect(isExchangeable(at("loop/x"), other)).toBe(true);

@@ -40,7 +40,9 @@ export function testFaults(faults: Record<string, Fault>): void {
 export function unknownAdvice(findings: readonly Finding[]): string[] {
   return findings
     .filter(({ command }) => command !== "collect-metrics")
-    .flatMap(({ mend }) => (mend === null ? [] : [mend.replace("Remove it there, then: ", "")]))
+    .flatMap(({ mend }) =>
+      mend === null ? [] : [mend.replace(/^(?:Remove it there, then|Look at it, then move it away): /, "")],
+    )
     .filter((mend) => !CHANGES.test(mend) && !SQL.test(mend) && !isKnownAdvice(mend, () => true));
 }
 

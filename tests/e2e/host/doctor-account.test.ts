@@ -48,8 +48,9 @@ async function doctor(
   args: string[],
   runtime: RuntimeName = "binary",
   env: Record<string, string> = {},
+  before?: string,
 ): Promise<Ended> {
-  const words = host.inside(await host.opsctl(runtime, ["doctor", ...args]));
+  const words = host.inside(await host.opsctl(runtime, ["doctor", ...args]), before);
   const base = {
     PATH: "/usr/bin:/bin",
     HOME: host.folder,
@@ -58,6 +59,23 @@ async function doctor(
   };
   return await startProgram(words, { cwd: "/", env: { ...base, ...env } }).ended;
 }
+
+/** Settings with which the webhook could start. */
+const WEBHOOK = {
+  WEBHOOK_SECRET: "a-secret-of-the-webhook-0123456789",
+  MESSAGING_API_URL: "http://127.0.0.1:9",
+  MESSAGING_API_KEY: "messaging-key",
+  MESSAGING_PHONE: "5511999999999",
+  ISSUE_TRACKER_TOKEN: "tracker-token",
+  ISSUE_TRACKER_TEAM_ID: "4f0a0f6e-5f3e-4a8e-9f5a-0123456789ab",
+  ISSUE_TRACKER_URL: "http://127.0.0.1:9/graphql",
+};
+/** Nothing is on it yet, and root alone may write there. */
+const OTHER_DISK = "mount -t tmpfs -o mode=0755 none /srv";
+
+/** Advice that is shown as the account's words. */
+const foreignWords = ({ json }: Ended) =>
+  (json.findings as Finding[]).map(({ mend }) => mend ?? "").filter((mend) => mend.includes(" says: "));
 
 const of = ({ json }: Ended, command: string, check: string) =>
   (json.findings as Finding[]).filter((one) => one.command === command && one.check === check);
@@ -184,6 +202,61 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     ]);
   });
 
+  tried("advises root in opsctl's own words on what root has left where the account reads", async () => {
+    const state = host.make("left-state", 0o700, ACCOUNT.uid);
+    const envDir = settings("left", {
+      webhook: { ...WEBHOOK, OPSCTL_SECRETS_DIR: host.path("none"), OPSCTL_STATE_DIR: state },
+      weekly: { OPSCTL_ALERT_WEBHOOK: "http://127.0.0.1:9/webhook", OPSCTL_SECRETS_DIR: host.path("none") },
+      "socket-monitor": { OPSCTL_LOG_DIR: state },
+    });
+    const db = host.put("left-state/state.db", "of root");
+    const outbox = await doctor(["webhook", "--json", "--env-dir", envDir]);
+    expect(of(outbox, "webhook", "outbox")).toMatchObject([
+      {
+        status: "fail",
+        mend: `Look at it, then move it away: runuser --pty -u opsctl -- mv -nT ${db} ${db}.foreign`,
+      },
+    ]);
+    // The webhook's file alone is root's.
+    host.put("left/webhook.env", "WEBHOOK_SECRET=x\n");
+    const all = await doctor(["--json", "--env-dir", envDir]);
+    const weekly = await doctor(["weekly", "--json", "--env-dir", envDir]);
+    for (const ended of [outbox, all, weekly]) expect(foreignWords(ended)).toEqual([]);
+    expect(all.stdout).toContain("Give the account that runs the socket monitor a regular file");
+    expect(weekly.stdout).toContain("Give the account that runs the weekly run a regular file");
+    expect(of(all, "webhook", "environment file")).toMatchObject([
+      { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/webhook.env` },
+    ]);
+  });
+
+  tried(
+    "tells the line for a place on another disk that root vouches for, or that has the account's name",
+    async () => {
+      const place = (name: string) =>
+        settings(name, {
+          webhook: { ...WEBHOOK, OPSCTL_STATE_DIR: `/srv/${name}`, OPSCTL_SECRETS_DIR: host.path("none") },
+        });
+      const line = (name: string) => `install -d -o opsctl -g opsctl -m 0700 /srv/${name}`;
+      const stateOf = async (name: string, env: Record<string, string> = {}) =>
+        of(
+          await doctor(["webhook", "--json", "--env-dir", host.path(name)], "binary", env, OTHER_DISK),
+          "webhook",
+          "state directory",
+        );
+      place("opsctl");
+      expect(await stateOf("opsctl")).toMatchObject([{ status: "fail", mend: line("opsctl") }]);
+      const envDir = place("states");
+      const [found] = await stateOf("states");
+      const again = `sudo OPSCTL_STATE_DIR=/srv/states opsctl doctor --env-dir ${envDir}`;
+      expect(found!.mend).toEndWith(`this tells the line: ${again}`);
+      expect(await stateOf("states", { OPSCTL_STATE_DIR: "/srv/states" })).toMatchObject([
+        { status: "fail", mend: line("states") },
+      ]);
+      host.put("states/collect-metrics.env", "OPSCTL_STATE_DIR=/srv/states\n");
+      expect(await stateOf("states")).toMatchObject([{ status: "fail", mend: line("states") }]);
+    },
+  );
+
   tried("checks the owner's login that root has, without showing it", async () => {
     const envDir = settings("owner", { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
     const url = "postgres://owner:secret-of-the-owner@127.0.0.1:1/app?sslmode=disable";
@@ -278,13 +351,7 @@ describe(`opsctl doctor started by root before an update, in a clone that is clo
     const [binary = ""] = await host.opsctl("binary", []);
     const envDir = settings("closed", {
       webhook: {
-        WEBHOOK_SECRET: "a-secret-of-the-webhook-0123456789",
-        MESSAGING_API_URL: "http://127.0.0.1:9",
-        MESSAGING_API_KEY: "messaging-key",
-        MESSAGING_PHONE: "5511999999999",
-        ISSUE_TRACKER_TOKEN: "tracker-token",
-        ISSUE_TRACKER_TEAM_ID: "4f0a0f6e-5f3e-4a8e-9f5a-0123456789ab",
-        ISSUE_TRACKER_URL: "http://127.0.0.1:9/graphql",
+        ...WEBHOOK,
         OPSCTL_SECRETS_DIR: host.path("none"),
         OPSCTL_STATE_DIR: host.path("no-state"),
       },
