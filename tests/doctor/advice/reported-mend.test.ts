@@ -264,6 +264,24 @@ describe("reportedMend()", () => {
     expect(reportedMend(line, CHOSEN)).toStartWith("Correct the setting: /"),
   );
 
+  test("gives nothing away that is there already, though it has the account's name or root chose it", () => {
+    const log = { ...by, name: "log", chosen: ["/var/log"] };
+    expect(reportedMend("install -d -o log -g log -m 0755 /var/log", log)).toStartWith("Correct");
+    const system = { ...by, chosen: ["/lib99/states"] };
+    expect(reportedMend("install -d -o opsctl -m 0700 /lib99/states", system)).toStartWith("Correct");
+  });
+
+  test("gives no secret of root's own folder away", () => {
+    for (const name of ["keys", "root-keys"]) {
+      mkdirSync(at(name));
+      writeFileSync(at(`${name}/DATABASE_URL`), "");
+    }
+    const named = { ...by, secrets: [at("keys"), at("root-keys")] };
+    const line = (name: string) => `chown -h opsctl:opsctl ${at(name)}/DATABASE_URL`;
+    expect(reportedMend(line("keys"), named)).toBe(line("keys"));
+    expect(reportedMend(line("root-keys"), named)).toStartWith("Correct the setting: ");
+  });
+
   test("gives no place away that root chose and others use", () => {
     const shared = { ...by, chosen: ["/", "/var/log", "/var"] };
     for (const path of ["/var/log", "/var/log/no-such-program", "/var/no-such", "/no-such-program"])
