@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "..");
 /** What features share, and what each of these may use of the others. */
 const SHARED: Record<string, string[]> = {
   platform: [],
-  text: [],
+  text: ["platform"],
   time: ["platform"],
   providers: ["platform", "text"],
   schema: ["platform"],

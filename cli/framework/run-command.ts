@@ -2,6 +2,7 @@ import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
+import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
@@ -11,7 +12,6 @@ import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { onHangup } from "./hangups.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { jsonLine } from "./streams/json-line.ts";
 import { writeOut } from "./streams/output.ts";
 import { wantsColour } from "./streams/screen.ts";
 import { type StandardError, standardError } from "./streams/standard-error.ts";
@@ -117,7 +117,7 @@ function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
     if (isPrinted) return Math.max(exitCode, EXIT.failed);
     isPrinted = true;
     try {
-      writeOut(isJson ? jsonLine(redactValues(result)) : redact(text));
+      writeOut(isJson ? `${jsonText(redactValues(result))}\n` : redact(text));
       return exitCode;
     } catch (error) {
       const { code, message, hint } = asOpsError(error, "print the result");

@@ -1,6 +1,6 @@
+import { jsonText } from "../../lib/platform/json-text.ts";
 import type { AboutParts } from "./command.ts";
 import { EXIT, statusWord } from "./exit-status.ts";
-import { jsonLine } from "./streams/json-line.ts";
 import type { CheckedArguments } from "./usage/arguments.ts";
 import { printHelp } from "./usage/help.ts";
 
@@ -19,6 +19,6 @@ export async function tellAbout(
   const end = rawArgs.indexOf("--");
   const { fields, text } = await about(end === -1 ? [] : rawArgs.slice(end + 1), program);
   const result = { command: name, status: statusWord(EXIT.ok), exitCode: EXIT.ok, ...fields, error: null };
-  printHelp(options.has("json") ? jsonLine(result) : text);
+  printHelp(options.has("json") ? `${jsonText(result)}\n` : text);
   return EXIT.ok;
 }

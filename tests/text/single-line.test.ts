@@ -22,6 +22,8 @@ describe("singleLine()", () => {
     ["\u{E0001}\u{E0041}\u{E007F}", ""],
     ["\u200D\u200C", ""],
     ["\u3164\n\u2800Padaria", "Padaria"],
+    ["ac\u3164me\u{E0041} a\uFE0Fb 1\uFE0F a\u200Db", "acme ab 1 ab"],
+    ["می\u200Cخواهم", "می\u200Cخواهم"],
     [
       "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
       "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",

@@ -1,5 +1,7 @@
 import process from "node:process";
 import { type ConsolaInstance, createConsola } from "consola/core";
+import { jsonText } from "../json-text.ts";
+import { escapeUnseen } from "../replace-unseen.ts";
 import { redact, redactValues } from "../secrets/redact.ts";
 import type { LogFormat } from "./log-format.ts";
 import { type TextStream, writeLine } from "./progress.ts";
@@ -30,7 +32,7 @@ export type LogFit = {
  *
  * Shape:     `fit` is for a terminal; without it each line stays whole.
  * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered.
- *            Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
+ *            What reorders or hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
  *            are never folded into one.
  */
 export function createLog(options: {
@@ -77,7 +79,7 @@ const COLOURS = { debug: 90, info: 36, warn: 33, error: 31 } as const;
 
 function renderJson({ time, level, msg, fields }: Line): string {
   const fixed = { time: time.toISOString(), level, msg };
-  return JSON.stringify({ ...fixed, ...fields, ...fixed });
+  return jsonText({ ...fixed, ...fields, ...fixed });
 }
 
 const WHOLE_LINES: LogFit = {
@@ -133,17 +135,9 @@ function renderValue(value: unknown): string {
 }
 
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
-/** What reorders, hides or breaks a line of a terminal; joiners and marks that make up one character stay. */
-const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
-
-/** An escape in the place of what cannot be seen, so that a name made to look like another one does not. */
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
 /** `node:util` is loaded for the rare text that has one: it takes a tenth of the start of a command. */
 function withoutControls(text: string): string {
-  const visible = text.replace(UNSEEN, escaped);
+  const visible = escapeUnseen(text);
   if (visible.search(CONTROLS) === -1) return visible;
   const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
   return stripVTControlCharacters(visible).replace(CONTROLS, "");

@@ -73,6 +73,14 @@ describe("createLog()", () => {
     ]);
   });
 
+  test("shows as an escape in JSON, too, what reorders or hides, and keeps the value", () => {
+    const { log, written } = logged();
+    const name = "acme\u202e\u3164\u{E0041}\u009b";
+    log.error(name, { tenant: name });
+    expect(written[0]).not.toMatch(/[\u202e\u3164\u{E0041}\u009b]/u);
+    expect(JSON.parse(written[0] as string)).toMatchObject({ msg: name, tenant: name });
+  });
+
   test("leaves accents, and emoji of several characters, as they are", () => {
     const { log, written } = logged({ format: "text" });
     log.info("São Paulo \u{1f469}\u200d\u{1f4bb} e\u0301");
