@@ -18,13 +18,20 @@ export function reasonOf({ code, message }: Pick<OpsError, "code" | "message">):
  */
 export function secretMend(command: CommandName, name: string, env: Environment): string {
   const { account } = COMMAND_FACTS[command];
-  const directory = directoryOf(account, env);
-  if (directory === directoryOf(account, {})) {
-    const isForRoot = directory === ROOT_SECRETS_DIR && !ROOT_SECRETS.includes(name);
-    return `opsctl secret set ${name}${isForRoot ? " --root" : ""}`;
-  }
   const owner = account === null ? "" : ` -o ${account}`;
-  return `install -D -m 0600${owner} /dev/stdin ${join(directory, name)}`;
+  return (
+    secretSetLine(command, name, env) ??
+    `install -D -m 0600${owner} /dev/stdin ${join(directoryOf(account, env), name)}`
+  );
+}
+
+/** `opsctl secret set` for this secret; null where the settings name another directory, which it does not look at. */
+export function secretSetLine(command: CommandName, name: string, env: Environment): string | null {
+  const { account } = COMMAND_FACTS[command];
+  const directory = directoryOf(account, env);
+  if (directory !== directoryOf(account, {})) return null;
+  const isForRoot = directory === ROOT_SECRETS_DIR && !ROOT_SECRETS.includes(name);
+  return `opsctl secret set ${name}${isForRoot ? " --root" : ""}`;
 }
 
 function directoryOf(account: string | null, env: Environment): string {

@@ -14,10 +14,16 @@ const AT_RESTART = ["OPSCTL_STATE_URL"];
 const RESTART = "systemctl restart opsctl-webhook.service";
 
 /** The commands to run so that a new value counts; empty where the next start of each command is enough. */
-export function nextSteps({ name, usedBy, afterwards }: KnownSecret): string[] {
-  const isWebhooks = usedBy.some(({ command }) => command === WEBHOOK);
-  const service = AT_RESTART.includes(name) ? RESTART : RELOAD;
-  return [...(isWebhooks ? [service] : []), ...(afterwards === undefined ? [] : [afterwards])];
+export function nextSteps(secret: KnownSecret): string[] {
+  const { afterwards } = secret;
+  const service = serviceStep(secret);
+  return [...(service === null ? [] : [service]), ...(afterwards === undefined ? [] : [afterwards])];
+}
+
+/** The command with which the webhook's service takes a new value; null for a secret that is none of its. */
+export function serviceStep({ name, usedBy }: Pick<KnownSecret, "name" | "usedBy">): string | null {
+  if (!usedBy.some(({ command }) => command === WEBHOOK)) return null;
+  return AT_RESTART.includes(name) ? RESTART : RELOAD;
 }
 
 /** What is odd about a value that was set, a sentence each. */

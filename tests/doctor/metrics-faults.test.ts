@@ -149,6 +149,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "the hosting provider refuses the token": {
       ...{ command: "collect-metrics", check: "hosting provider", status: "fail" },
       reason: "hosting_http_403: ",
+      mend: /^Correct HOSTING_TOKEN in \/.*\/secrets\/HOSTING_TOKEN; or correct HOSTING_TEAM_ID in \/.*\/collect-metrics\.env$/,
       spoil: (host) => host.put("secrets/HOSTING_TOKEN", "another-token"),
     },
     "the token sees an empty account": {

@@ -55,7 +55,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the second channel's key is refused": {
       ...{ command: "webhook", check: "second channel", status: "fail" },
       reason: "email_api_key_invalid: the e-mail provider refuses the key of the second channel",
-      mend: /^Correct ALERT_EMAIL_API_KEY in \/\S+$/,
+      mend: /^Correct ALERT_EMAIL_API_KEY in \/\S+, then systemctl reload opsctl-webhook\.service$/,
       spoil: (host) => setSecondChannel(host, "canary-wrong-key"),
     },
     "the second channel's provider is away": {
@@ -172,7 +172,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
     "the tracker refuses the token": {
       ...{ command: "webhook", check: "issue tracker", status: "fail" },
       reason: "tracker_unauthorized: ",
-      mend: /^Correct ISSUE_TRACKER_TOKEN in \/.*\/secrets\/ISSUE_TRACKER_TOKEN$/,
+      mend: /^Correct ISSUE_TRACKER_TOKEN in \/.*\/secrets\/ISSUE_TRACKER_TOKEN, then systemctl reload opsctl-webhook\.service$/,
       spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
     },
     "the state directory is not the service's": {

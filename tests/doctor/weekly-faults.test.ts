@@ -94,7 +94,7 @@ describe("runDoctor() finds of the weekly run that", () => {
     "the gateway refuses the key": {
       ...{ command: "weekly", check: "messaging gateway", status: "fail" },
       reason: "gateway_unauthorized: ",
-      mend: "Correct GATEWAY_ADMIN_KEY",
+      mend: /^Correct GATEWAY_ADMIN_KEY in \/.*\/secrets\/GATEWAY_ADMIN_KEY$/,
       spoil: (host) => host.put("secrets/GATEWAY_ADMIN_KEY", "another-key"),
     },
     "the e-mail sender is not verified": {

@@ -6,7 +6,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { correctSetting } from "./correct-setting.ts";
+import { correctSecret, correctSetting } from "./correct-setting.ts";
 import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
 
 const command = "alert-rules";
@@ -151,7 +151,7 @@ async function failureOf(
   if (status === 401)
     return fail(
       `${code}: the platform refuses the token`,
-      await correctSetting(context, command, "MONITORING_TOKEN"),
+      await correctSecret(context, command, "MONITORING_TOKEN"),
     );
   if (status === 403)
     return fail(

@@ -20,6 +20,7 @@ import type { Account } from "../facts/accounts.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSecret } from "./correct-setting.ts";
 import { socketTableCheck } from "./socket-table.ts";
 
 const command = "collect-metrics";
@@ -85,7 +86,8 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const timeoutMs = context.dependencies.limitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
       const counted = await countVercelProjects(options);
-      return [counted.status === "ok" ? totalVerdict(counted.total, projects) : hostingFailure(counted.code)];
+      if (counted.status === "ok") return [totalVerdict(counted.total, projects)];
+      return [await hostingFailure(context, counted.code)];
     },
   },
   socketTableCheck(command),
@@ -203,13 +205,14 @@ function totalVerdict(total: number, expected: number): Verdict {
   );
 }
 
-function hostingFailure(code: string): Verdict {
+async function hostingFailure(context: CheckContext, code: string): Promise<Verdict> {
+  const { file } = await context.environment(command);
   switch (code) {
     case "hosting_http_401":
     case "hosting_http_403":
       return fail(
         `${code}: the hosting provider refuses the token`,
-        "Correct HOSTING_TOKEN or HOSTING_TEAM_ID",
+        `${await correctSecret(context, command, "HOSTING_TOKEN")}; or correct HOSTING_TEAM_ID in ${file.path}`,
       );
     case "hosting_no_projects":
       return fail(

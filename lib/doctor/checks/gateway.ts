@@ -1,5 +1,10 @@
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { ALERT_GATEWAY, type GatewayNames, gatewayAdvice } from "../../providers/evolution/advice.ts";
+import {
+  ALERT_GATEWAY,
+  GATEWAY_KEY_REFUSED,
+  type GatewayNames,
+  gatewayAdvice,
+} from "../../providers/evolution/advice.ts";
 import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
 import { resolveInstance } from "../../providers/evolution/instance.ts";
 import type { WebhookConfig } from "../../webhook/config.ts";
@@ -7,6 +12,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
+import { correctSecret } from "./correct-setting.ts";
 
 /** A client whose calls end within the limit of a check. */
 export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
@@ -26,32 +32,40 @@ export function alertGatewayCheck(
       if (found.status !== "ok") return withoutSettings(command);
       const { apiUrl, apiKey, instance } = found.value.messaging;
       const gateway = gatewayOf(context, apiUrl, apiKey);
-      const key = await keyVerdict(gateway, ALERT_GATEWAY, signal);
+      const place = { context, command, names: ALERT_GATEWAY };
+      const key = await keyVerdict(gateway, place, signal);
       if (key.status === "fail") return [key];
-      return [key, await instanceVerdict(gateway, instance, signal)];
+      return [key, await instanceVerdict(gateway, instance, { place, signal })];
     },
   };
 }
 
+/** Whose gateway is looked at: a command's, with the names of its variables. */
+export type GatewayPlace = { context: CheckContext; command: CommandName; names: GatewayNames };
+
 /** Whether the gateway answers and accepts the key: lists its instances. */
 export async function keyVerdict(
   gateway: Pick<EvolutionClient, "listInstances">,
-  names: GatewayNames,
+  place: GatewayPlace,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const listed = await gateway.listInstances(signal);
   if (listed.status === "ok")
     return pass(`the gateway answers and takes the key, which sees ${count(listed.names.length)}`);
-  return gatewayFailure(listed, names);
+  return await gatewayFailure(listed, place);
 }
 
 /** The verdict for a code of the gateway. */
-export function gatewayFailure(
+export async function gatewayFailure(
   fault: { code: string; cause?: string | undefined },
-  names: GatewayNames,
-): Verdict {
+  { context, command, names }: GatewayPlace,
+): Promise<Verdict> {
   const advice = gatewayAdvice(fault, names);
-  if (advice !== null) return fail(`${fault.code}: ${advice.problem}`, advice.mend);
+  const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
+  if (advice !== null) {
+    const mend = isKey ? await correctSecret(context, command, names.key) : advice.mend;
+    return fail(`${fault.code}: ${advice.problem}`, mend);
+  }
   return fail(
     `${fault.code}: the gateway does not answer as it should`,
     `Check ${names.url} and that the gateway runs`,
@@ -61,14 +75,14 @@ export function gatewayFailure(
 async function instanceVerdict(
   gateway: EvolutionClient,
   configured: string | null,
-  signal: AbortSignal,
+  { place, signal }: { place: GatewayPlace; signal: AbortSignal },
 ): Promise<Verdict> {
   const instance = await resolveInstance({ gateway, configured })(signal);
-  if (instance.status !== "found") return gatewayFailure(instance, ALERT_GATEWAY);
+  if (instance.status !== "found") return await gatewayFailure(instance, place);
   const state = await gateway.checkInstance(instance.name, signal);
   return state.status === "open"
     ? pass("the instance that sends is open")
-    : gatewayFailure(state, ALERT_GATEWAY);
+    : await gatewayFailure(state, place);
 }
 
 function count(instances: number): string {

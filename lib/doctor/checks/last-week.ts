@@ -67,7 +67,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
       if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
       const mend =
         state.cause === "http_401"
-          ? "Make WEBHOOK_SECRET here the one of the webhook"
+          ? "Make WEBHOOK_SECRET here the one of the webhook: opsctl secret set WEBHOOK_SECRET, then systemctl reload opsctl-webhook.service"
           : `systemctl status opsctl-webhook; or correct ${ALERT_WEBHOOK} in ${file.path}`;
       return [fail(`ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, mend)];
     } catch (error) {

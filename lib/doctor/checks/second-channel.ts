@@ -4,7 +4,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { correctSetting } from "./correct-setting.ts";
+import { correctSecret } from "./correct-setting.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
@@ -27,7 +27,7 @@ export function secondChannelCheck(
         timeoutMs: context.dependencies.limitMs,
         signal,
       });
-      return [keyVerdict(key, await correctSetting(context, command, "ALERT_EMAIL_API_KEY")), ping];
+      return [keyVerdict(key, await correctSecret(context, command, "ALERT_EMAIL_API_KEY")), ping];
     },
   };
 }

@@ -10,7 +10,7 @@ import { stateDatabase } from "../facts/state-database.ts";
 import { isListening } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { correctSetting } from "./correct-setting.ts";
+import { correctSecret, correctSetting } from "./correct-setting.ts";
 import { privateVerdict } from "./directory.ts";
 import { alertGatewayCheck } from "./gateway.ts";
 import { outboxVerdicts } from "./outbox.ts";
@@ -18,7 +18,6 @@ import { secondChannelCheck } from "./second-channel.ts";
 import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const command = "webhook";
-const RELOAD = "systemctl reload opsctl-webhook.service";
 const SENDER = 'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5';
 const NEW_SECRET = "opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook";
 const MIB = 1_048_576;
@@ -132,10 +131,16 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
     case null:
       return pass("the tracker answers, takes the token and has the team");
     case "tracker_team_missing":
-      return fail(`${code}: the token sees no such team`, await correct(context, "ISSUE_TRACKER_TEAM_ID"));
+      return fail(
+        `${code}: the token sees no such team`,
+        await correctSetting(context, command, "ISSUE_TRACKER_TEAM_ID"),
+      );
     case "tracker_unauthorized":
     case "tracker_forbidden":
-      return fail(`${code}: the tracker refuses the token`, await correct(context, "ISSUE_TRACKER_TOKEN"));
+      return fail(
+        `${code}: the tracker refuses the token`,
+        await correctSecret(context, command, "ISSUE_TRACKER_TOKEN"),
+      );
     default:
       return fail(
         `${code}: the tracker does not answer as it should`,
@@ -148,7 +153,7 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
 async function messageMend(context: CheckContext, code: string): Promise<string> {
   const advice = gatewayAdvice({ code }, ALERT_GATEWAY);
   if (advice === null || code === "gateway_unauthorized")
-    return `${await correct(context, "MESSAGING_API_KEY")}, then ${RELOAD}`;
+    return await correctSecret(context, command, "MESSAGING_API_KEY");
   return `${advice.mend}; the service goes on by itself within a minute`;
 }
 
@@ -158,13 +163,9 @@ async function holdVerdicts(
 ): Promise<Verdict[]> {
   const held = (what: string, code: string, mend: string) =>
     fail(`${code}: the service holds its ${what} until the peer takes them again`, mend);
-  const token = async () => `${await correct(context, "ISSUE_TRACKER_TOKEN")}, then ${RELOAD}`;
+  const token = () => correctSecret(context, command, "ISSUE_TRACKER_TOKEN");
   return [
     ...(message === null ? [] : [held("messages", message, await messageMend(context, message))]),
     ...(issue === null ? [] : [held("issues", issue, await token())]),
   ];
-}
-
-function correct(context: CheckContext, name: string): Promise<string> {
-  return correctSetting(context, command, name);
 }

@@ -19,7 +19,7 @@ import type { CheckContext } from "../context/check-context.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
-import { correctSetting } from "./correct-setting.ts";
+import { correctSecret } from "./correct-setting.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
 import { gatewayFailure, keyVerdict } from "./gateway.ts";
@@ -39,7 +39,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const settings = await partOf(context, "whatsapp");
       const gateway = settings && peersOf(context, settings).gateway;
       if (!gateway) return withoutSettings(command);
-      return [await keyVerdict(gateway, WEEKLY_GATEWAY, signal)];
+      return [await keyVerdict(gateway, { context, command, names: WEEKLY_GATEWAY }, signal)];
     },
   },
   {
@@ -59,7 +59,8 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return await withDatabase(command, context, async (sql) => {
         const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
         const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
-        if (problem !== null) return [gatewayFailure(problem, WEEKLY_GATEWAY)];
+        if (problem !== null)
+          return [await gatewayFailure(problem, { context, command, names: WEEKLY_GATEWAY })];
         return [pass("the sender's instance is open")];
       });
     },
@@ -102,7 +103,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         return [
           fail(
             `${state.code}: the provider refuses the key`,
-            await correctSetting(context, command, "EMAIL_API_KEY"),
+            await correctSecret(context, command, "EMAIL_API_KEY"),
           ),
         ];
       return [

@@ -3,14 +3,28 @@ import { metaVerdictOf } from "./meta-error.ts";
 /** What is wrong with the gateway, and what to do about it; each a clause without a final period. */
 export type GatewayAdvice = { problem: string; mend: string };
 
-/** The variables of a command's gateway: the weekly run and the alerts name them differently. */
-export type GatewayNames = { url: string; key: string };
+/**
+ * The variables of a command's gateway, which the weekly run and the alerts name differently, and the command that puts
+ * another key in the place of this one.
+ */
+export type GatewayNames = { url: string; key: string; setKey: string };
+
+/** The code for a key that the gateway does not take. */
+export const GATEWAY_KEY_REFUSED = "gateway_unauthorized";
 
 /** The weekly run's variables. */
-export const WEEKLY_GATEWAY: GatewayNames = { url: "GATEWAY_URL", key: "GATEWAY_ADMIN_KEY" };
+export const WEEKLY_GATEWAY: GatewayNames = {
+  url: "GATEWAY_URL",
+  key: "GATEWAY_ADMIN_KEY",
+  setKey: "opsctl secret set GATEWAY_ADMIN_KEY",
+};
 
 /** The variables of the gateway that sends alerts. */
-export const ALERT_GATEWAY: GatewayNames = { url: "MESSAGING_API_URL", key: "MESSAGING_API_KEY" };
+export const ALERT_GATEWAY: GatewayNames = {
+  url: "MESSAGING_API_URL",
+  key: "MESSAGING_API_KEY",
+  setKey: "opsctl secret set MESSAGING_API_KEY, then systemctl reload opsctl-webhook.service",
+};
 
 /** A sender tenant without an instance: the gateway is not even asked. */
 export const NO_SENDER_INSTANCE = { code: "sem_instancia_gateway", cause: "sender_instance_missing" };
@@ -44,7 +58,10 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     problem: "the key sees several instances",
     mend: "Set MESSAGING_INSTANCE to the one that sends",
   }),
-  gateway_unauthorized: ({ key }) => ({ problem: "the gateway refuses the key", mend: `Correct ${key}` }),
+  [GATEWAY_KEY_REFUSED]: ({ key, setKey }) => ({
+    problem: "the gateway refuses the key",
+    mend: `Correct ${key} (${setKey})`,
+  }),
   gateway_license_required: ({ url }) => ({
     problem: "the gateway has no active licence, and without one it does nothing",
     mend: `Activate the gateway's licence: open /manager/login below ${url} in a browser`,

@@ -81,7 +81,7 @@ export const APPLICATION_REFUSES: Record<string, StopReason> = {
   APP_HTTP_401: {
     code: "APP_HTTP_401",
     message: "Stopped the run: the application refused the worker's secret (401)",
-    hint: "Make TRIGGER_SECRET here and VPS_TRIGGER_SECRET in the application refer to the same secret, then run again",
+    hint: "Make TRIGGER_SECRET here (opsctl secret set TRIGGER_SECRET) and VPS_TRIGGER_SECRET in the application refer to the same secret, then run again",
   },
   APP_HTTP_409: {
     code: "APP_HTTP_409",

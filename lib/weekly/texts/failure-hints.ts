@@ -3,7 +3,8 @@ import type { Failure } from "../context/summary.ts";
 
 /** What to do about a failure code of the weekly run; a code without a line needs no hint. */
 const HINTS: Readonly<Record<string, string>> = {
-  APP_HTTP_401: "make TRIGGER_SECRET and the application's VPS_TRIGGER_SECRET refer to the same secret",
+  APP_HTTP_401:
+    "make TRIGGER_SECRET (opsctl secret set TRIGGER_SECRET) and the application's VPS_TRIGGER_SECRET refer to the same secret",
   APP_HTTP_409: "the application says it is not Monday in São Paulo: compare the clocks, do not force it",
   APP_UNREACHABLE: "nothing answers at APP_BASE_URL: look at the application, the address and the network",
   APP_ANSWER_INVALID: "a page came in the place of an answer: look at the proxy before the application",
@@ -40,11 +41,13 @@ const HINTS: Readonly<Record<string, string>> = {
   email_timeout: "the e-mail provider did not answer in time; a message that was on its way is in doubt",
   email_answer_unreadable:
     "what answers is not the e-mail provider: look at EMAIL_API_URL; a message that was on its way is in doubt",
-  email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY",
+  email_api_key_invalid: "the e-mail provider refuses EMAIL_API_KEY: opsctl secret set EMAIL_API_KEY",
   daily_quota_exceeded: "the e-mail provider's daily quota is used up",
   monthly_quota_exceeded: "the e-mail provider's monthly quota is used up",
-  SOCIAL_EDITORIALS_CRON_SECRET_MISSING: "put the alias into the secret adapter, never into the environment",
-  WORKER_HTTP_401: "the alias SOCIAL_EDITORIALS_CRON_SECRET differs from the editorial worker's CRON_SECRET",
+  SOCIAL_EDITORIALS_CRON_SECRET_MISSING:
+    "put the alias into its file, never into the environment: opsctl secret set SOCIAL_EDITORIALS_CRON_SECRET",
+  WORKER_HTTP_401:
+    "the alias SOCIAL_EDITORIALS_CRON_SECRET differs from the editorial worker's CRON_SECRET: opsctl secret set SOCIAL_EDITORIALS_CRON_SECRET",
   SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED: "tenants remain; raising the ceiling is a decision, not a retry",
   SOCIAL_EDITORIALS_NO_PROGRESS: "look at cursor and reasonStopped in the summary, and at the failed tenants",
   HEARTBEAT_UNWRITABLE: "OPSCTL_LOG_DIR has to be an existing directory that this user may write to",
