@@ -10,7 +10,11 @@ export type OpenInWeek = { reports: OpenCounts; whatsapp: OpenCounts; email: Ope
 export type SocialCode = "SOCIAL_ALL_CALLS_FAILED" | "SOCIAL_DEGRADED";
 
 /** What keeps a week from being a success, by step; every part is empty when nothing does. */
-export function openInWeek({ reports, whatsapp, email }: WeekState): OpenInWeek {
+export function openInWeek({
+  reports,
+  whatsapp,
+  email,
+}: Pick<WeekState, "reports" | "whatsapp" | "email">): OpenInWeek {
   const { running, failed, missing } = reports;
   return {
     reports: aboveZero({ running, failed, missing }),

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { WeekBounds } from "../ledger/week-state.ts";
+import { STEP_COMMANDS, stepOf } from "../ledger/week-steps.ts";
 
 /** What is open in a week, counted by step, state and code. */
 export type OpenItem = {
@@ -86,17 +87,6 @@ export function openItems(counts: readonly OpenCount[], context: OpenContext): O
 
 function nextCommand({ step, state }: OpenCount, { week, retryableUntil, network }: OpenContext): string {
   if (step === "social") return `opsctl reports list --week ${week} --channel ${network}`;
-  switch (state) {
-    case "unknown":
-      return "opsctl deliveries look-up --all";
-    case "partial":
-      return "opsctl deliveries repair";
-    case "running":
-      return "opsctl reports status";
-    case "failed":
-    case "missing":
-      return retryableUntil !== null
-        ? "opsctl weekly"
-        : `opsctl reports list --week ${week} --state ${state}`;
-  }
+  const weekStep = stepOf(state, { isClosed: retryableUntil === null });
+  return weekStep === null ? `opsctl reports list --week ${week} --state ${state}` : STEP_COMMANDS[weekStep];
 }

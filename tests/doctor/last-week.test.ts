@@ -1,6 +1,7 @@
 /** What doctor says of the last run and of the last closed week, and whether a failure could be announced. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
+import { isKnownAdvice } from "../../lib/doctor/advice/known-advice.ts";
 import { lastRunVerdict, lastWeekVerdict } from "../../lib/doctor/checks/last-week.ts";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
 import { parseLastRun } from "../../lib/last-run/last-run.ts";
@@ -80,14 +81,14 @@ describe("lastRunVerdict()", () => {
       { error: null, week: { ...weekOf(), social: { connected: 4, failed: 4, owners: 2 } } },
       DURING,
       "fail",
-      /it can be repeated until/,
+      /; no run reads these networks again$/,
     ],
     [
       "a report that another process holds",
       { error: null, week: weekOf({ reports: { running: 1 } }) },
       DURING,
       "fail",
-      /it can be repeated until/,
+      /; a run works on it$/,
     ],
     [
       "a run that was not ready",
@@ -136,6 +137,50 @@ describe("lastRunVerdict()", () => {
     expect(verdict.reason).toMatch(reason);
   });
 
+  const doubt = { week: weekOf({ whatsapp: { unknown: 1 } }) };
+  const failed = { week: weekOf({ whatsapp: { failed: 1 } }) };
+  const LOOK_UP = "opsctl deliveries look-up --all";
+  const STATUS = "opsctl reports status";
+  test.each<[string, object, number, string | null]>([
+    ["a doubt alone", doubt, DURING, LOOK_UP],
+    ["a doubt alone, the day after", doubt, AFTER, LOOK_UP],
+    ["a doubt of an older week", doubt, NEXT_WEEK, LOOK_UP],
+    [
+      "a doubt, and editorials that failed",
+      { ...doubt, editorials: { status: "failed" } },
+      DURING,
+      `See the end of weekly.log; ${STATUS}`,
+    ],
+    ["a timeline entry", { week: weekOf({ whatsapp: { partial: 1 } }) }, DURING, "opsctl deliveries repair"],
+    [
+      "a doubt and a timeline entry",
+      { week: weekOf({ whatsapp: { partial: 1, unknown: 1 } }) },
+      AFTER,
+      STATUS,
+    ],
+    ["what failed", failed, DURING, `See the end of weekly.log; ${STATUS}`],
+    ["what failed, the day after", failed, AFTER, `See the end of weekly.log; ${STATUS}`],
+    ["what failed in an older week, which nothing mends", failed, NEXT_WEEK, null],
+    ["a run of an older week that broke down", { week: null }, NEXT_WEEK, `${STATUS}; ${LOOK_UP}`],
+    ["a run that broke down", { week: null }, DURING, `See the end of weekly.log; ${STATUS}`],
+    [
+      "a killed run",
+      { status: "running", process: { ...RUN.process, startTicks: 1 } },
+      DURING,
+      `${STATUS}, then opsctl weekly`,
+    ],
+    [
+      "a killed run, the day after",
+      { status: "running", process: { ...RUN.process, startTicks: 1 } },
+      AFTER,
+      STATUS,
+    ],
+  ])("names what helps against %s", (_name, changes, nowMs, mend) => {
+    const verdict = lastRunVerdict(found(changes), nowMs);
+    expect(verdict.mend).toBe(mend);
+    if (mend !== null) expect(isKnownAdvice(mend, () => false)).toBe(true);
+  });
+
   test("no record is no fault; one that cannot be read is", () => {
     expect(lastRunVerdict({ status: "none" }, DURING).status).toBe("pass");
     expect(lastRunVerdict({ status: "unreadable", code: "ELOOP" }, DURING)).toMatchObject({ status: "fail" });
@@ -168,6 +213,36 @@ describe("lastWeekVerdict()", () => {
     const late = lastWeekVerdict(week, "2026-11-16", at(AFTER));
     expect(late.reason).toContain("that week is closed");
     expect(late.mend).toContain("deliveries look-up");
+  });
+
+  test.each<[Parameters<typeof weekOf>[0], number, RegExp, string]>([
+    [
+      { whatsapp: { unknown: 1 } },
+      DURING,
+      /; what is in doubt is never sent again by itself$/,
+      "opsctl deliveries look-up --all",
+    ],
+    [
+      { whatsapp: { partial: 1 } },
+      DURING,
+      /; what is sent lacks only its timeline entry$/,
+      "opsctl deliveries repair",
+    ],
+    [{ email: { partial: 1 } }, AFTER, /that week is closed/, "opsctl deliveries repair"],
+    [{ email: { running: 1 } }, DURING, /; a run works on it$/, "opsctl reports status"],
+    [{ email: { unknown: 1, partial: 1 } }, DURING, /never sent again by itself$/, "opsctl reports status"],
+    [{ email: { failed: 1 } }, AFTER, /that week is closed/, "opsctl reports status"],
+    [
+      { email: { failed: 1, unknown: 1 } },
+      DURING,
+      /it can be repeated until/,
+      "opsctl reports status; mend what it names, then opsctl weekly",
+    ],
+  ])("of %j names what helps", (changes, ms, reason, mend) => {
+    const verdict = lastWeekVerdict(weekOf(changes), "2026-11-16", at(ms));
+    expect(verdict.reason).toMatch(reason);
+    expect(verdict.mend).toBe(mend);
+    expect(isKnownAdvice(mend, () => false)).toBe(true);
   });
 });
 

@@ -3,6 +3,7 @@ import { hasEnded } from "../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
+import { STEP_COMMANDS, type WeekStep, weekSteps, whyNoRun } from "../../ledger/week-steps.ts";
 import { type OpenCounts, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { formatInstant } from "../../time/instant.ts";
@@ -23,7 +24,8 @@ const command = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
 const CLOSED =
   "that week is closed: what is in doubt can still be settled, what failed cannot be sent any more";
-const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
+const STATUS = "opsctl reports status";
+const LOOK = `${STATUS}; opsctl deliveries look-up --all`;
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
 export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
@@ -83,57 +85,96 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (reading.status === "unreadable")
     return fail(`the record of the last run cannot be read: ${reading.code}`, "opsctl weekly replaces it");
   const { run } = reading;
-  if (run.status === "running") return runningVerdict(run);
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
+  if (run.status === "running") return runningVerdict(run, now);
   if (run.status === "success") return pass(`the last run succeeded${ofWeek(run)}`);
   const text = `the last run failed${ofWeek(run)}${run.error === null ? "" : `, ${run.error.code}`}`;
-  const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
   if (run.window !== null && run.window.week !== weekWindow(now).week)
-    return warn(`${text}; another week has closed since then`, LOOK);
+    return warn(`${text}; another week has closed since then`, olderWeekMend(run));
   if (isSettled(run)) return warn(`${text}; nothing of that week is open any more`);
-  return fail(
-    `${text}; ${untilOf(run.retryableUntil, now)}`,
-    "See the end of weekly.log; opsctl reports status",
-  );
+  return openRunVerdict(text, run, now);
 }
 
-function runningVerdict(run: LastRun): Verdict {
-  if (run.waiting !== null) return waitingVerdict(run, run.waiting);
+/** The verdict where the run of the last closed week failed, and something of it is open. */
+function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict {
+  const { retryableUntil: until } = run;
+  const mend = `See the end of weekly.log; ${STATUS}`;
+  if (until === null)
+    return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, mend);
+  const isClosed = Temporal.Instant.compare(now, Temporal.Instant.from(until)) >= 0;
+  const steps = stepsOf(run, { isClosed });
+  return fail(`${text}; ${prospectOf(steps, isClosed ? null : until)}`, loneCommand(steps) ?? mend);
+}
+
+/** What helps: another run, too, where the ledger does not hold all that failed, or was not read. */
+function stepsOf(run: LastRun, { isClosed }: { isClosed: boolean }): WeekStep[] {
+  const steps = run.week === null ? [] : weekSteps(run.week, { isClosed });
+  const isForRun = !isClosed && (run.week === null || hasFailedBeside(run));
+  return isForRun && !steps.includes("run") ? ["run", ...steps] : steps;
+}
+
+/** What can still come of an open week; `until` is null where it is closed. */
+function prospectOf(steps: readonly WeekStep[], until: string | null): string {
+  return until === null ? CLOSED : (whyNoRun(steps) ?? repeatableUntil(until));
+}
+
+/** The command of the one step that is left; null where a cause has to be mended first, and where nothing helps. */
+function loneCommand([step, ...more]: readonly WeekStep[]): string | null {
+  if (step === undefined || step === "run") return null;
+  return more.length === 0 ? STEP_COMMANDS[step] : STATUS;
+}
+
+/** What is left to do about a week behind the last closed one; null where nothing helps it any more. */
+function olderWeekMend({ week }: LastRun): string | null {
+  if (week === null) return LOOK;
+  const steps = weekSteps(week, { isClosed: true });
+  if (steps.length === 0) return null;
+  // What a run worked on then has long become a doubt, or failed.
+  return steps.length > 1 || steps[0] === "wait" ? LOOK : loneCommand(steps);
+}
+
+function runningVerdict(run: LastRun, now: Temporal.Instant): Verdict {
+  if (run.waiting !== null) return waitingVerdict(run, run.waiting, now);
   const at = run.begunAt === null ? "an unknown time" : `${localTime(run.begunAt)} (São Paulo)`;
   const begun = `the last run began at ${at}`;
   if (!hasEnded(run.process)) return pass(`${begun} and goes on`);
-  return fail(`${begun} and was killed: it has left no end`, "opsctl reports status, then opsctl weekly");
+  return fail(`${begun} and was killed: it has left no end`, afterKill(now));
 }
 
-function waitingVerdict(run: LastRun, { waitsFor, code, since, until }: Waiting): Verdict {
+/** Only a Monday's run sends anything. */
+function afterKill(now: Temporal.Instant): string {
+  return isReportDay(now) ? `${STATUS}, then ${STEP_COMMANDS.run}` : STATUS;
+}
+
+function waitingVerdict(
+  run: LastRun,
+  { waitsFor, code, since, until }: Waiting,
+  now: Temporal.Instant,
+): Verdict {
   const cause = `for the ${waitsFor} (${code}) since ${localTime(since)}`;
   if (!hasEnded(run.process))
     return warn(
       `a run waits ${cause}, until ${localTime(until)} at most (São Paulo)`,
       "Look at the database: the run goes on, or ends, by itself",
     );
-  return fail(
-    `a run was killed while it waited ${cause} (São Paulo)`,
-    "opsctl reports status, then opsctl weekly",
-  );
+  return fail(`a run was killed while it waited ${cause} (São Paulo)`, afterKill(now));
 }
 
 function ofWeek({ window }: LastRun): string {
   return window === null ? "" : `, week of ${window.week}`;
 }
 
-/** Whether nothing is open in the ledger, and nothing else failed: editorials, heartbeat and networks stand in no ledger. */
-function isSettled({ week, editorials, heartbeat }: LastRun): boolean {
-  const hasFailed =
-    heartbeat === "failed" || (editorials as { status?: unknown } | null)?.status === "failed";
-  if (week === null || hasFailed || socialVerdict(week) !== null) return false;
+/** Whether nothing is open in the ledger, and nothing else failed. */
+function isSettled(run: LastRun): boolean {
+  const { week } = run;
+  if (week === null || hasFailedBeside(run) || socialVerdict(week) !== null) return false;
   const { running, failed, missing } = week.reports;
   return openDeliveries(week) + running + failed + missing === 0;
 }
 
-function untilOf(retryableUntil: string | null, now: Temporal.Instant): string {
-  if (retryableUntil === null) return "it can be repeated on a Monday only, until midnight in São Paulo";
-  const isOver = Temporal.Instant.compare(now, Temporal.Instant.from(retryableUntil)) >= 0;
-  return isOver ? CLOSED : repeatableUntil(retryableUntil);
+/** Whether something failed that stands in no ledger. */
+function hasFailedBeside({ editorials, heartbeat }: LastRun): boolean {
+  return heartbeat === "failed" || (editorials as { status?: unknown } | null)?.status === "failed";
 }
 
 function repeatableUntil(instant: string): string {
@@ -154,11 +195,12 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
     ...counted("e-mail", email),
   ];
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
-  const isOpenYet = isReportDay(now);
-  const until = isOpenYet ? repeatableUntil(formatInstant(reportDayEnd(now))) : CLOSED;
+  const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
+  const steps = weekSteps(state, { isClosed: until === null });
+  const mend = steps.includes("run") ? `${STATUS}; mend what it names, then opsctl weekly` : STATUS;
   return fail(
-    `open in the week of ${week}: ${parts.join("; ")}; ${until}`,
-    isOpenYet ? "opsctl reports status; mend what it names, then opsctl weekly" : LOOK,
+    `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
+    loneCommand(steps) ?? mend,
   );
 }
 

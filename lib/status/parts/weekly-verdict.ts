@@ -2,6 +2,7 @@ import type { LastRunReading } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
 import type { ReportWeek } from "../../ledger/report-week.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
+import { STEP_COMMANDS, type WeekStep, weekSteps, whyNoRun } from "../../ledger/week-steps.ts";
 import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
 import { type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
 import { localTime } from "../../time/local-time.ts";
@@ -31,11 +32,11 @@ export function judgeLedger({ week, state }: LedgerWeek, lastRun: LastRunReading
   const open = openCount(state);
   const { retryableUntil } = week;
   const facts = { ...{ week: week.week, clean, open, owners: state.owners, retryableUntil }, lastRun: run };
+  const isReported = hasBegun(state) || run !== null || state.owners === 0;
+  const ofWeek = () =>
+    clean ? ofClean(state, { retryableUntil, run }) : ofOpen(state, { open, retryableUntil });
   const verdict =
-    ofRun(run) ??
-    (hasBegun(state) || run !== null || state.owners === 0
-      ? ofCounts({ clean, open, social: socialVerdict(state), retryableUntil, owners: state.owners, run })
-      : ofNothing(retryableUntil, lastRun.status === "none", nowMs));
+    ofRun(run) ?? (isReported ? ofWeek() : ofNothing(retryableUntil, lastRun.status === "none", nowMs));
   const lines = [`week of ${week.week}: ${verdict.text}`, ...unreadText(lastRun)];
   return verdict.next === null ? ok(lines, facts) : attention(lines, verdict.next, facts);
 }
@@ -96,19 +97,28 @@ function ofRun(run: LastRunFacts | null): Verdict | null {
   };
 }
 
-function ofCounts(week: {
-  clean: boolean;
-  open: number;
-  social: string | null;
-  owners: number;
-  retryableUntil: string | null;
-  run: LastRunFacts | null;
-}): Verdict {
-  const { clean, open, social, owners, retryableUntil, run } = week;
-  if (!clean) {
-    const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
-    return { text: `OPEN: ${what}; ${deadlineText(retryableUntil)}`, next: STATUS };
-  }
+function ofOpen(
+  state: WeekState,
+  { open, retryableUntil }: { open: number; retryableUntil: string | null },
+): Verdict {
+  const social = socialVerdict(state);
+  const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
+  const isClosed = retryableUntil === null;
+  const steps = weekSteps(state, { isClosed });
+  const prospect = (isClosed ? null : whyNoRun(steps)) ?? deadlineText(retryableUntil);
+  return { text: `OPEN: ${what}; ${prospect}`, next: nextOf(steps) };
+}
+
+/** The one step that is left; where there are several, or a cause to mend first, what lists them. */
+function nextOf(steps: readonly WeekStep[]): string {
+  const [step, ...more] = steps;
+  return step === undefined || step === "run" || more.length > 0 ? STATUS : `sudo ${STEP_COMMANDS[step]}`;
+}
+
+function ofClean(
+  { owners }: WeekState,
+  { retryableUntil, run }: { retryableUntil: string | null; run: LastRunFacts | null },
+): Verdict {
   const text = `clean, ${owners} ${owners === 1 ? "owner" : "owners"}`;
   // Mended by hand after its last run: a run has still to see it.
   if (run === null || run.status === "success" || retryableUntil === null) return { text, next: null };
