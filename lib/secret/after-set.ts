@@ -5,6 +5,7 @@ import type { Secret } from "../platform/secrets/secret.ts";
 import { hasOuterBlank } from "./check-form.ts";
 import type { FileFacts } from "./file-facts.ts";
 import type { Place } from "./place.ts";
+import { oddToken } from "./token-form.ts";
 
 /** The commands that take a new value at a reload of the webhook's service. */
 const WEBHOOK = "webhook";
@@ -28,11 +29,12 @@ export function serviceStep({ name, usedBy }: Pick<KnownSecret, "name" | "usedBy
 
 /** What is odd about a value that was set, a sentence each. */
 export function warningsAbout(
-  { reader }: KnownSecret,
+  { name, reader }: KnownSecret,
   { value, isForRoot }: { value: Secret; isForRoot: boolean },
 ): string[] {
   return [
     ...(hasOuterBlank(value) ? ["the value begins or ends with a blank"] : []),
+    ...oddToken(name, value.open()),
     ...(isForRoot && reader !== "root"
       ? ["the account opsctl cannot read it there: only a command that stays root (--as-is) does"]
       : []),

@@ -4,11 +4,13 @@ import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { MAX_SECRET_BYTES } from "../platform/secrets/file.ts";
 import { Secret } from "../platform/secrets/secret.ts";
+import { tokenFault } from "./token-form.ts";
 
 /**
  * The value that was typed or piped for a secret, by the rule of the commands that need it.
  *
- * Behaviour: one trailing line break is dropped. No text about it quotes it or tells its length; an error names the rule.
+ * Behaviour: one trailing line break is dropped. Of a token that a peer issues only what can certainly not be one is
+ *            refused. No text about it quotes it or tells its length; an error names the rule.
  * Errors:    SECRET_MALFORMED.
  */
 export function checkForm({ name, rule }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
@@ -18,6 +20,8 @@ export function checkForm({ name, rule }: KnownSecret, bytes: Uint8Array, env: E
   const secret = new Secret(text);
   const { issues } = v.safeParse(rule.schema(env), text);
   if (issues !== undefined) throw malformed(name, withExample(rule), issues[0].message);
+  const fault = tokenFault(name, text);
+  if (fault !== null) throw malformed(name, "the token alone, whole, as its peer shows it", fault);
   return secret;
 }
 
