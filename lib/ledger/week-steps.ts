@@ -5,7 +5,7 @@ import { type OpenCounts, openInWeek } from "./week-verdict.ts";
  * What moves something on that is open in a week: another run, the evidence of the providers, the missing timeline
  * entries, or the end of the process that works on it.
  */
-export type WeekStep = "run" | "look_up" | "repair" | "wait";
+export type WeekStep = "run" | "look-up" | "repair" | "wait";
 
 /** A state in which a report or a delivery is open. */
 export type OpenState = keyof OpenCounts;
@@ -13,21 +13,21 @@ export type OpenState = keyof OpenCounts;
 /** The command of each step; while a process works on something, the one that shows the week. */
 export const STEP_COMMANDS: Readonly<Record<WeekStep, string>> = {
   run: "opsctl weekly",
-  look_up: "opsctl deliveries look-up --all",
+  "look-up": "opsctl deliveries look-up --all",
   repair: "opsctl deliveries repair",
   wait: "opsctl reports status",
 };
 
 /** Why no run of the same Monday would help a week, by the step that does; `none` where nothing does. */
 const WITHOUT_RUN: Readonly<Record<Exclude<WeekStep, "run"> | "none", string>> = {
-  look_up: "what is in doubt is never sent again by itself",
+  "look-up": "what is in doubt is never sent again by itself",
   repair: "what is sent lacks only its timeline entry",
   wait: "a run works on it",
   none: "no run reads these networks again",
 };
 
 /** In the order in which they are taken: a run makes what the others then settle. */
-const ORDER: readonly WeekStep[] = ["run", "look_up", "repair", "wait"];
+const ORDER: readonly WeekStep[] = ["run", "look-up", "repair", "wait"];
 
 /** What a report or a delivery needs that is open in this state; null where nothing helps: its week is closed. */
 export function stepOf(state: OpenState, { isClosed }: { isClosed: boolean }): WeekStep | null {
@@ -36,7 +36,7 @@ export function stepOf(state: OpenState, { isClosed }: { isClosed: boolean }): W
     case "missing":
       return isClosed ? null : "run";
     case "unknown":
-      return "look_up";
+      return "look-up";
     case "partial":
       return "repair";
     case "running":

@@ -27,7 +27,7 @@ const weeks = fc
 /** The ledger after a step that worked as well as it can. */
 const TAKEN: Record<WeekStep, (deliveries: WeekDeliveries) => Partial<WeekDeliveries>> = {
   run: () => ({ failed: 0, missing: 0 }),
-  look_up: () => ({ unknown: 0 }),
+  "look-up": () => ({ unknown: 0 }),
   repair: () => ({ partial: 0 }),
   // A process that dies leaves a failure, or a doubt.
   wait: ({ running, unknown }) => ({ running: 0, unknown: unknown + running }),
@@ -88,7 +88,7 @@ describe("stepOf()", () => {
   test.each<[OpenState, WeekStep | null, WeekStep | null]>([
     ["failed", "run", null],
     ["missing", "run", null],
-    ["unknown", "look_up", "look_up"],
+    ["unknown", "look-up", "look-up"],
     ["partial", "repair", "repair"],
     ["running", "wait", "wait"],
   ])("of what is %s is %p on its Monday, %p afterwards", (state, open, closed) => {
