@@ -6,18 +6,20 @@ const PR_CAP_AMBIENT = 47;
 const PR_CAP_AMBIENT_CLEAR_ALL = 4;
 
 /**
- * Closes this process to every other one but root's: its memory, its environment, what it has open. Returns whether it
- * was closed to them before, too, from its beginning.
+ * Keeps the other processes of this account from reading the memory, the environment and the open files of this one. Root
+ * can read them all the same.
  *
- * Behaviour: leaves no core file. Until here the capability that root passed on has kept the others out; what this
- *            process starts does not get it, because the account may have chosen that program.
+ * Shape:     true when no other process can have read them at any time, also before this call.
+ * Behaviour: until this call the process is protected by a capability that root gave it (see `guardCapability`). This call
+ *            protects it in a way that stays, so that it leaves no core file either, and gives the capability to no
+ *            program that it starts: the account may have chosen that program.
  * Source:    prctl(2), PR_SET_DUMPABLE and PR_CAP_AMBIENT; core(5).
  */
 export function closeMemory(): boolean {
-  const wasClosed = hasCapability();
+  const wasProtected = hasCapability();
   const control = processControl();
   if (control === null) return false;
-  const isClosed = control(PR_SET_DUMPABLE, 0) === 0;
-  const isLast = control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL) === 0;
-  return wasClosed && isClosed && isLast;
+  const isProtected = control(PR_SET_DUMPABLE, 0) === 0;
+  const isNotPassedOn = control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL) === 0;
+  return wasProtected && isProtected && isNotPassedOn;
 }

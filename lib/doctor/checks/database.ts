@@ -16,7 +16,9 @@ import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "..
 import { reasonOf } from "../finding-reason.ts";
 import { withoutSettings } from "./configuration.ts";
 
+/** As the server numbers itself: version 15.0. */
 const OLDEST_VERSION = 150_000;
+/** How far the clocks of database and host may be apart before it is a warning, and a fault. */
 const CLOCK_WARN_MS = 2_000;
 const CLOCK_FAIL_MS = 60_000;
 
@@ -34,8 +36,8 @@ export function databaseCheck(command: CommandName): Check {
         const after = context.dependencies.nowMs();
         return [
           pass("the database answers"),
-          versionOf(row.version),
-          clockOf(Number(row.clock), before, after),
+          versionVerdict(row.version),
+          clockVerdict(Number(row.clock), { beforeMs: before, afterMs: after }),
         ];
       }),
   };
@@ -72,7 +74,9 @@ export function migrationsCheck(command: CommandName): Check {
                  coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
         if (row.exists && !row.readable)
           return [fail("public.opsctl_migrations may not be read", "Connect as the owner of the schema")];
-        const verdicts = verdictsOf(compareMigrations(row.exists ? await readRecordedMigrations(sql) : []));
+        const verdicts = migrationVerdicts(
+          compareMigrations(row.exists ? await readRecordedMigrations(sql) : []),
+        );
         return verdicts.every(({ status }) => status === "pass")
           ? [...verdicts, ...pageVerdicts(await readPageAccess(sql))]
           : verdicts;
@@ -80,12 +84,17 @@ export function migrationsCheck(command: CommandName): Check {
   };
 }
 
+/** What is missing in the schema; asked once, however many checks want to know. */
 function readinessOf(command: CommandName, context: CheckContext, sql: postgres.Sql) {
   return context.once(`readiness ${command}`, () => checkReadiness(sql));
 }
 
-/** `migrate` has no check of the schema: it makes it. */
-async function isToldBySchema(command: CommandName, context: CheckContext): Promise<boolean> {
+/**
+ * Whether the check `database schema` reports that something is missing.
+ *
+ * Behaviour: false for `migrate`, which has no such check, because it makes the schema.
+ */
+async function isReportedBySchemaCheck(command: CommandName, context: CheckContext): Promise<boolean> {
   const url = await context.settings(command, "database url", loadDatabaseUrl);
   if (command === "migrate" || url.status !== "ok") return false;
   const { sql } = await context.database(url.value);
@@ -96,9 +105,11 @@ async function isToldBySchema(command: CommandName, context: CheckContext): Prom
 }
 
 /**
- * Calls `use` with the open database of the command; without a valid URL the check is not done.
+ * The verdicts of `use`, which gets the open database of the command; "not checked" without a valid URL.
  *
- * Behaviour: where something that `use` reads is missing and the check of the schema names it, that one says so alone.
+ * Behaviour: when `use` fails because a table or function is missing, and the check `database schema` reports that, the
+ *            verdict only refers to that check. So one cause is told once.
+ * Errors:    the database's, with the variable of the URL in them.
  */
 export async function withDatabase(
   command: CommandName,
@@ -113,17 +124,18 @@ export async function withDatabase(
   } catch (error) {
     const { databaseError } = await import("../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
-    if (failure.code === "DATABASE_OBJECT_MISSING" && (await isToldBySchema(command, context)))
+    if (failure.code === "DATABASE_OBJECT_MISSING" && (await isReportedBySchemaCheck(command, context)))
       return [notChecked("tables or functions are missing, see database schema")];
     throw aboutUrl(failure, login.value.variable);
   }
 }
 
-/** The login of every other command. */
+/** The login of every command but `migrate`. */
 async function loginOf(env: Environment): Promise<Pick<DatabaseLogin, "url" | "variable">> {
   return { url: await loadDatabaseUrl(env), variable: "DATABASE_URL" };
 }
 
+/** Warns when signed-in users (the role `authenticated`) may read other columns than their page needs. */
 function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
   const said = [
     ...(tooMuch.length > 0 ? [`may read ${tooMuch.join(", ")}`] : []),
@@ -133,15 +145,19 @@ function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
   return [warn(`authenticated ${said.join(" and ")} of weekly_performance_reports`, PAGE_GRANT)];
 }
 
-function versionOf(version: number): Verdict {
+function versionVerdict(version: number): Verdict {
   const major = Math.floor(version / 10_000);
   return version >= OLDEST_VERSION
     ? pass(`PostgreSQL ${major}`)
     : fail(`PostgreSQL ${major} is too old, expected 15 or newer`, "Upgrade the database server");
 }
 
-function clockOf(clockMs: number, beforeMs: number, afterMs: number): Verdict {
-  // The difference beyond the time that the query itself took.
+/** Compares the time that the database told with the host's times before and after it was asked. */
+function clockVerdict(
+  clockMs: number,
+  { beforeMs, afterMs }: { beforeMs: number; afterMs: number },
+): Verdict {
+  // Between the two nobody knows when the database looked at its clock: only what lies outside counts.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
   const mend = `${SET_CLOCK}, on the host and on the database server`;
@@ -149,7 +165,7 @@ function clockOf(clockMs: number, beforeMs: number, afterMs: number): Verdict {
   return apartMs > CLOCK_WARN_MS ? warn(text, mend) : pass("the clocks of database and host agree");
 }
 
-function verdictsOf(migrations: readonly MigrationStatus[]): Verdict[] {
+function migrationVerdicts(migrations: readonly MigrationStatus[]): Verdict[] {
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map(({ name }) => name);
   const [pending, edited, unknown] = [named("pending"), named("edited"), named("unknown")];

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
@@ -14,12 +15,12 @@ import { type EnvironmentFile, isWritableByOthers } from "../facts/environment.t
 import { asRoot, readerOf } from "../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
 
-/** Told at most. */
-const MOST_REPEATED = 20;
-/** What it needs stands in the webhook's file. */
-const HAS_ANOTHER_FILE: readonly CommandName[] = ["socket-monitor"];
+/** Of more names with two values than this only the number is told. */
+const MOST_REPEATED_TOLD = 20;
+/** Commands that work without a file of their own: the webhook's file has what they need. */
+const NEED_NO_FILE: readonly CommandName[] = ["socket-monitor"];
 
-/** Whether the environment file of a command exists, is closed to others, and can be read by its account. */
+/** Whether the environment file of a command exists, is closed to others, can be read by its account, and says what it seems to. */
 export function environmentFileCheck(command: CommandName): Check {
   return {
     command,
@@ -28,37 +29,47 @@ export function environmentFileCheck(command: CommandName): Check {
       const { file } = await context.environment(command);
       const { path, stats, problem } = file;
       if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
-      if (stats === null) return [await absentVerdict(command, path, context.dependencies.paths)];
-      const name = readerOf(command);
-      if ((stats.mode & OPEN_TO_OTHERS) !== 0)
-        return [fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`)];
-      const account = await context.account(name);
-      if (name === "root" && account !== null && stats.uid !== account.uid)
-        return [fail(`${path} belongs to uid ${stats.uid}, and root reads it`, `chown -h root:root ${path}`)];
-      const access =
-        account === null ? { status: "allowed" as const } : await accessOf(path, account, "read");
-      const [fault] = file.faults;
-      if (access.status === "allowed" && fault !== undefined) return [faultVerdict(path, fault)];
-      if (access.status === "allowed")
-        return [
-          pass(`${path} has mode ${octal(stats.mode)}`),
-          ...repeatedVerdicts(file),
-          ...oddVerdicts(file),
-        ];
-      return [fail(access.text, openingLine(access, path, `${name}:${name}`))];
+      if (stats === null) return [await missingVerdict(command, path, context.dependencies.paths)];
+      const refusal = await accessFault(context, command, { path, stats });
+      return refusal === null ? contentVerdicts(file, stats) : [refusal];
     },
   };
 }
 
-/** The verdict on a file with which its command does not start. */
+/** What keeps the command's account from reading the file, or lets others read it; null when nothing does. */
+async function accessFault(
+  context: CheckContext,
+  command: CommandName,
+  { path, stats }: { path: string; stats: Stats },
+): Promise<Verdict | null> {
+  const name = readerOf(command);
+  if ((stats.mode & OPEN_TO_OTHERS) !== 0)
+    return fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`);
+  const account = await context.account(name);
+  if (account === null) return null;
+  if (name === "root" && stats.uid !== account.uid)
+    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, `chown -h root:root ${path}`);
+  const access = await accessOf(path, account, "read");
+  return access.status === "allowed" ? null : fail(access.text, openingLine(access, path, `${name}:${name}`));
+}
+
+/** The verdicts on what stands in a file that its account can read. */
+function contentVerdicts(file: EnvironmentFile, { mode }: Stats): Verdict[] {
+  const { path, faults } = file;
+  const [fault] = faults;
+  if (fault !== undefined) return [faultVerdict(path, fault)];
+  return [pass(`${path} has mode ${octal(mode)}`), ...repeatedVerdicts(file), ...oddVerdicts(file)];
+}
+
+/** The verdict on a file with a line that cannot be read: the command refuses to start with it. */
 function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
   return fail(`ENV_FILE_INVALID: ${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
 }
 
-/** A person who has added a line and not seen the one above it, or the other way round. */
+/** Warns of each name with two values: someone has probably added a line without seeing the other one. */
 function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
   const verdicts = repeated
-    .slice(0, MOST_REPEATED)
+    .slice(0, MOST_REPEATED_TOLD)
     .map((name) =>
       warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`),
     );
@@ -66,7 +77,7 @@ function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
   return more === 0 ? verdicts : [...verdicts, warn(`${path} gives ${more} more names two values`)];
 }
 
-/** Names that were meant for opsctl and have no effect: a slip of the pen in an optional setting is seen nowhere else. */
+/** Warns of names that look like settings of opsctl and have no effect: nothing else reports a misspelt optional setting. */
 function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
   const { told, more } = oddSettings(basename(path), names);
@@ -77,7 +88,11 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   return more === 0 ? verdicts : [...verdicts, warn(`${path} sets ${more} more that have no effect`)];
 }
 
-/** The verdict on a file that was not read, with the line that lets the command's account read it. */
+/**
+ * The verdict on a file that exists and could not be read, with the command that lets the account of its command read it.
+ *
+ * Behaviour: only a process of that account knows what is wrong; any other one says to look as root.
+ */
 async function unreadVerdict(
   context: CheckContext,
   command: CommandName,
@@ -90,34 +105,41 @@ async function unreadVerdict(
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
-  const isOwn = stats !== null && trustedUids().includes(stats.uid);
-  const mend = isOwn && isWritableByOthers(stats) ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;
+  // Another account may have written to it: the right owner alone does not make it trusted.
+  const isWrittenByOthers = stats !== null && trustedUids().includes(stats.uid) && isWritableByOthers(stats);
+  const mend = isWrittenByOthers ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;
   return fail(`${path}: ${problem}`, mend);
 }
 
-async function absentVerdict(command: CommandName, path: string, paths: HostPaths): Promise<Verdict> {
+/**
+ * The verdict on a file that does not exist.
+ *
+ * Behaviour: a fault where cron or the unit starts the command with it; else a warning, because the settings of this
+ *            process, which may be other ones, were looked at in its place.
+ */
+async function missingVerdict(command: CommandName, path: string, paths: HostPaths): Promise<Verdict> {
   const { account } = COMMAND_FACTS[command];
   if (account === null) return pass(`${path} is not there; this process's own environment counts`);
   const mend = `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`;
-  const lines = await startingLines(paths);
+  const lines = await linesThatStart(paths);
   if (lines.some((line) => loads(line, path)))
     return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
   const { cronLine } = COMMAND_FACTS[command];
-  if (HAS_ANOTHER_FILE.includes(command))
+  if (NEED_NO_FILE.includes(command))
     return pass(`${path} is not there; the webhook's file and this process's own environment count`);
   if (lines.some((line) => cronLine?.test(line)))
     return fail(`${path} does not exist: cron starts ${command} without any other setting`, mend);
   return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
 }
 
-/** The lines of the cron file and of the service's unit. */
-async function startingLines({ cronFile, unitDirs }: HostPaths): Promise<string[]> {
+/** The lines that start commands: those of the cron file and of the unit of the webhook's service. */
+async function linesThatStart({ cronFile, unitDirs }: HostPaths): Promise<string[]> {
   const files = [cronFile, ...unitDirs.map((folder) => join(folder, "opsctl-webhook.service"))];
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
   return texts.flatMap((text) => text.split("\n"));
 }
 
-/** Whether a line of an installation loads this file itself, and so stops when it is missing. */
+/** Whether such a line loads the file before the command starts, which fails where there is no file; older versions wrote it so. */
 function loads(line: string, path: string): boolean {
   return line === `EnvironmentFile=${path}` || (/^[\d*]/.test(line) && line.includes(`. ${path};`));
 }
