@@ -113,10 +113,11 @@ function isNumber(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-function unknownAccount(reason: string, mend = "Run"): OpsError {
+/** `hint` is the beginning of the advice; the look-up by hand follows. */
+function unknownAccount(reason: string, hint = "Run"): OpsError {
   return new OpsError({
     code: "ACCOUNT_UNAVAILABLE",
     message: `Cannot look up the account ${SERVICE_ACCOUNT}: ${reason}`,
-    hint: `${mend} getent passwd ${SERVICE_ACCOUNT}; --as-is keeps root's privileges`,
+    hint: `${hint} getent passwd ${SERVICE_ACCOUNT}; --as-is keeps root's privileges`,
   });
 }

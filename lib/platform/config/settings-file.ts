@@ -121,10 +121,10 @@ function whoMayRead(
   // Root has become the account already: only the file can be wrong.
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : withEnvDir(`sudo opsctl ${typed}`, env);
-  const way = isRootsFile(basename(path))
+  const hint = isRootsFile(basename(path))
     ? `Run it as root, to whom the file belongs: chown root:root ${path} && chmod 0600 ${path}`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;
-  return `With OPSCTL_ENV_DIR set to nothing no file is read. ${way}`;
+  return `With OPSCTL_ENV_DIR set to nothing no file is read. ${hint}`;
 }
 
 /** Whether this process is the account that reads the file on a host. */
