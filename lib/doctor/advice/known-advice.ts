@@ -39,17 +39,15 @@ const SLOTS: Readonly<Record<string, string>> = {
 /** About the settings and secrets. */
 const SETTINGS = [
   "Check {variable} and the network",
-  "Correct {variable}",
+  "Correct {variable} (opsctl secret set {secret}, then systemctl reload opsctl-webhook.service)",
   "Correct {variable} in {path}",
   "Correct {variable} where OPSCTL_SECRETS_COMMAND gets it",
   "Correct {variable} where OPSCTL_SECRETS_COMMAND gets it, then systemctl reload opsctl-webhook.service",
   "Correct {variable}, or {variable} in {path}",
   "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
-  "Correct {variable}, then systemctl reload opsctl-webhook.service",
   "Correct line {number} of {path}",
   "Correct that line in {cronfile}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
-  "Make {variable} here the one of the webhook",
   "Make {variable} here the one of the webhook: opsctl secret set {secret}, then systemctl reload opsctl-webhook.service",
   "Remove it from {path}",
   "Remove one of the two in {path}",

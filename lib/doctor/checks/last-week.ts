@@ -25,7 +25,7 @@ const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook"
 const CLOSED =
   "that week is closed: what is in doubt can still be settled, what failed cannot be sent any more";
 const STATUS = "opsctl reports status";
-const LOOK = `${STATUS}; opsctl deliveries look-up --all`;
+const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
 export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
@@ -98,7 +98,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
 /** The verdict where the run of the last closed week failed, and something of it is open. */
 function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict {
   const { retryableUntil: until } = run;
-  const mend = `See the end of weekly.log; ${STATUS}`;
+  const mend = "See the end of weekly.log; opsctl reports status";
   if (until === null)
     return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, mend);
   const isClosed = Temporal.Instant.compare(now, Temporal.Instant.from(until)) >= 0;
@@ -197,7 +197,7 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
   const steps = weekSteps(state, { isClosed: until === null });
-  const mend = steps.includes("run") ? `${STATUS}; mend what it names, then opsctl weekly` : STATUS;
+  const mend = steps.includes("run") ? "opsctl reports status; mend what it names, then opsctl weekly" : STATUS;
   return fail(
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
     loneCommand(steps) ?? mend,

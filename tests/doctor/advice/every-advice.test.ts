@@ -19,6 +19,8 @@ const ELSEWHERE: Record<string, string> = {
   "lib/host/text-directory.ts": "the same",
   "lib/metrics/config.ts": "the same",
   "lib/platform/config/settings-file.ts": "doctor reads the environment files in its own way",
+  "lib/secret/check-form.ts": "only secret set looks at a form",
+  "lib/secret/place.ts": "doctor looks for secrets as the commands do",
   "lib/sockets/log-line.ts": "only a run of the socket monitor appends",
   "lib/weekly/context/run-stop.ts": "only a run stops",
   "lib/time/local-date.ts": "the zone is opsctl's own",
@@ -28,6 +30,8 @@ const ELSEWHERE: Record<string, string> = {
 /** Texts that look like advice and are not said by a process of the account, or not as advice. */
 const OTHERS = [
   /^(?:PostgreSQL|WhatsApp refused|Meta (?:refuses|limits|takes)) /,
+  // A run is advised with what has to be mended before it.
+  /^opsctl weekly$/,
   // To root alone, which says it first.
   /^What root reads is root's alone: /,
   /^Root runs an executable of root's /,
@@ -48,9 +52,9 @@ const PARTS = [
   "_ --receiver <contact point>",
   "_ --fallback-receiver <another contact point>",
   "_, then _",
+  "Correct _ (_)",
   "Correct that line in _, or remove the file and have it put back: _",
   "useradd --system --user-group --no-create-home --shell /usr/sbin/nologin _",
-  "systemctl reload opsctl-webhook.service",
   'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
   "Who sent it: _; if it was the platform: _",
   "_; the service goes on by itself within a minute",
@@ -142,7 +146,7 @@ function writtenAdvice(): { path: string; text: string }[] {
   const paths = sources().filter((path) => !JUDGES.test(path) && !(path in ELSEWHERE));
   return paths.flatMap((path) => {
     const source = readFileSync(join(ROOT, path), "utf8");
-    if (!path.startsWith("lib/doctor/") && !/\b(?:hint|mend)\b/.test(source)) return [];
+    if (!path.startsWith("lib/doctor/") && !/\b(?:hint|mend|STEP_COMMANDS)\b/.test(source)) return [];
     return textsIn(source)
       .filter(isAdvice)
       .map((text) => ({ path, text }));
