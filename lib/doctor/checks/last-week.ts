@@ -197,7 +197,9 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
   const steps = weekSteps(state, { isClosed: until === null });
-  const mend = steps.includes("run") ? "opsctl reports status; mend what it names, then opsctl weekly" : STATUS;
+  const mend = steps.includes("run")
+    ? "opsctl reports status; mend what it names, then opsctl weekly"
+    : STATUS;
   return fail(
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
     loneCommand(steps) ?? mend,
