@@ -9,8 +9,10 @@ beforeEach(async () => {
 });
 afterEach(async () => await gateway.stop());
 
-async function call(path: string, { key = KEY, body }: { key?: string; body?: string } = {}) {
-  const headers = { apikey: key, "content-type": "application/json" };
+type Call = { key?: string; body?: string; type?: string };
+
+async function call(path: string, { key = KEY, body, type = "application/json" }: Call = {}) {
+  const headers = { apikey: key, "content-type": type };
   const init = body === undefined ? { headers } : { method: "POST", headers, body };
   const response = await fetch(gateway.url + path, init);
   return { status: response.status, json: await response.json() };
@@ -18,7 +20,7 @@ async function call(path: string, { key = KEY, body }: { key?: string; body?: st
 
 const TEXT = JSON.stringify({ number: "5511900000001", text: "Oi" });
 const said = ({ status, json }: Awaited<ReturnType<typeof call>>) => [status, json.response?.message];
-const send = (options: { key?: string; body?: string; instance?: string } = {}) =>
+const send = (options: Call & { instance?: string } = {}) =>
   call(`/message/sendText/${options.instance ?? "ops"}`, { body: TEXT, ...options });
 
 describe("startGateway() looks first at", () => {
@@ -44,6 +46,90 @@ describe("startGateway() looks first at", () => {
     expect(said(await send({ key: "wrong", body: "{}" }))).toEqual([401, "Unauthorized"]);
     expect((await send({ body: "{}" })).status).toBe(400);
     expect(gateway.accepted).toHaveLength(0);
+  });
+
+  test("a body that is not declared as JSON as if there were none", async () => {
+    const nothing = [400, [['instance requires property "number"', 'instance requires property "text"']]];
+    expect(said(await send({ type: "text/plain" }))).toEqual(nothing);
+    expect(said(await send({ body: "[]" }))).toEqual(nothing);
+    expect(said(await send({ body: '{"number":5511900000001,"text":"Oi"}' }))).toEqual([
+      400,
+      [["Invalid format"]],
+    ]);
+  });
+});
+
+describe("startGateway() keeps", () => {
+  const find = (query: object) => call("/chat/findMessages/ops", { body: JSON.stringify(query) });
+
+  test("a message under the number as it takes it, with or without the digit", async () => {
+    const jids: string[] = [];
+    for (const number of [
+      "5511987654321",
+      "5531987654321",
+      "5531912345678",
+      "5215512345678",
+      "541112345678",
+    ]) {
+      const { json } = await send({ body: JSON.stringify({ number, text: "Oi" }) });
+      jids.push(json.key.remoteJid.split("@")[0]);
+    }
+    expect(jids).toEqual(["5511987654321", "553187654321", "5531912345678", "525512345678", "541112345678"]);
+  });
+
+  test("nothing of a text that its database does not take, which it has sent", async () => {
+    for (const text of ["a\0b", "a\ud800b"]) {
+      const { status, json } = await send({ body: JSON.stringify({ number: "5511900000001", text }) });
+      expect([status, json.response.message[0]]).toEqual([400, expect.stringContaining("message.create()")]);
+    }
+    expect([gateway.accepted.length, gateway.kept.length]).toEqual([2, 0]);
+  });
+
+  test("messages of one second in no order, so that pages do not add up to all", async () => {
+    for (let i = 0; i < 30; i += 1) gateway.kept.push(rowOf(`M${String(i).padStart(2, "0")}`));
+    const pages = [1, 2].map((page) => find({ where: {}, page, offset: 20 }));
+    const ids = (await Promise.all(pages)).flatMap(({ json }) =>
+      json.messages.records.map(({ key }: { key: { id: string } }) => key.id),
+    );
+    expect([ids.length, new Set(ids).size < 30]).toEqual([30, true]);
+    const whole = (await find({ where: {}, page: 1, offset: 200 })).json.messages;
+    expect([whole.total, whole.pages, whole.records.length]).toEqual([30, 1, 30]);
+  });
+
+  test.each([
+    [{ where: [] }, "where is not of a type(s) object"],
+    [{ where: { key: "x" } }, "where.key is not of a type(s) object"],
+    [{ where: { key: { remoteJid: "" } } }, "The property cannot be empty"],
+  ])("nothing for the question %j", async (query, problem) => {
+    expect(said(await find(query))).toEqual([400, [[problem]]]);
+  });
+});
+
+function rowOf(id: string) {
+  return {
+    instance: "ops",
+    remoteJid: "5511900000001@s.whatsapp.net",
+    id,
+    text: "Oi",
+    sentAt: 1_795_400_000,
+  };
+}
+
+describe("startGateway() without its database", () => {
+  test("knows loaded instances and the global key, and nothing else", async () => {
+    gateway.hasDatabase = false;
+    const own = gateway.tokenOf("ops");
+    const state = "/instance/connectionState/ops";
+    expect((await call(state)).json).toEqual({ instance: { instanceName: "ops", state: "open" } });
+    expect(said(await call(state, { key: own }))).toEqual([401, "Unauthorized"]);
+    expect(said(await call("/instance/fetchInstances", { key: own }))).toEqual([401, "Unauthorized"]);
+    const failed = (query: string) =>
+      expect.stringMatching(new RegExp(`^\\nInvalid .prisma\\.${query}\\(\\)`));
+    expect(said(await call("/instance/fetchInstances"))).toEqual([500, failed("instance\\.findMany")]);
+    expect(said(await send())).toEqual([500, failed("contact\\.findMany")]);
+    const [status, [text]] = said(await send({ instance: "gone" }));
+    expect([status, text]).toEqual([500, expect.stringMatching(/^PrismaClient\w+: \nInvalid/)]);
+    expect(gateway.accepted).toEqual([]);
   });
 });
 

@@ -1,4 +1,9 @@
-/** A stand-in of the messaging gateway: Evolution API v2 as far as its contract is known, gate order included. */
+/**
+ * A stand-in of the messaging gateway: Evolution API v2 as far as its contract is known, gate order included.
+ *
+ * Source: compared, answer by answer, with a running 2.3.6 (github.com/EvolutionAPI/evolution-api at 3454bec) and its
+ *         PostgreSQL, behind which only WhatsApp and Meta were stand-ins, 2026-11-23.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Answer, type LedgerEntry, type StandIn, type StandInOptions, startStandIn } from "./standin.ts";
 
@@ -46,7 +51,8 @@ export type KeptRow = {
  *        what was sent; everything else of it may be changed while it runs; faults are ordered with
  *        `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is the key that
  *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
- *        instance; without a licence every route is closed, as from version 2.4.0 on.
+ *        instance; without a licence every route is closed, as from version 2.4.0 on. Without its database the gateway
+ *        knows the instances that it has loaded and the global key, and nothing else.
  */
 export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   accepted: AcceptedText[];
@@ -58,6 +64,7 @@ export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   integrations: Map<string, Integration>;
   absentNumbers: Set<string>;
   isLicensed: boolean;
+  hasDatabase: boolean;
   metaError: object | null;
 };
 
@@ -77,9 +84,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     integrations,
     absentNumbers,
     isLicensed: true,
+    hasDatabase: true,
     metaError: null,
   };
   const { opens, tokenOf } = keysOf(options);
+  // Whichever instance asked: the gateway keeps for seven days that a number is on WhatsApp.
+  const knownNumbers = new Set<string>();
   const isBusiness = (instance: string) => integrations.get(instance) === "WHATSAPP-BUSINESS";
   // With Meta's API there is nothing to be paired.
   const stateOf = (instance: string) => {
@@ -90,14 +100,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // The instance is looked up before the key is compared: a wrong key on a missing instance is a 404.
   function guard(entry: LedgerEntry, encoded: string): Answer | string {
     const instance = decodeURIComponent(encoded);
+    const isLoaded = (instances.get(instance) ?? null) !== null;
+    if (!gateway.hasDatabase && !isLoaded) return databaseFailure("instance.findMany", "guard");
     if (!instances.has(instance))
       return refusal(404, "Not Found", [`The "${instance}" instance does not exist`]);
-    if (!opens(entry.headers.apikey, instance)) return refusal(401, "Unauthorized", "Unauthorized");
-    return instance;
+    return isLetIn(entry, instance) ? instance : refusal(401, "Unauthorized", "Unauthorized");
   }
 
-  function list({ headers }: LedgerEntry): Answer {
-    const seen = [...instances].filter(([name]) => opens(headers.apikey, name));
+  // An instance's own token is looked up in the database, and what fails there is taken for a wrong key.
+  function isLetIn({ headers: { apikey } }: LedgerEntry, instance: string): boolean {
+    return gateway.hasDatabase ? opens(apikey, instance) : apikey === options.adminKey;
+  }
+
+  function list(entry: LedgerEntry): Answer {
+    const { headers } = entry;
+    if (!gateway.hasDatabase && headers.apikey === options.adminKey)
+      return databaseFailure("instance.findMany");
+    const seen = [...instances].filter(([name]) => isLetIn(entry, name));
     if (seen.length === 0 && headers.apikey !== options.adminKey)
       return refusal(401, "Unauthorized", "Unauthorized");
     const rows = seen.map(([name]) => instanceRow(name, stateOf(name), tokenOf(name), isBusiness(name)));
@@ -107,37 +126,36 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function send(entry: LedgerEntry, encoded: string, work: () => Promise<void>): Promise<Answer> {
     const instance = guard(entry, encoded);
     if (typeof instance !== "string") return instance;
-    const body = entry.body as Record<string, unknown>;
-    const problems = schemaProblems(body, entry);
+    const body = bodyOf(entry);
+    const problems = schemaProblems(body);
     if (problems.length > 0) return refusal(400, "Bad Request", [problems]);
     const { number, text } = body as { number: string; text: string };
     if (stateOf(instance) === null) return refusal(500, "Internal Server Error", NOT_LOADED);
-    if (text.trim() === "") return refusal(400, "Bad Request", ["Text is required"]);
-    const known = accepted.some((earlier) => earlier.instance === instance && earlier.number === number);
-    const stopped = isBusiness(instance) ? metaAnswer() : phoneAnswer(instance, number, known);
+    const stopped = isBusiness(instance) ? metaAnswer() : phoneAnswer(instance, { number, text });
     if (stopped !== null) return stopped;
     await work();
     const id = isBusiness(instance) ? wamid() : `3EB0${randomBytes(9).toString("hex").toUpperCase()}`;
-    const [at, remoteJid] = [gateway.now(), `${number}@s.whatsapp.net`];
+    const [at, remoteJid] = [gateway.now(), jidOf(number)];
     const sentAt = Math.floor(at.getTime() / 1000);
     accepted.push({ instance, number, text, id, at });
-    if (gateway.keepsMessages) kept.push({ instance, remoteJid, id, text, sentAt });
+    if (!gateway.keepsMessages) return { status: 201, json: sentMessage(remoteJid, id, text, sentAt) };
+    // The row is written after the send, and a failure to write it is answered like one to send.
+    if (!gateway.hasDatabase || !text.isWellFormed() || text.includes("\0"))
+      return databaseFailure("message.create", "send");
+    kept.push({ instance, remoteJid, id, text, sentAt });
     return { status: 201, json: sentMessage(remoteJid, id, text, sentAt) };
   }
 
   function findMessages(entry: LedgerEntry, encoded: string): Answer {
     const instance = guard(entry, encoded);
     if (typeof instance !== "string") return instance;
-    const problems = queryProblems(entry);
+    const query = bodyOf(entry) as Query;
+    const problems = queryProblems(query);
     if (problems.length > 0) return refusal(400, "Bad Request", [problems]);
     if (stateOf(instance) === null) return refusal(500, "Internal Server Error", NOT_LOADED_FOR_READING);
-    return {
-      status: 200,
-      json: foundMessages(
-        kept.filter((row) => row.instance === instance),
-        entry.body as Query,
-      ),
-    };
+    if (!gateway.hasDatabase) return databaseFailure("message.count");
+    const own = kept.filter((row) => row.instance === instance);
+    return { status: 200, json: foundMessages(own, query) };
   }
 
   // Meta's refusal is handed through as it came, under the status of a success.
@@ -146,14 +164,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return metaError === null ? null : { status: 201, json: metaError };
   }
 
-  // Whether the number exists is asked over the phone's connection, unless the answer of an earlier send is known; then
-  // the connection is missed only inside the send, which turns everything into a 400.
-  function phoneAnswer(instance: string, number: string, isKnown: boolean): Answer | null {
-    const isOpen = stateOf(instance) === "open";
-    if (!isOpen && isKnown) return refusal(400, "Bad Request", ["Error: Connection Closed"]);
+  // Whether the number exists is asked over the phone's connection, unless that is known; then the connection is missed
+  // only inside the send, which turns everything into a 400.
+  function phoneAnswer(instance: string, { number, text }: { number: string; text: string }): Answer | null {
+    if (text.trim() === "") return refusal(400, "Bad Request", ["Text is required"]);
+    if (!gateway.hasDatabase) return databaseFailure("contact.findMany");
+    const [isOpen, jid] = [stateOf(instance) === "open", jidOf(number)];
+    if (!isOpen && knownNumbers.has(jid)) return refusal(400, "Bad Request", ["Error: Connection Closed"]);
     if (!isOpen) return refusal(500, "Internal Server Error", "Connection Closed");
-    const jid = `${number}@s.whatsapp.net`;
-    return absentNumbers.has(number) ? refusal(400, "Bad Request", [{ jid, exists: false, number }]) : null;
+    if (absentNumbers.has(number)) return refusal(400, "Bad Request", [{ jid, exists: false, number }]);
+    knownNumbers.add(jid);
+    return null;
   }
 
   // The body is parsed before the licence is looked at, and the licence before any route.
@@ -222,20 +243,39 @@ type Query = {
   offset?: number;
 };
 
-function queryProblems({ body, headers }: LedgerEntry): string[] {
-  if (!/^application\/json\b/.test(headers["content-type"] ?? "")) return ["Invalid format"];
-  const { where } = body as Query;
-  if (where !== undefined && (typeof where !== "object" || where === null))
-    return ["where is not of a type(s) object"];
+// What is not declared as JSON is not read, and neither is a body of nothing: both are an empty object.
+function bodyOf({ body, headers }: LedgerEntry): Record<string, unknown> {
+  const isJson = /^application\/json\b/.test(headers["content-type"] ?? "");
+  return isJson && typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+// The digit rule of the gateway: a mobile number of Brazil has nine digits below area 31, and eight from there on where
+// it had as many before; those of Mexico and Argentina lose theirs.
+function jidOf(number: string): string {
+  const [, country, area, line] = /^(\d{2})(\d{2})\d(\d{8})$/.exec(number) ?? [];
+  const isOld = country === "55" && Number(area) >= 31 && /^[7-9]/.test(line!);
+  const isForeign = /^5[24]\d{11}$/.test(number);
+  const digits = isOld ? `55${area}${line}` : isForeign ? number.slice(0, 2) + number.slice(3) : number;
+  return `${digits}@s.whatsapp.net`;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function queryProblems({ where }: Query): string[] {
+  if (where !== undefined && !isObject(where)) return ["where is not of a type(s) object"];
+  if (where?.key !== undefined && !isObject(where.key)) return ["where.key is not of a type(s) object"];
   const key = where?.key ?? {};
   const isText = (value: unknown) => value === undefined || (typeof value === "string" && value !== "");
   if (!isText(key.remoteJid) || !isText(key.id)) return ["The property cannot be empty"];
   return key.fromMe === undefined || typeof key.fromMe === "boolean"
     ? []
-    : ["fromMe is not of a type(s) boolean"];
+    : ["where.key.fromMe is not of a type(s) boolean"];
 }
 
-// The filter of time needs both bounds, or there is none; `fromMe: false` filters nothing; whole seconds.
+// The filter of time needs both bounds, or there is none; `fromMe: false` filters nothing; whole seconds. Among rows of
+// one second the order is nobody's, and another one for each page.
 function foundMessages(rows: KeptRow[], { where = {}, page = 1, offset = 50 }: Query): unknown {
   const { key = {}, messageTimestamp: { gte, lte } = {} } = where;
   const seconds = (text: string) => Math.floor(new Date(text).getTime() / 1000);
@@ -244,7 +284,7 @@ function foundMessages(rows: KeptRow[], { where = {}, page = 1, offset = 50 }: Q
     .filter(({ fromMe = true }) => !key.fromMe || fromMe)
     .filter(({ remoteJid }) => key.remoteJid === undefined || remoteJid === key.remoteJid)
     .filter(({ sentAt }) => !gte || !lte || (sentAt >= seconds(gte) && sentAt <= seconds(lte)))
-    .toSorted((a, b) => b.sentAt - a.sentAt);
+    .toSorted((a, b) => b.sentAt - a.sentAt || (page % 2 === 0 ? 1 : -1) * (a.id < b.id ? 1 : -1));
   return {
     messages: {
       total: found.length,
@@ -324,19 +364,32 @@ function refusal(status: number, error: string, message: unknown): Answer {
   return { status, json: { status, error, response: { message } } };
 }
 
-function schemaProblems(body: Record<string, unknown>, entry: LedgerEntry): string[] {
-  if (!/^application\/json\b/.test(entry.headers["content-type"] ?? "")) return ["Invalid format"];
-  const problems = ["number", "text"]
-    .filter((key) => body[key] === undefined)
-    .map((key) => `instance requires property "${key}"`);
-  const wrong = ["number", "text"].filter((key) => body[key] !== undefined && typeof body[key] !== "string");
-  return [...problems, ...wrong.map((key) => `${key} is not of a type(s) string`)];
+function schemaProblems(body: Record<string, unknown>): string[] {
+  const missing = ["number", "text"].filter((key) => body[key] === undefined);
+  const isWrong = (key: string) => body[key] !== undefined && typeof body[key] !== "string";
+  return [
+    ...missing.map((key) => `instance requires property "${key}"`),
+    ...(isWrong("number") ? ["Invalid format"] : []),
+    ...(isWrong("text") ? ["text is not of a type(s) string"] : []),
+  ];
+}
+
+const NO_DATABASE = "Can't reach database server at 127.0.0.1:5432";
+
+/**
+ * A failure of the gateway's own database, as it is told by where it happens: in the guard, inside the send, elsewhere.
+ */
+function databaseFailure(query: string, where?: "guard" | "send"): Answer {
+  const text = `\nInvalid \`prisma.${query}()\` invocation:\n\n\n${NO_DATABASE}`;
+  const named = [`PrismaClientKnownRequestError: ${text}`];
+  if (where === "send") return refusal(400, "Bad Request", named);
+  return refusal(500, "Internal Server Error", where === "guard" ? named : text);
 }
 
 function sentMessage(remoteJid: string, id: string, text: string, sentAt: number): unknown {
   return {
     key: { remoteJid, fromMe: true, id },
-    pushName: "",
+    pushName: "Você",
     status: "PENDING",
     message: { conversation: text },
     messageType: "conversation",

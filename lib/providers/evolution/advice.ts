@@ -82,6 +82,10 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     problem: "the connection to the gateway broke off",
     mend: `Look at the gateway's log, and whether ${url} leads to it (http or https, port)`,
   }),
+  gateway_database_failed: () => ({
+    problem: "the gateway cannot ask its own database",
+    mend: "Look at the gateway's database and at the gateway's log",
+  }),
   gateway_answer_unreadable: ({ url }) => ({
     problem: "what answers is not the gateway, or a page stands before it",
     mend: `Correct ${url}: the gateway's own base address`,

@@ -3,7 +3,8 @@ import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { type ChannelFault, codeOfCall, type SendOutcome } from "../send-outcome.ts";
+import type { ChannelFault, SendOutcome } from "../send-outcome.ts";
+import { codeOfQuestion } from "./database-failure.ts";
 import { outcomeOf } from "./outcome.ts";
 import { gatewayRefusal } from "./refusal.ts";
 import { type InstanceCheck, instanceCheckOf } from "./state.ts";
@@ -95,7 +96,7 @@ function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
 function instancesOf(result: CallResult): InstanceList {
   if (result.status !== "answered") {
     const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
-    return { status: "failed", ...(refusal ?? { code: codeOfCall("gateway", result), stopsChannel: false }) };
+    return { status: "failed", ...(refusal ?? { code: codeOfQuestion(result), stopsChannel: false }) };
   }
   const rows = result.answer.json;
   const names = Array.isArray(rows) ? rows.map((row) => member(row, "name")) : [null];

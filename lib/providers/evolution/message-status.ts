@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { codeOfCall } from "../send-outcome.ts";
+import { codeOfQuestion } from "./database-failure.ts";
 import { gatewayRefusal } from "./refusal.ts";
 
 /**
@@ -72,7 +72,7 @@ export function askMessageStatus(options: {
     });
     if (result.status === "answered") return statusIn(result.answer.json, id);
     const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
-    return { status: "unknown", code: refusal?.code ?? codeOfCall("gateway", result) };
+    return { status: "unknown", code: refusal?.code ?? codeOfQuestion(result) };
   };
 }
 

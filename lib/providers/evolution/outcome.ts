@@ -1,6 +1,7 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
 import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
+import { DATABASE_BACK_AFTER_MS, DATABASE_FAILED, failedBeforeSend } from "./database-failure.ts";
 import { metaErrorCode, metaVerdict } from "./meta-error.ts";
 import { gatewayRefusal } from "./refusal.ts";
 
@@ -17,6 +18,8 @@ export function outcomeOf(result: CallResult): SendOutcome {
     case "throttled":
       return { status: "throttled", code, retryAfterMs: result.retryAfterMs };
     case "ambiguous":
+      if (failedBeforeSend(result.answer))
+        return { status: "throttled", code: DATABASE_FAILED, retryAfterMs: DATABASE_BACK_AFTER_MS };
       return { status: "unknown", code, ...outageIn(result.answer), ...channelFaultIn(result.answer) };
   }
 }

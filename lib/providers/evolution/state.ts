@@ -1,6 +1,6 @@
 import { member } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
-import { codeOfCall } from "../send-outcome.ts";
+import { codeOfQuestion } from "./database-failure.ts";
 import { gatewayRefusal } from "./refusal.ts";
 
 /**
@@ -35,7 +35,7 @@ export function instanceCheckOf(result: CallResult): InstanceCheck {
   const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
   if (refusal?.stopsChannel) return { status: "not_open", ...refusal, isProved: true, timedOut: false };
   if (refusal?.code === "sem_instancia_gateway") return notOpen("instance_missing", true);
-  return { ...notOpen(codeOfCall("gateway", result), false), timedOut: result.problem === "timeout" };
+  return { ...notOpen(codeOfQuestion(result), false), timedOut: result.problem === "timeout" };
 }
 
 function checkOfState(instance: unknown): InstanceCheck {

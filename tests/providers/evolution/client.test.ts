@@ -35,6 +35,13 @@ const refusal = (status: number, text: unknown, error = "Bad Request"): Scripted
   status,
   json: { status, error, response: { message: text } },
 });
+const databaseFailure = (query: string, form: (text: string) => unknown = (text) => text): Scripted =>
+  refusal(500, form(`\nInvalid \`${query}()\` invocation in\n/main.js:1:2\n\nCan't reach database server`));
+const databaseAway = {
+  status: "throttled" as const,
+  code: "gateway_database_failed",
+  retryAfterMs: 10_000,
+};
 const meta = (more: object): Scripted => ({
   status: 201,
   json: { message: `(#131030) ${NUMBER} not allowed`, type: "OAuthException", fbtrace_id: "x", ...more },
@@ -74,6 +81,21 @@ describe("evolutionClient().sendText()", () => {
     );
     expect(await clientOf(`${gateway.url}/v9`).sendText(message)).toEqual(failed("gateway_http_404"));
     expect(gateway.accepted).toHaveLength(0);
+  });
+
+  test("a gateway without its database sends nothing by phone, and may have sent by Meta", async () => {
+    gateway.hasDatabase = false;
+    expect(await client.sendText(message)).toEqual(databaseAway);
+    expect(await client.sendText({ ...message, instanceName: "gone" })).toEqual(databaseAway);
+    expect(await client.checkInstance("ops")).toEqual({ status: "open" });
+    expect(await client.checkInstance("gone")).toEqual(notOpen("gateway_database_failed"));
+    expect(await client.listInstances()).toEqual({ ...failed("gateway_database_failed") });
+    const own = clientOf(gateway.url, gateway.tokenOf("ops"));
+    expect(await own.sendText(message)).toEqual(failed("gateway_unauthorized", true));
+    expect(gateway.accepted).toHaveLength(0);
+    gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
+    expect(await client.sendText(message)).toEqual(unknown("gateway_http_400"));
+    expect(gateway.accepted).toHaveLength(1);
   });
 
   test.each<[string, Scripted, object]>([
@@ -132,6 +154,30 @@ describe("evolutionClient().sendText()", () => {
     ["500 closed", refusal(500, "Connection Closed", "Internal Server Error"), unknown("gateway_http_500")],
     ["500 timed out", refusal(500, "Timed Out", "Internal Server Error"), unknown("gateway_http_500")],
     ["500 list", refusal(500, ["Error: x"], "Internal Server Error"), unknown("gateway_http_500")],
+    ["500 the number could not be looked up", databaseFailure("prisma.contact.findMany"), databaseAway],
+    ["500 in development", databaseFailure("this.prismaRepository.isOnWhatsapp.findMany"), databaseAway],
+    ["500 of the guard", databaseFailure("prisma.instance.findMany", (text) => [text]), databaseAway],
+    ["500 the row of the message", databaseFailure("prisma.message.create"), unknown("gateway_http_500")],
+    [
+      "500 the same, which names another table later",
+      databaseFailure("prisma.message.create", (text) => `${text} prisma.contact.findMany()`),
+      unknown("gateway_http_500"),
+    ],
+    [
+      "500 a query that is only told of",
+      databaseFailure("prisma.contact.findMany", (text) => `Error: ${text}`),
+      unknown("gateway_http_500"),
+    ],
+    [
+      "500 a query among others",
+      databaseFailure("prisma.contact.findMany", (text) => [text, "sent"]),
+      unknown("gateway_http_500"),
+    ],
+    [
+      "400 after the number was looked up",
+      refusal(400, ["PrismaClientKnownRequestError: \nInvalid `prisma.contact.findMany()` invocation:\n"]),
+      unknown("gateway_http_400"),
+    ],
     [
       "503 licence",
       { status: 503, json: { error: "service not activated", code: "LICENSE_REQUIRED" } },
@@ -368,6 +414,7 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
   test.each<[string, Scripted]>([
     ["a refusal that proves itself", refusal(400, [["Invalid format"]])],
     ["a 502", { status: 502, text: "<html>" }],
+    ["a database that failed", databaseFailure("prisma.contact.findMany")],
     ["a 201 without an id", { status: 201, json: {} }],
     ["a drop", "drop"],
     ["a hang", "hang"],

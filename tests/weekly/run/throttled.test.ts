@@ -40,3 +40,19 @@ test("deliver() leaves the lease room for one more send, the question that may f
   expect(await waitsAsked(185)).toEqual({ waitsMs: [185_000], sends: 2, sent: 1, failed: 0 });
   expect(await waitsAsked(197)).toEqual({ waitsMs: [], sends: 1, sent: 0, failed: 1 });
 });
+
+test("deliver() waits for a gateway that cannot ask its database, and leaves nothing in doubt", async () => {
+  await using weekly = await weeklyFixture();
+  await seedOwner(weekly.db.sql);
+  weekly.gateway.hasDatabase = false;
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number) => {
+    waitsMs.push(ms);
+    weekly.gateway.hasDatabase = waitsMs.length === 3;
+  };
+  const { whatsapp, exitCode } = await weekly.run({ skipEmail: true }, { sleep });
+  expect(whatsapp).toMatchObject({ sent: 1, failed: 0, unknown: 0 });
+  expect(exitCode).toBe(0);
+  expect(waitsMs).toEqual([10_000, 10_000, 10_000]);
+  expect(weekly.gateway.accepted).toHaveLength(1);
+});

@@ -124,6 +124,14 @@ describe("messageLookUp()", () => {
       { status: 502, text: "" },
       { status: "unanswered", code: "gateway_http_502" },
     ],
+    [
+      {
+        status: 500,
+        json: { response: { message: "\nInvalid `prisma.message.count()` invocation:\n\n\nCan't reach" } },
+      },
+      { status: "unanswered", code: "gateway_database_failed" },
+    ],
+    [{ status: 500, json: { response: { message: "Internal" } } }, NOT_FOUND],
   ])("proves nothing when the gateway cannot be asked (%p), and asks no further", async (fault, answer) => {
     keep();
     const asked = gateway.routes.messages.calls.length;

@@ -38,6 +38,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   forgotten = 0;
+  gateway.hasDatabase = true;
   gateway.instances.clear();
   gateway.instances.set("ops", "open");
 });
@@ -82,6 +83,13 @@ describe("messageAttempt()", () => {
       expect(await send()).toEqual(retry("gateway_http_429", { peerDown: true, retryAfterMs: ms }) as never);
     },
   );
+
+  test("a gateway without its database has sent nothing: there is no doubt", async () => {
+    gateway.hasDatabase = false;
+    const expected = retry("gateway_database_failed", { peerDown: true, retryAfterMs: 10_000 });
+    for (let again = 0; again < 5; again += 1) expect(await send()).toEqual(expected as never);
+    expect(gateway.accepted).toEqual([]);
+  });
 
   test.each([
     ["close", "instance_close"],
