@@ -12,7 +12,7 @@ const MAX_HTML_BYTES = 90_000;
 
 /** As long as the settings allow, and all of it escaped. */
 const OPTIONS = {
-  appBaseUrl: "https://app.example.com",
+  appBaseUrl: `https://app.example.com/${"a".repeat(376)}`,
   unsubscribe: `mailto:sair@mail.example.com?subject=${"&".repeat(360)}`,
 };
 

@@ -7,8 +7,11 @@ import { scoreHtml } from "./score-html.ts";
 import { scoreWeeksHtml } from "./score-weeks-html.ts";
 import { BUTTON_STYLE, GROUNDS, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
 
-/** Invisible characters, so that an inbox does not fill its preview line with the text that follows. */
-const PREVIEW_FILLER = html`${Array.from({ length: 50 }, () => html`&#847;&zwnj;&nbsp;`)}`;
+/**
+ * Invisible characters, so that an inbox does not fill its preview line with the text that follows: a grapheme joiner, a
+ * non-joiner and a blank that does not break, as they are, because their entities are three times as long.
+ */
+const PREVIEW_FILLER = "\u034F\u200C\u00A0".repeat(50);
 
 const GAP = html`<tr><td height="10" style="${STYLE.gap}">&nbsp;</td></tr>
 `;
@@ -36,10 +39,10 @@ ${STYLE_SHEET}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="${STYLE.column}">
 ${head(view)}
 ${GAP}
-${panel("Leitura da semana", readings(view))}
+${panel("Leitura da semana", readings(view), STYLE.readings)}
 <tr><td class="section" style="${STYLE.section}"><h2 class="ink" style="${STYLE.h2}">Seus canais</h2>${muted(view.comparison)}</td></tr>
 ${view.cards.map((card) => html`${cardHtml(card)}${GAP}`)}
-${panel("Próximos passos", html`${steps(view.steps)}${button(view.link, "end")}`)}
+${panel("Próximos passos", html`${steps(view.steps)}${button(view.link, "end")}`, STYLE.panel)}
 ${footer(view)}
 </table>
 <!--[if mso]></td></tr></table><![endif]-->
@@ -63,8 +66,8 @@ ${button(link, "head")}
 </td></tr>`;
 }
 
-function panel(title: string, content: Html): Html {
-  return html`<tr><td class="panel" bgcolor="#ffffff" style="${STYLE.panel}">
+function panel(title: string, content: Html, style: string): Html {
+  return html`<tr><td class="panel" bgcolor="#ffffff" style="${style}">
 <h2 class="ink" style="${STYLE.h2}">${title}</h2>
 ${content}
 </td></tr>`;

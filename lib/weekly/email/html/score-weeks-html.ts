@@ -19,7 +19,7 @@ ${note === null ? null : html`<p style="${STYLE.heroNote}">${note}</p>`}`;
 function bar({ score }: ScoreWeek, isNow: boolean): Html {
   const height = score === null ? EMPTY_PX : Math.max(LOWEST_PX, Math.round((score * FULL_HEIGHT_PX) / 100));
   const colour = score === null ? BAR_COLOURS.empty : isNow ? BAR_COLOURS.now : BAR_COLOURS.before;
-  return html`<td align="center" valign="bottom"><p style="${isNow ? STYLE.weekScoreNow : STYLE.weekScore}">${score ?? "–"}</p><table role="presentation" width="22" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td height="${height}" bgcolor="${colour}" style="height:${height}px;line-height:${height}px;font-size:0;mso-line-height-rule:exactly;background-color:${colour};border-radius:3px 3px 0 0">&nbsp;</td></tr></table></td>`;
+  return html`<td align="center" valign="bottom"><p style="${isNow ? STYLE.weekScoreNow : STYLE.weekScore}">${score ?? "–"}</p><table role="presentation" width="22" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td height="${height}" bgcolor="${colour}" style="line-height:${height}px;font-size:0;mso-line-height-rule:exactly;border-radius:3px 3px 0 0">&nbsp;</td></tr></table></td>`;
 }
 
 function day({ day: text }: ScoreWeek): Html {
