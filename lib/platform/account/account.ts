@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { accountList } from "./host-lists.ts";
 import { localNames } from "./local-names.ts";
 
 /** An account of this host; `name` is null for a number that has no line in /etc/passwd. */
@@ -30,10 +31,8 @@ export function trustedUids(): readonly number[] {
  * Source: passwd(5).
  */
 export function findAccount(uid: number, passwd = "/etc/passwd"): Account {
-  const lines = readFileSync(passwd, "utf8").split("\n");
-  const [name, , , gid] = lines.map((line) => line.split(":")).find((fields) => fields[2] === `${uid}`) ?? [];
-  const isKnown = name !== undefined && /^\d+$/.test(gid ?? "");
-  return isKnown ? { name, uid, gid: Number(gid) } : { name: null, uid, gid: NO_GROUP };
+  const known = accountList(readFileSync(passwd, "utf8")).find(({ number }) => number === uid);
+  return known === undefined ? { name: null, uid, gid: NO_GROUP } : { name: known.name, uid, gid: known.gid };
 }
 
 /**

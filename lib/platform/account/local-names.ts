@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_NUMBER, type NameLine, nameList } from "./name-list.ts";
+import { accountList, type GroupLine, groupList, MAX_NUMBER } from "./host-lists.ts";
 import { asksFilesFirst, nameSources } from "./name-sources.ts";
 
 /** The names of an account and its groups, for a program that looks up whatever it is given. */
@@ -29,7 +29,8 @@ export function localNames(
 ): LocalNames | null {
   const sources = nameSources(join(etc, "nsswitch.conf"));
   if (name === null || !asksFilesFirst(sources, "passwd") || !asksFilesFirst(sources, "group")) return null;
-  const [accounts, groups] = [linesOf(join(etc, "passwd")), linesOf(join(etc, "group"))];
+  const accounts = accountList(textOf(join(etc, "passwd")));
+  const groups = groupList(textOf(join(etc, "group")));
   const own = groups.find(({ number }) => number === gid);
   if (own === undefined || !leadTo(accounts, [{ name, number: uid }])) return null;
   const others = groups.filter((group) => canBeGiven(group) && group.members.includes(name));
@@ -38,12 +39,14 @@ export function localNames(
   return leadTo(groups, all) && canBeListed(names) ? { user: name, group: own.name, groups: names } : null;
 }
 
-function canBeGiven({ number }: NameLine): boolean {
+function canBeGiven({ number }: GroupLine): boolean {
   return number !== ROOT && number <= MAX_NUMBER;
 }
 
+type Numbered = { name: string; number: number };
+
 /** Whether each of these names stands in one line only, with its number. */
-function leadTo(lines: readonly NameLine[], wanted: readonly Pick<NameLine, "name" | "number">[]): boolean {
+function leadTo(lines: readonly Numbered[], wanted: readonly Numbered[]): boolean {
   const numbers = new Map<string, number | null>();
   for (const { name, number } of lines) numbers.set(name, numbers.has(name) ? null : number);
   return wanted.every(({ name, number }) => PLAIN_NAME.test(name) && numbers.get(name) === number);
@@ -53,10 +56,10 @@ function canBeListed(names: readonly string[]): boolean {
   return names.length <= MAX_GROUPS && Buffer.byteLength(names.join(",")) <= MAX_LENGTH;
 }
 
-function linesOf(path: string): NameLine[] {
+function textOf(path: string): string {
   try {
-    return nameList(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch {
-    return [];
+    return "";
   }
 }

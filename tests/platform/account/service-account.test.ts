@@ -12,10 +12,14 @@ describe("serviceAccountIn()", () => {
     expect(serviceAccountIn(lines)).toEqual({ name: "opsctl", uid: 998, gid: 997, home: "/var/lib/opsctl" });
   });
 
-  test.each(["", ROOT, `${ROOT}opsctl2:x:998:997::/:\n`, `${ROOT} opsctl:x:998:997::/:\n`])(
+  test.each(["", ROOT, `${ROOT}opsctl2:x:998:997::/:\n`, `${ROOT}#opsctl:x:998:997::/:\n`])(
     "is null where there is none: %p",
     (lines) => expect(serviceAccountIn(lines)).toBeNull(),
   );
+
+  test("reads a line as the C library does, which skips blanks before it", () => {
+    expect(serviceAccountIn(`${ROOT} opsctl:x:998: 997::/:\n`)).toMatchObject({ uid: 998, gid: 997 });
+  });
 
   // A command would start itself for ever if root could become root.
   test("is null where the name is root's own number", () => {
@@ -27,7 +31,7 @@ describe("serviceAccountIn()", () => {
   test.each([
     ["opsctl:x:4294967295:997::/:\n", "has 4294967295, more than"],
     ["opsctl:x:998:4294967295::/:\n", "has 4294967295, more than"],
-    ["opsctl:x:4294967296:997::/:\n", "has 4294967296, more than"],
+    ["opsctl:x:4294967296:997::/:\n", "lacks the numbers"],
     ["opsctl:x:998:0::/:\n", "its group is root's own"],
     ["opsctl:x:998:00::/:\n", "its group is root's own"],
   ])("refuses %p", (line, reason) => expect(() => serviceAccountIn(line)).toThrow(reason));
@@ -41,7 +45,7 @@ describe("serviceAccountIn()", () => {
     "takes no line without numbers for an absent account: %p",
     (lines) => {
       if (!lines.startsWith("opsctl:")) expect(serviceAccountIn(lines)).toBeNull();
-      else expect(() => serviceAccountIn(lines)).toThrow("its line in the host's list has no numbers");
+      else expect(() => serviceAccountIn(lines)).toThrow("its line in the host's list lacks the numbers");
     },
   );
 });
