@@ -1,4 +1,5 @@
 import { INTERNAL } from "./child-process/internal-word.ts";
+import { seeChildEnds } from "./child-process/see-child-ends.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
 import { printHelp, renderGroupHelp } from "./framework/usage/help.ts";
@@ -8,6 +9,7 @@ import { root } from "./root.ts";
 /** How long connections that a finished command left open may keep the process alive. */
 const LINGER_MS = 2_000;
 
+seeChildEnds();
 process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LINGER_MS).unref();
 

@@ -8,25 +8,34 @@ import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
 import { readAsRoot, writtenHanded } from "../../lib/doctor/context/handed-login.ts";
 import { type CommandName, type Finding, fail } from "../../lib/doctor/finding.ts";
+import { reasonOf } from "../../lib/doctor/finding-reason.ts";
 import { noAnswer, runDoctor } from "../../lib/doctor/run.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
+import { localNames } from "../../lib/platform/account/local-names.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { starterMark } from "../../lib/platform/account/started-by.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
+import { killGroup } from "../../lib/platform/kill-group.ts";
+import { type ReadingLimits, readChild } from "../../lib/platform/read-child.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
+import { asOpsError } from "../framework/failure.ts";
+import { ACCOUNT_LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
+import { checkLimitMs, directoryChildMs, directoryTrialMs } from "./doctor-time.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
-import { internalCommand, NAMED } from "./internal-command.ts";
-import { killGroup } from "./kill-group.ts";
+import { type DoctorOrder, internalCommand } from "./internal-command.ts";
 import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
+import { tryAccount } from "./try-account.ts";
 
-/** A directory service that hangs is named before a person thinks that doctor does. */
-const ACCOUNT_LIMIT_MS = 2_000;
-/** Counted from the child's first line, with which its checks begin: what it has not reported by then is not waited for. */
-const CHILD_LIMIT_MS = 4_500;
-/** For that first line: on a host that is very busy, a process takes seconds to begin. */
+/** What the child's own findings need to come in after its last check has ended. */
+const SAID_MS = 500;
+/** For the child's first line: on a host that is very busy, a process takes seconds to begin. */
 const BEGIN_LIMIT_MS = 10_000;
-/** Characters read of the child; honest findings need far fewer. */
+/** Bytes read of the child; honest findings need far fewer. */
 const MAX_OUTPUT = 1_048_576;
+
+/** The check under which it is told why the account says nothing. */
+const ACCOUNT_CHECK = "service account";
 
 /**
  * What to check: commands, and the folder of their environment files. `isNamed`: a person named the command, so that it is
@@ -40,6 +49,10 @@ export type Examination = {
 };
 
 type Prepared = Examination & { handedLogin: HandedLogin | null };
+/** What root knows of the service account: `problem` where the host does not say who it is. */
+type Known = { account: ServiceAccount | null; problem: OpsError | null; spentMs: number };
+/** Root that may have become the account, and how long that took. */
+type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; trialMs: number };
 
 /**
  * The findings about these commands, in the order of their checks.
@@ -47,50 +60,111 @@ type Prepared = Examination & { handedLogin: HandedLogin | null };
  * Behaviour: started by root, the checks of the service account's commands run in a child process as that account,
  *            because they open and execute files that the account owns. All other checks run in this process. The login
  *            for migrations, which root keeps for itself, is handed to a child of its own, on its standard input: that one
- *            is closed to other processes of the account, and runs nothing that the account chose.
- * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
+ *            is closed to other processes of the account, and runs nothing that the account chose. Where root cannot
+ *            become the account, or the host does not say who it is, that is the one finding of each such command.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
-  const account = isRoot() ? await findServiceAccount(ACCOUNT_LIMIT_MS) : null;
   const { commands, env } = examination;
   const handedLogin = isRoot() && commands.includes("migrate") ? await readAsRoot(env) : null;
+  const known = isRoot() ? await lookUp() : null;
+  const isOthers = (command: CommandName) =>
+    known !== null &&
+    (known.account !== null || known.problem !== null) &&
+    COMMAND_FACTS[command].account !== "root";
   const prepared = { ...examination, handedLogin };
-  const runsHere = (command: CommandName) => account === null || COMMAND_FACTS[command].account === "root";
-  const others = commands.filter((command) => !runsHere(command));
-  const needsLogin = (command: CommandName) => command === "migrate" && handedLogin !== null;
   const findings = await Promise.all([
-    runHere({ ...prepared, commands: commands.filter(runsHere) }),
-    runAs(account, { ...prepared, handedLogin: null, commands: others.filter((one) => !needsLogin(one)) }),
-    runAs(account, { ...prepared, commands: others.filter(needsLogin) }),
+    runHere({ ...prepared, commands: commands.filter((command) => !isOthers(command)) }, known),
+    known === null ? [] : runThere({ ...prepared, commands: commands.filter(isOthers) }, known),
   ]);
   const all = findings.flat();
   return commands.flatMap((command) => all.filter((finding) => finding.command === command));
 }
 
-async function runHere({ commands, isNamed, ...prepared }: Prepared): Promise<Finding[]> {
-  return commands.length === 0
-    ? []
-    : await runDoctor(openDoctorDependencies(prepared), checksFor(commands, { isNamed }));
+async function lookUp(): Promise<Known> {
+  const begunMs = performance.now();
+  const found = await findServiceAccount(ACCOUNT_LIMIT_MS).then(
+    (account) => ({ account, problem: null }),
+    (error: unknown) => ({ account: null, problem: asOpsError(error, "look up the account") }),
+  );
+  return { ...found, spentMs: performance.now() - begunMs };
+}
+
+async function runHere(
+  { commands, isNamed, ...prepared }: Prepared,
+  known: Known | null,
+): Promise<Finding[]> {
+  if (commands.length === 0) return [];
+  const checks = checksFor(commands, { isNamed });
+  if (known === null) return await runDoctor(openDoctorDependencies(prepared), checks);
+  const { account, problem, spentMs } = known;
+  const findAccount = async () => {
+    if (problem !== null) throw problem;
+    return account;
+  };
+  const limitMs = checkLimitMs(spentMs);
+  return await runDoctor(openDoctorDependencies({ ...prepared, limitMs, findAccount }), checks);
+}
+
+/** The checks of the account's commands, once it has been become for a moment: see `tryAccount`. */
+async function runThere(prepared: Prepared, { account, problem, spentMs }: Known): Promise<Finding[]> {
+  const { commands, handedLogin } = prepared;
+  if (commands.length === 0) return [];
+  if (account === null) return commands.map((command) => unavailable(command, problem as OpsError));
+  const needsLogin = (command: CommandName) => command === "migrate" && handedLogin !== null;
+  try {
+    const become = await tried(account, { spentMs, isClosed: commands.some(needsLogin) });
+    const findings = await Promise.all([
+      runAs(become, {
+        ...prepared,
+        handedLogin: null,
+        commands: commands.filter((command) => !needsLogin(command)),
+      }),
+      runAs(become, { ...prepared, commands: commands.filter(needsLogin) }),
+    ]);
+    return findings.flat();
+  } catch (error) {
+    const failure = asOpsError(error, "become the account");
+    return commands.map((command) => unavailable(command, failure));
+  }
+}
+
+async function tried(
+  account: ServiceAccount,
+  { spentMs, isClosed }: { spentMs: number; isClosed: boolean },
+): Promise<Become> {
+  const isLocal = localNames(account) !== null;
+  const begunMs = performance.now();
+  // Where no directory service is asked, only a busy host makes it slow.
+  await tryAccount(account, { limitMs: isLocal ? BEGIN_LIMIT_MS : directoryTrialMs(spentMs), isClosed });
+  const trialMs = isLocal ? 0 : performance.now() - begunMs;
+  return { account, isLocal, spentMs: spentMs + trialMs, trialMs };
 }
 
 /** The findings of a doctor that runs as the account; a check that it does not report counts as not ended in time. */
 async function runAs(
-  account: ServiceAccount | null,
+  { account, isLocal, spentMs, trialMs }: Become,
   { commands, isNamed, env, envDir, handedLogin }: Prepared,
 ): Promise<Finding[]> {
-  if (account === null || commands.length === 0) return [];
+  if (commands.length === 0) return [];
   const checks = checksFor(commands, { isNamed });
-  const words = [envDir, commands.join(","), ...(isNamed ? [NAMED] : [])];
-  const command = [...internalCommand("doctor").command, ...words];
+  const limitMs = checkLimitMs(spentMs + trialMs);
+  const order: DoctorOrder = { isNamed, limitMs, account };
+  const words = [envDir, commands.join(","), JSON.stringify(order)];
   const isClosed = handedLogin !== null;
-  const start = startAs(account, command, { env, endSignal: "KILL", isClosed });
+  const start = startAs(account, [...internalCommand("doctor").command, ...words], {
+    ...{ env, endSignal: "KILL", isClosed },
+  });
+  const input = isClosed ? starterMark("root") : undefined;
   const child = spawn(start.program, start.args, {
-    ...{ env: { ...start.env, [HANDED_INPUT]: isClosed ? "1" : undefined }, cwd: "/", detached: true },
+    ...{ env: { ...start.env, [HANDED_INPUT]: input }, cwd: "/", detached: true },
     stdio: [isClosed ? "pipe" : "ignore", "pipe", "ignore"],
   });
   // A child that ends before it has read is one that reports nothing.
   if (isClosed) child.stdin?.on("error", () => {}).end(writtenHanded(handedLogin));
-  const reported = await reportedBy(child, checks);
+  const limits = isLocal
+    ? { beginMs: BEGIN_LIMIT_MS, limitMs: limitMs + SAID_MS }
+    : { limitMs: directoryChildMs(spentMs) };
+  const reported = await reportedBy(child, checks, limits);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, account));
   const reporter = reporterOf(account, { env, envDir, handedLogin });
   return checks.flatMap(
@@ -98,7 +172,7 @@ async function runAs(
       reported
         .find((one) => isOf(one, check))
         ?.findings.map((finding) => withSafeMend(finding, reporter)) ?? [
-        { command: check.command, check: check.name, ...noAnswer(check, LIMIT_MS) },
+        { command: check.command, check: check.name, ...noAnswer(check, limitMs) },
       ],
   );
 }
@@ -107,42 +181,34 @@ function withSafeMend(finding: Finding, reporter: Reporter): Finding {
   return { ...finding, mend: finding.mend === null ? null : reportedMend(finding.mend, reporter) };
 }
 
-/**
- * What the child reports until every check is in, the child ends, it writes too much or its time is over. Then the child
- * and the processes that it started are killed.
- *
- * Behaviour: another process of that account can take over the child's output and write without end, so nothing is read
- *            after that.
- */
-async function reportedBy(child: ChildProcess, checks: readonly Check[]): Promise<ReportedCheck[]> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const done = () => {
-    clearTimeout(limit);
-    child.stdout?.destroy();
-    resolve();
-  };
-  let limit = setTimeout(done, BEGIN_LIMIT_MS);
-  child.stdout?.once("data", () => {
-    clearTimeout(limit);
-    limit = setTimeout(done, CHILD_LIMIT_MS);
-  });
+/** What the child reports until every check is in, or the reading of it ends; see `readChild`. */
+async function reportedBy(
+  child: ChildProcess,
+  checks: readonly Check[],
+  limits: Pick<ReadingLimits, "beginMs" | "limitMs">,
+): Promise<ReportedCheck[]> {
   const reported: ReportedCheck[] = [];
-  let [rest, length] = ["", 0];
-  child.stdout?.setEncoding("utf8").on("data", (part: string) => {
-    const lines = `${rest}${part}`.split("\n");
+  const decoder = new TextDecoder();
+  let rest = "";
+  const isComplete = (piece: Buffer) => {
+    const lines = `${rest}${decoder.decode(piece, { stream: true })}`.split("\n");
     rest = lines.pop() ?? "";
-    length += part.length;
     reported.push(...lines.flatMap((line) => parseReportedFindings(line) ?? []));
-    if (length > MAX_OUTPUT || checks.every((check) => reported.some((one) => isOf(one, check)))) done();
-  });
-  child.once("close", done).once("error", done);
-  await promise;
+    return checks.every((check) => reported.some((one) => isOf(one, check)));
+  };
+  await readChild(child, { ...limits, maxBytes: MAX_OUTPUT, isComplete });
+  // What the account's programs have left running there.
   killGroup(child.pid);
   return reported;
 }
 
 function isOf({ command, check }: ReportedCheck, { command: of, name }: Check): boolean {
   return command === of && check === name;
+}
+
+/** Why there are no findings about a command of the account. */
+function unavailable(command: CommandName, problem: OpsError): Finding {
+  return { command, check: ACCOUNT_CHECK, ...fail(reasonOf(problem), problem.hint ?? null) };
 }
 
 function nothingReported(command: CommandName, { name }: ServiceAccount): Finding {
@@ -152,5 +218,5 @@ function nothingReported(command: CommandName, { name }: ServiceAccount): Findin
     // `--pty` gives it a terminal of its own: into root's terminal the account could type.
     `runuser --pty -u ${name} -- ${program} doctor ${command}`,
   );
-  return { command, check: "service account", ...verdict };
+  return { command, check: ACCOUNT_CHECK, ...verdict };
 }

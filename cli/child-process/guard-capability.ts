@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { hasBit, processStatus, statusSet } from "../../lib/platform/process-status.ts";
 
 /**
  * Capabilities with which a process can do next to nothing, with the kernel's numbers for them. Hosts have the first one;
@@ -17,28 +17,13 @@ const HARMLESS = [
  *            every capability of the other. Two processes of one account can both, unless one of them was given a capability.
  * Source:    capabilities(7), ptrace(2) "Ptrace access mode checking"; numbers of linux/capability.h.
  */
-export function guardCapability(status: string = readStatus()): string | null {
-  const [permitted, bounding] = [capabilitySet(status, "CapPrm"), capabilitySet(status, "CapBnd")];
-  const [name = null] =
-    HARMLESS.find(([, number]) => ((permitted & bounding) >> BigInt(number)) % 2n === 1n) ?? [];
+export function guardCapability(status: string = processStatus()): string | null {
+  const both = statusSet(status, "CapPrm") & statusSet(status, "CapBnd");
+  const [name = null] = HARMLESS.find(([, number]) => hasBit(both, number)) ?? [];
   return name;
 }
 
 /** Whether a process with this status has a capability. */
-export function hasCapability(status: string = readStatus()): boolean {
-  return capabilitySet(status, "CapPrm") !== 0n;
-}
-
-function capabilitySet(status: string, name: "CapPrm" | "CapBnd"): bigint {
-  const digits = new RegExp(`^${name}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1];
-  return digits === undefined ? 0n : BigInt(`0x${digits}`);
-}
-
-/** What the kernel says of this process; nothing where it has no /proc. */
-function readStatus(): string {
-  try {
-    return readFileSync("/proc/self/status", "utf8");
-  } catch {
-    return "";
-  }
+export function hasCapability(status: string = processStatus()): boolean {
+  return statusSet(status, "CapPrm") !== 0n;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { firstProgram, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { STARTED_BY, starterMark, starterOf } from "../../lib/platform/account/started-by.ts";
 import type { RootInput } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { isOutputClosed, writeErr } from "../framework/streams/output.ts";
@@ -11,8 +12,6 @@ import { selfCommand } from "./self-command.ts";
 import { trialLimitMs } from "./trial-limit.ts";
 import { tryAccount } from "./try-account.ts";
 
-/** The child's variable with the name of the person who started the command. */
-const STARTED_BY = "OPSCTL_STARTED_BY";
 const ROOT = "root";
 /** The signals that are passed on to the child. */
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT"] as const;
@@ -49,10 +48,11 @@ export async function handOver(
   const command = selfCommand();
   refuseClosedSources(account, command);
   // The record of a reconciliation names the person who started the command, not the account.
+  const mark = starterMark(ROOT);
   const env = {
     ...process.env,
-    [STARTED_BY]: ROOT,
-    [HANDED_INPUT]: input === null ? undefined : "1",
+    [STARTED_BY]: mark,
+    [HANDED_INPUT]: input === null ? undefined : mark,
   };
   const start = startAs(account, [...command, ...words], {
     ...{ env, endSignal: "TERM" },
@@ -159,11 +159,11 @@ function refuseSockets(account: ServiceAccount): void {
 
 /** Refuses to be started by itself: a child that is root still would start the next one, without end. */
 function refuseSecondTime(account: ServiceAccount): void {
-  if (process.env[STARTED_BY] !== ROOT) return;
+  if (starterOf(process.env) === null) return;
   throw cannotBecome(
     account,
-    `this process was started as that account (${STARTED_BY}=${ROOT}), and is root still`,
-    `See the numbers of getent passwd ${account.name}; where you set ${STARTED_BY} yourself, unset it`,
+    "this process was started as that account, and is root still",
+    `See the numbers of getent passwd ${account.name}`,
   );
 }
 

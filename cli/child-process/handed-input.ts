@@ -1,8 +1,13 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { nameInMark } from "../../lib/platform/account/started-by.ts";
 import { closeMemory } from "./close-memory.ts";
 
-/** Says to a process that root started as the account that its standard input holds what root read for it. */
+/**
+ * Says to a process that root started as the account that its standard input holds what root read for it.
+ *
+ * Behaviour: its value is the mark of that starter: in a shell that inherits it no command waits for its input.
+ */
 export const HANDED_INPUT = "OPSCTL_HANDED_INPUT";
 
 const STDIN = 0;
@@ -24,5 +29,5 @@ export function handedSecret(): { text: string; isClosed: boolean } | null {
 }
 
 function isHanded(): boolean {
-  return process.env[HANDED_INPUT] === "1";
+  return nameInMark(process.env[HANDED_INPUT]) !== null;
 }

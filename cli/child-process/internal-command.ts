@@ -1,11 +1,17 @@
+import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { INTERNAL } from "./internal-word.ts";
 import { selfCommand } from "./self-command.ts";
 
 /** What opsctl can tell a child process of its own to do; see `run-internal.ts`. */
 export type InternalWord = "write-metrics" | "read-last-run" | "count-outbox" | "secret-facts" | "doctor";
 
-/** The word behind the commands of `internal doctor` which says that a person named them. */
-export const NAMED = "named";
+/**
+ * The last word of `internal doctor`, as JSON.
+ *
+ * Shape: `isNamed` says that a person named the commands; `limitMs` is how long each check may take; `account` is the
+ *        service account as root has found it.
+ */
+export type DoctorOrder = { isNamed: boolean; limitMs: number; account: ServiceAccount };
 
 /**
  * How the child is started.

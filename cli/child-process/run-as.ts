@@ -65,12 +65,12 @@ function withoutDebugger(command: readonly string[]): readonly string[] {
   return runtimeName() === "deno" && env !== null ? [env, "--block-signal=USR1", ...command] : command;
 }
 
-/** The error when an account cannot be taken on; `hint` is what the person can do besides `--as-is`. */
+/** The error when an account cannot be taken on; `hint` is what the person can do. */
 export function cannotBecome(account: ServiceAccount, reason: string, hint: string): OpsError {
   return new OpsError({
     code: "ACCOUNT_UNAVAILABLE",
-    message: `Cannot become the account ${account.name}, to which the command belongs: ${reason}`,
-    hint: `${hint}; or add --as-is, which keeps root's privileges`,
+    message: `Cannot become the account ${account.name}: ${reason}`,
+    hint,
   });
 }
 

@@ -6,10 +6,10 @@
  * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
  * `internal secret-facts <folder>`       prints what the account's environment files in that folder say about secrets, never
  *                                        a value, as one line of JSON.
- * `internal doctor <folder> <commands>`  runs doctor's checks with the environment files of that folder, and prints the
+ * `internal doctor <folder> <commands> <order>`
+ *                                        runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON; the first line,
- *                                        which is empty, says that the checks begin. With `named` behind them also of
- *                                        parts that this host does not use.
+ *                                        which is empty, says that the checks begin.
  * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started by the
  *                                        shell's script, not by opsctl.
  */
@@ -20,7 +20,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { writeOut } from "../framework/streams/output.ts";
 import { handedSecret } from "./handed-input.ts";
-import { type InternalWord, NAMED } from "./internal-command.ts";
+import type { DoctorOrder, InternalWord } from "./internal-command.ts";
 import { INTERNAL } from "./internal-word.ts";
 
 const STDIN = 0;
@@ -84,7 +84,8 @@ async function printSecretFacts(envDir: string): Promise<void> {
   writeOut(`${JSON.stringify(readFileFacts(ACCOUNT_COMMANDS, envDir))}\n`);
 }
 
-async function runChecks(envDir: string, commands: string, isNamed: string): Promise<void> {
+async function runChecks(envDir: string, commands: string, order: string): Promise<void> {
+  const { isNamed, limitMs, account } = JSON.parse(order) as DoctorOrder;
   const { checksFor } = await import("../../lib/doctor/checks/all.ts");
   const { runDoctor } = await import("../../lib/doctor/run.ts");
   const { openDoctorDependencies } = await import("../wiring/doctor.ts");
@@ -92,10 +93,16 @@ async function runChecks(envDir: string, commands: string, isNamed: string): Pro
   const { parseHanded } = await import("../../lib/doctor/context/handed-login.ts");
   const handed = handedSecret();
   const handedLogin = handed === null ? null : parseHanded(handed.text, handed.isClosed);
-  const checks = checksFor(commands.split(",") as CommandName[], { isNamed: isNamed === NAMED });
+  const checks = checksFor(commands.split(",") as CommandName[], { isNamed });
   writeOut("\n");
   await runDoctor(
-    openDoctorDependencies({ env: process.env, envDir, handedLogin }),
+    openDoctorDependencies({
+      env: process.env,
+      envDir,
+      handedLogin,
+      limitMs,
+      findAccount: async () => account,
+    }),
     checks,
     ({ command, name }, findings) =>
       writeOut(`${JSON.stringify(redactValues({ command, check: name, findings }))}\n`),

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
-import { unlessLate } from "../../lib/platform/time-limit.ts";
+import { killGroup } from "../../lib/platform/kill-group.ts";
+import { readChild } from "../../lib/platform/read-child.ts";
 import {
   ACCOUNT_COMMANDS,
   type FileFacts,
@@ -8,51 +9,59 @@ import {
   ROOT_COMMANDS,
   readFileFacts,
 } from "../../lib/secret/file-facts.ts";
+import type { Unread } from "../../lib/secret/list.ts";
+import { asOpsError } from "../framework/failure.ts";
 import { internalCommand } from "./internal-command.ts";
-import { killGroup } from "./kill-group.ts";
 import { startAs } from "./run-as.ts";
+import { tryAccount } from "./try-account.ts";
 
 const LIMIT_MS = 4_000;
-/** Characters read of the child; honest facts need far fewer. */
+/** Bytes read of the child; honest facts need far fewer. */
 const MAX_OUTPUT = 65_536;
+const LINE_END = 10;
 
-/** What the environment files say about secrets; `isWhole` is false where those of the account could not be read. */
-export type AllFacts = { facts: FileFacts[]; isWhole: boolean };
+/** What the environment files say about secrets; `unread` says why those of the account could not be read, or is null. */
+export type AllFacts = { facts: FileFacts[]; unread: Unread | null };
 
 /**
  * What the environment files of a directory say about secrets; null stands for no directory.
  *
  * Behaviour: with `account`, which root passes, the files of that account are read by a child process that has become it:
- *            root opens none of them.
+ *            root opens none of them. Before that the account is become once for nothing, as for a command of its own.
  */
 export async function secretFacts(envDir: string | null, account: ServiceAccount | null): Promise<AllFacts> {
-  if (envDir === null) return { facts: [], isWhole: true };
+  if (envDir === null) return { facts: [], unread: null };
   const own = readFileFacts(ROOT_COMMANDS, envDir);
-  if (account === null) return { facts: [...readFileFacts(ACCOUNT_COMMANDS, envDir), ...own], isWhole: true };
-  const reported = await factsOfAccount(account, envDir);
-  return { facts: [...(reported ?? []), ...own], isWhole: reported !== null };
+  if (account === null) return { facts: [...readFileFacts(ACCOUNT_COMMANDS, envDir), ...own], unread: null };
+  const { facts, unread } = await factsOfAccount(account, envDir);
+  return { facts: [...facts, ...own], unread };
 }
 
-async function factsOfAccount(account: ServiceAccount, envDir: string): Promise<FileFacts[] | null> {
+async function factsOfAccount(account: ServiceAccount, envDir: string): Promise<AllFacts> {
+  try {
+    await tryAccount(account, { limitMs: LIMIT_MS, isClosed: false });
+    const reported = await reportedBy(account, envDir);
+    return reported === null ? { facts: [], unread: UNTOLD } : { facts: reported, unread: null };
+  } catch (error) {
+    const { code, message, hint } = asOpsError(error, "become the account");
+    return { facts: [], unread: { why: `${code}: ${message}`, mend: hint ?? UNTOLD.mend } };
+  }
+}
+
+const UNTOLD: Unread = {
+  why: "a process of that account, which reads them for root, told nothing",
+  mend: "opsctl doctor says why",
+};
+
+async function reportedBy(account: ServiceAccount, envDir: string): Promise<FileFacts[] | null> {
   const { command, env } = internalCommand("secret-facts");
   const start = startAs(account, [...command, envDir], { env, endSignal: "KILL" });
   const child = spawn(start.program, start.args, {
     ...{ env: start.env, cwd: "/", detached: true },
     stdio: ["ignore", "pipe", "ignore"],
   });
-  let text = "";
-  const { promise, resolve } = Promise.withResolvers<void>();
-  // Nothing is read after that: another process of the account can take over the output and write without end.
-  const done = () => {
-    child.stdout.destroy();
-    resolve();
-  };
-  child.stdout.setEncoding("utf8").on("data", (part: string) => {
-    text += part;
-    if (text.length > MAX_OUTPUT || text.endsWith("\n")) done();
-  });
-  child.once("close", done).once("error", done);
-  await unlessLate({ limitMs: LIMIT_MS }, () => promise, done);
+  const isComplete = (piece: Buffer) => piece.at(-1) === LINE_END;
+  const { stdout } = await readChild(child, { limitMs: LIMIT_MS, maxBytes: MAX_OUTPUT, isComplete });
   killGroup(child.pid);
-  return parseFileFacts(text);
+  return parseFileFacts(stdout.toString());
 }

@@ -1,25 +1,29 @@
 import { spawn } from "node:child_process";
+import { obstacleTo } from "../../lib/platform/account/obstacle.ts";
 import {
   firstProgram,
   SERVICE_ACCOUNT,
   SERVICE_AWAY,
   type ServiceAccount,
 } from "../../lib/platform/account/service-account.ts";
-import { unlessLate } from "../../lib/platform/time-limit.ts";
-import { killGroup } from "./kill-group.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
+import { type ReadChild, readChild } from "../../lib/platform/read-child.ts";
 import { cannotBecome, startAs } from "./run-as.ts";
 
 const CAT = ["/usr/bin/cat", "/bin/cat"];
 /** What the kernel says of the process that reads it. */
 const STATUS = "/proc/self/status";
-/** Characters read of the trial; a process with all the groups that it can have says less. */
+/** Bytes read of the trial; a process with all the groups that it can have says less. */
 const MAX_OUTPUT = 1_048_576;
 /** Characters of setpriv's own words in an error. */
 const MAX_WORDS = 200;
 const ROOT = 0;
-
-/** How a trial ended; `status` is null for a signal. */
-type Trial = { status: number | null; stdout: string; stderr: string };
+const WHO = `id ${SERVICE_ACCOUNT}`;
+/** What the system says of a change that the kernel does not let a process make. */
+const REFUSED = /(?:Operation not permitted|Invalid argument)$/;
+/** What is left to look at where neither capabilities nor maps say it. */
+const LAST_WAY =
+  "See what keeps root here from changing its user and its groups: groups that its user namespace lacks (/proc/self/gid_map), or the seccomp profile of the container";
 
 /**
  * Becomes the account for a moment, and refuses one that cannot be become, or that has root's group.
@@ -35,13 +39,18 @@ export async function tryAccount(
 ): Promise<void> {
   const cat = firstProgram(CAT);
   if (cat === null) return;
-  const { stdout, ...end } = await trialOf(account, [cat, STATUS], { limitMs, isClosed });
-  const uid = numbersOf(stdout, "Uid");
-  if (uid.length === 0)
-    throw cannotBecome(account, howItEnded(end), `See that ${WHO} says the same as its line in /etc/group`);
-  if (isOther(uid, account.uid) || isOther(numbersOf(stdout, "Gid"), account.gid))
+  const start = startAs(account, [cat, STATUS], { env: {}, endSignal: "KILL", isClosed });
+  const child = spawn(start.program, start.args, {
+    ...{ env: start.env, cwd: "/", detached: true },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const trial = await readChild(child, { limitMs, maxBytes: MAX_OUTPUT });
+  const status = trial.stdout.toString();
+  const uid = numbersOf(status, "Uid");
+  if (trial.end.status !== "ended" || uid.length === 0) throw failed(account, trial, limitMs);
+  if (isOther(uid, account.uid) || isOther(numbersOf(status, "Gid"), account.gid))
     throw cannotBecome(account, "setpriv gave other numbers than its line has", `Compare them with ${WHO}`);
-  if (numbersOf(stdout, "Groups").includes(ROOT))
+  if (numbersOf(status, "Groups").includes(ROOT))
     throw cannotBecome(
       account,
       "root's own group, number 0, is among its groups",
@@ -49,54 +58,28 @@ export async function tryAccount(
     );
 }
 
-const WHO = `id ${SERVICE_ACCOUNT}`;
-
-function trialOf(
-  account: ServiceAccount,
-  command: readonly string[],
-  { limitMs, isClosed }: { limitMs: number; isClosed: boolean },
-): Promise<Trial> {
-  const start = startAs(account, command, { env: {}, endSignal: "KILL", isClosed });
-  const child = spawn(start.program, start.args, {
-    ...{ env: start.env, cwd: "/", detached: true },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const said = { stdout: "", stderr: "" };
-  const stop = () => {
-    killGroup(child.pid);
-    child.stdout.destroy();
-    child.stderr.destroy();
-  };
-  for (const stream of ["stdout", "stderr"] as const)
-    child[stream].setEncoding("utf8").on("data", (text: string) => {
-      said[stream] += text;
-      // Another process of the account can take the output over and write without end.
-      if (said[stream].length > MAX_OUTPUT) stop();
-    });
-  const ended = new Promise<Trial>((resolve, reject) => {
-    child.once("error", ({ code }: NodeJS.ErrnoException) =>
-      reject(
-        cannotBecome(
-          account,
-          `${start.program} cannot be started: ${code}`,
-          "See that util-linux is installed",
-        ),
-      ),
+function failed(account: ServiceAccount, { end, stderr }: ReadChild, limitMs: number): OpsError {
+  if (end.status === "not_started")
+    return cannotBecome(
+      account,
+      `setpriv cannot be started: ${end.code}`,
+      "See that util-linux is installed",
     );
-    child.once("close", (status) => resolve({ status, ...said }));
-  });
-  return unlessLate(
-    { limitMs },
-    () => ended,
-    () => {
-      stop();
-      throw cannotBecome(
-        account,
-        `setpriv did not end within ${Math.round(limitMs / 100) / 10} s`,
-        `${SERVICE_AWAY} ${WHO}`,
-      );
-    },
-  );
+  if (end.status === "late")
+    return cannotBecome(
+      account,
+      `setpriv did not end within ${Math.round(limitMs / 100) / 10} s`,
+      `${SERVICE_AWAY} ${WHO}`,
+    );
+  const words = wordsOf(stderr);
+  const status = end.status === "ended" ? (end.exitCode ?? "a signal") : "endless output";
+  const ended = `setpriv ended with ${status}${words === "" ? "" : `: ${words}`}`;
+  if (!REFUSED.test(words))
+    return cannotBecome(account, ended, `See that ${WHO} says the same as its line in /etc/group`);
+  const obstacle = obstacleTo(account);
+  return obstacle === null
+    ? cannotBecome(account, ended, LAST_WAY)
+    : cannotBecome(account, `${obstacle.why}; ${ended}`, obstacle.way);
 }
 
 /** The numbers in a line of the kernel's; none where it does not say them. */
@@ -109,8 +92,11 @@ function isOther(numbers: readonly number[], wanted: number): boolean {
   return numbers.some((number) => number !== wanted);
 }
 
-/** The status and setpriv's own words, which name at most an account or a group. */
-function howItEnded({ status, stderr }: Omit<Trial, "stdout">): string {
-  const words = (stderr.split("\n")[0] ?? "").replace(/^setpriv: /, "").replace(/[^\x20-\x7e]/g, "?");
-  return `setpriv ended with ${status ?? "a signal"}${words === "" ? "" : `: ${words.slice(0, MAX_WORDS)}`}`;
+/** Setpriv's own words, which name at most an account or a group. */
+function wordsOf(stderr: Buffer): string {
+  const [line = ""] = stderr.toString().split("\n");
+  return line
+    .replace(/^setpriv: /, "")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, MAX_WORDS);
 }

@@ -1,12 +1,11 @@
 import { userInfo } from "node:os";
 import process from "node:process";
+import { starterOf } from "../../lib/platform/account/started-by.ts";
 
 /** The name of the person who started the command, also where root handed it over; the user id where it has no name. */
 export function loginName(): string {
   try {
-    const { OPSCTL_STARTED_BY } = process.env;
-    if (OPSCTL_STARTED_BY) return OPSCTL_STARTED_BY;
-    return userInfo().username;
+    return starterOf(process.env) ?? userInfo().username;
   } catch {
     return `uid ${process.getuid?.()}`;
   }

@@ -1,7 +1,7 @@
 import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
-import type { OpsError } from "../../lib/platform/errors.ts";
+import { OpsError } from "../../lib/platform/errors.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
@@ -81,8 +81,20 @@ async function asServiceAccount(command: Command, options: Options): Promise<num
     const { handOver } = await import("../child-process/hand-over.ts");
     return await handOver(account, process.argv.slice(2), { input: input ?? null, limitMs, lookUpMs });
   } catch (error) {
-    return asOpsError(error, "become the account");
+    return withAsIs(asOpsError(error, "become the account"));
   }
+}
+
+/** Names the option that keeps root's privileges, which commands of the service account have, and no others. */
+function withAsIs(error: OpsError): OpsError {
+  if (error.code !== "ACCOUNT_UNAVAILABLE") return error;
+  const { code, message, hint, cause } = error;
+  return new OpsError({
+    code,
+    message,
+    hint: `${hint ?? "See the message"}; or add --as-is, which keeps root's privileges`,
+    cause,
+  });
 }
 
 async function lookUpAccount(limitMs: number | undefined) {

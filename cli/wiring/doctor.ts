@@ -4,7 +4,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DoctorDependencies, HandedLogin, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
-import { findServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
@@ -13,20 +13,28 @@ import { internalCommand } from "../child-process/internal-command.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;
-const SECRET_COMMAND_LIMIT_MS = 3_000;
-/** Shorter than that of a check, which then names what hangs. */
-const ACCOUNT_LIMIT_MS = 3_000;
+/** For the service account: a directory service that hangs is named before a person thinks that doctor does. */
+export const ACCOUNT_LIMIT_MS = 2_000;
+/** Of the time of a check, which then names the secret command that hangs. */
+const SECRET_COMMAND_PART = 0.75;
 const DATABASE_CONNECTIONS = 4;
 
-/** What `opsctl doctor` uses on this host. */
+/**
+ * What `opsctl doctor` uses on this host; `limitMs` is how long each check may take, `findAccount` how the service account
+ * is found, for a caller that has looked already.
+ */
 export function openDoctorDependencies({
   env,
   envDir,
   handedLogin = null,
+  limitMs = LIMIT_MS,
+  findAccount = () => findServiceAccount(ACCOUNT_LIMIT_MS),
 }: {
   env: Environment;
   envDir: string;
   handedLogin?: HandedLogin | null;
+  limitMs?: number;
+  findAccount?: () => Promise<ServiceAccount | null>;
 }): DoctorDependencies {
   keepLoopbackOffProxies(process.env);
   return {
@@ -43,12 +51,12 @@ export function openDoctorDependencies({
     },
     adminUrl: new URL(ADMIN_URL),
     webhookPort: 9300,
-    limitMs: LIMIT_MS,
-    secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
+    limitMs,
+    secretCommandLimitMs: limitMs * SECRET_COMMAND_PART,
     // Aborted when the check ends before its limit, which is no failure.
     wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
     nowMs: () => Date.now(),
-    findServiceAccount: () => findServiceAccount(ACCOUNT_LIMIT_MS),
+    findServiceAccount: findAccount,
     openDatabase: (url) =>
       openDatabase(url, {
         max: DATABASE_CONNECTIONS,

@@ -37,11 +37,13 @@ export async function whatElseHas(
   secret: KnownSecret,
   { place, account, env }: { place: Place; account: ServiceAccount | null; env: Environment },
 ): Promise<string[]> {
-  const { facts, isWhole } = await secretFacts(envDirectory(env), account);
+  const { facts, unread } = await secretFacts(envDirectory(env), account);
   const conflicts = conflictsOf(secret, place, { env, facts, credential: webhookCredential(secret) });
-  const unread =
-    "the environment files of the account opsctl could not be read: look whether one of them sets it, too";
-  return isWhole ? conflicts : [...conflicts, unread];
+  if (unread === null) return conflicts;
+  return [
+    ...conflicts,
+    `the environment files of the account opsctl could not be read (${unread.why}): look whether one of them sets it, too`,
+  ];
 }
 
 /**
@@ -51,8 +53,8 @@ export async function whatElseHas(
  */
 export async function secretListInput(env: Environment): Promise<ListInput> {
   const account = await findServiceAccount(ACCOUNT_LIMIT_MS);
-  const { facts, isWhole } = await secretFacts(envDirectory(env), isRoot() ? account : null);
-  return { env, account, facts, isWhole, credentialOf: webhookCredential, nowMs: Date.now() };
+  const { facts, unread } = await secretFacts(envDirectory(env), isRoot() ? account : null);
+  return { env, account, facts, unread, credentialOf: webhookCredential, nowMs: Date.now() };
 }
 
 /** The directory of the environment files; null where they are turned off. */

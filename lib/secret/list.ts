@@ -39,12 +39,15 @@ export type ListedSecret = {
   problems: SecretProblem[];
 };
 
-/** What a list is made of; `isWhole` is false where the account's environment files could not be read. */
+/** Why the environment files of the account could not be read, and what mends it. */
+export type Unread = { why: string; mend: string };
+
+/** What a list is made of; `unread` is null where the account's environment files could be read. */
 export type ListInput = {
   env: Environment;
   account: ServiceAccount | null;
   facts: readonly FileFacts[];
-  isWhole: boolean;
+  unread: Unread | null;
   credentialOf: (secret: KnownSecret) => string | null;
   nowMs: number;
 };
@@ -57,11 +60,8 @@ export function seenByRoot(env: Environment): string {
   return withEnvDir("sudo opsctl secret list", env);
 }
 
-const UNTOLD: SecretProblem = {
-  where: "the environment files of the account opsctl",
-  why: "a process of that account, which reads them for root, told nothing",
-  mend: "opsctl doctor says why",
-};
+/** Where those files are, for people. */
+const ACCOUNT_FILES = "the environment files of the account opsctl";
 
 /**
  * Every secret of opsctl with its place on this host.
@@ -71,7 +71,7 @@ const UNTOLD: SecretProblem = {
 export function listSecrets(input: ListInput): SecretList {
   const secrets = KNOWN_SECRETS.map((secret) => listed(secret, input));
   const unread = input.facts.flatMap((file) => unreadProblem(file, input.env));
-  const untold = input.isWhole ? [] : [UNTOLD];
+  const untold = input.unread === null ? [] : [{ where: ACCOUNT_FILES, ...input.unread }];
   return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
 }
 
@@ -101,7 +101,7 @@ function listed(secret: KnownSecret, input: ListInput): ListedSecret {
   }));
   const isRequired = used.some(({ required }) => required);
   const isUnread = readingFiles(secret, input.facts).some(({ problem }) => problem !== null);
-  const isUnseen = files.some(({ there }) => there === null) || isUnread || !input.isWhole;
+  const isUnseen = files.some(({ there }) => there === null) || isUnread || input.unread !== null;
   const changedAtMs = files.find(({ there }) => there === true)?.changedAtMs ?? null;
   const state = stateOf({ isSet: sources.length > 0, isWrong: problems.length > 0, isRequired, isUnseen });
   return { name, state, sources, ...ageOf(changedAtMs, input.nowMs), usedBy: used, problems };

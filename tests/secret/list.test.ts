@@ -33,7 +33,7 @@ const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ problem: null, reason: null, isClosed: false, ...more },
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
-  ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], isWhole: true },
+  ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], unread: null },
   ...{ credentialOf: () => null, nowMs: NOW, ...more },
 });
 const one = (name: string, more: Partial<ListInput> = {}) =>
@@ -141,9 +141,10 @@ describe(`listSecrets()${asRootAlone}`, () => {
   });
 
   tried("knows nothing where it may not look", () => {
-    expect(one("TRIGGER_SECRET", { isWhole: false }).state).toBe("unknown");
-    expect(listSecrets(input({ isWhole: false })).problems).toMatchObject([
-      { mend: "opsctl doctor says why" },
+    const unread = { why: "ACCOUNT_UNAVAILABLE: it cannot be become", mend: "Start it as opsctl" };
+    expect(one("TRIGGER_SECRET", { unread }).state).toBe("unknown");
+    expect(listSecrets(input({ unread })).problems).toEqual([
+      { where: "the environment files of the account opsctl", ...unread },
     ]);
     const facts = [file("weekly.env", { problem: "SECRET_FILE_EXPOSED" })];
     expect([one("TRIGGER_SECRET", { facts }).state, one("MONITORING_TOKEN", { facts }).state]).toEqual([

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { OpsError } from "../errors.ts";
 import type { RunningProgram } from "../start-program.ts";
 import { unlessLate } from "../time-limit.ts";
-import { MAX_NUMBER } from "./name-list.ts";
+import { type AccountLine, accountList, MAX_NUMBER } from "./host-lists.ts";
 import { asksFilesFirst, hasFilesAlone, nameSources } from "./name-sources.ts";
 
 /** The account of the service, as `make install` makes it. */
@@ -57,16 +57,18 @@ export async function linesOf(getent: string, limitMs: number): Promise<string> 
 /**
  * The service account in the lines of /etc/passwd; null when it is missing or is root.
  *
- * Errors: ACCOUNT_UNAVAILABLE when its line has no numbers, one that no account can have, or root's group.
+ * Errors: ACCOUNT_UNAVAILABLE when its line is none that the host takes, or has a number that no account can have, or
+ *         root's group.
  */
 export function serviceAccountIn(lines: string): ServiceAccount | null {
+  if (!isNamedIn(lines)) return null;
   const line = lineIn(lines);
-  if (line === undefined) return null;
-  const [name = "", , uid = "", gid = "", , home = ""] = line.split(":");
-  if (!isNumber(uid) || !isNumber(gid)) throw unknownAccount("its line in the host's list has no numbers");
-  if (Number(uid) === ROOT) return null;
-  refuseNumbers(Number(uid), Number(gid));
-  return { name, uid: Number(uid), gid: Number(gid), home: home || "/" };
+  // An account that the host does not know: without this root would stay root, as on a host without one.
+  if (line === undefined) throw unknownAccount("its line in the host's list lacks the numbers of an account");
+  const { name, number: uid, gid, home } = line;
+  if (uid === ROOT) return null;
+  refuseNumbers(uid, gid);
+  return { name, uid, gid, home: home || "/" };
 }
 
 /** A number that is too large changes nothing: the child would stay root and start itself as the account again. */
@@ -81,8 +83,12 @@ function refuseNumbers(uid: number, gid: number): void {
     );
 }
 
-function lineIn(lines: string): string | undefined {
-  return lines.split("\n").find((line) => line.startsWith(`${SERVICE_ACCOUNT}:`));
+function lineIn(lines: string): AccountLine | undefined {
+  return accountList(lines).find(({ name }) => name === SERVICE_ACCOUNT);
+}
+
+function isNamedIn(lines: string): boolean {
+  return new RegExp(`^\\s*${SERVICE_ACCOUNT}:`, "m").test(lines);
 }
 
 /** The first of these programs that this host has; null when it has none. */
@@ -109,15 +115,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function isNumber(text: string): boolean {
-  return /^\d+$/.test(text);
-}
-
 /** `hint` is the beginning of the advice; the look-up by hand follows. */
 function unknownAccount(reason: string, hint = "Run"): OpsError {
   return new OpsError({
     code: "ACCOUNT_UNAVAILABLE",
     message: `Cannot look up the account ${SERVICE_ACCOUNT}: ${reason}`,
-    hint: `${hint} getent passwd ${SERVICE_ACCOUNT}; --as-is keeps root's privileges`,
+    hint: `${hint} getent passwd ${SERVICE_ACCOUNT}`,
   });
 }

@@ -1,6 +1,7 @@
 import { basename, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { findAccount } from "../account/account.ts";
+import { starterOf } from "../account/started-by.ts";
 import { OpsError } from "../errors.ts";
 import { readClosedText } from "../files/closed-file.ts";
 import { isClosedHere } from "../files/closed-here.ts";
@@ -40,8 +41,7 @@ const MOST_FAULTS = 20;
 export function readCommandSettings(words: string, env: Environment, typed = words): CommandSettings {
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
-  const { OPSCTL_STARTED_BY: starter } = env;
-  const text = readText(words, path, { env, typed, startedByRoot: starter === "root" });
+  const text = readText(words, path, { env, typed, startedByRoot: starterOf(env) === "root" });
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {

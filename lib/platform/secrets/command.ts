@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
 import { untrustedEnd, untrustedStep, wayTo } from "../files/trusted-path.ts";
+import { type ChildEnd, readChild } from "../read-child.ts";
 import { MAX_SECRET_BYTES } from "./file.ts";
 
 /**
@@ -27,35 +28,18 @@ export async function runSecretCommand(
     detached: true,
     env: { ...process.env, ...env },
   });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let fault: string | undefined;
-  // The whole process group: a wrapper script's own children must not outlive the limit.
-  const kill = (reason: string) => {
-    fault ??= reason;
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // Already gone.
-    }
-    child.stdout.destroy();
-  };
-  const timer = setTimeout(() => kill(`it did not answer within ${limitMs / 1000} s`), limitMs);
-  child.stdout.on("data", (chunk: Buffer) => {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_SECRET_BYTES) kill(`it printed more than ${MAX_SECRET_BYTES} bytes`);
-  });
-  try {
-    const ended = await new Promise<string | undefined>((resolve) => {
-      child.on("error", (error: NodeJS.ErrnoException) => resolve(`it cannot be started: ${error.code}`));
-      child.on("close", (code, signal) => resolve(code === 0 ? undefined : endedWith(code, signal)));
-    });
-    if (fault ?? ended) throw commandFailed(name, (fault ?? ended) as string);
-    return Buffer.concat(chunks);
-  } finally {
-    clearTimeout(timer);
-  }
+  const { end, stdout } = await readChild(child, { limitMs, maxBytes: MAX_SECRET_BYTES });
+  const fault = faultOf(end, limitMs);
+  if (fault !== null) throw commandFailed(name, fault);
+  return stdout;
+}
+
+/** How the command failed; null where it ended well. */
+function faultOf(end: ChildEnd, limitMs: number): string | null {
+  if (end.status === "not_started") return `it cannot be started: ${end.code}`;
+  if (end.status === "late") return `it did not answer within ${limitMs / 1000} s`;
+  if (end.status !== "ended") return `it printed more than ${MAX_SECRET_BYTES} bytes`;
+  return end.exitCode === 0 ? null : endedWith(end.exitCode, end.signal);
 }
 
 function refuseForeign(name: string, command: string): void {

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { hasBit, processStatus, statusSet } from "../process-status.ts";
+
+/** What the kernel says of this process: its status, and of its user namespace the maps and whether groups can be set. */
+export type ProcessFacts = { status: string; uidMap: string; gidMap: string; setgroups: string };
+
+/** Why a process cannot become an account, and what a person does about it. */
+export type Obstacle = { why: string; way: string };
+
+/** The capabilities with which a process changes its user and its groups, and their numbers. */
+const NEEDED = [
+  ["CAP_SETUID", 7],
+  ["CAP_SETGID", 6],
+] as const;
+
+/**
+ * What keeps this process, which is root by its number, from becoming an account; null where the kernel names nothing.
+ *
+ * Behaviour: a container can be started without the capabilities for it, and root of a user namespace has only the
+ *            accounts that the namespace maps.
+ * Source:    capabilities(7), user_namespaces(7); numbers of linux/capability.h.
+ */
+export function obstacleTo(
+  { name, uid, gid }: { name: string; uid: number; gid: number },
+  facts: ProcessFacts = readFacts(),
+): Obstacle | null {
+  const effective = statusSet(facts.status, "CapEff");
+  const missing = NEEDED.filter(([, number]) => !hasBit(effective, number)).map(([name]) => name);
+  if (facts.status !== "" && missing.length > 0) return withoutPrivilege(name, missing);
+  const unmapped = [
+    ...(isMapped(facts.uidMap, uid) ? [] : [`user ${uid}`]),
+    ...(isMapped(facts.gidMap, gid) ? [] : [`group ${gid}`]),
+  ];
+  if (unmapped.length > 0) return inNamespace(`it has no ${unmapped.join(" and no ")}`, name, "uid_map");
+  return facts.setgroups.trim() === "deny"
+    ? inNamespace("it lets nobody set groups", name, "setgroups")
+    : null;
+}
+
+function withoutPrivilege(name: string, missing: readonly string[]): Obstacle {
+  const names = missing.join(" and ");
+  return {
+    why: `this process is root by its number alone, without ${names} (CapEff in /proc/self/status), as in a container that drops privileges`,
+    way: `Start the command as ${name} there (--user ${name} of docker run or exec), or give the container ${names.replaceAll("CAP_", "")} (--cap-add)`,
+  };
+}
+
+function inNamespace(why: string, name: string, file: string): Obstacle {
+  return {
+    why: `this process is root of a user namespace only, as in a container without root, and ${why} (/proc/self/${file})`,
+    way: `Start the command outside, or as ${name} in a namespace that maps that account and its groups (/etc/subuid, /etc/subgid)`,
+  };
+}
+
+/** Whether a map of a user namespace has this number; one that cannot be read says nothing. */
+function isMapped(map: string, number: number): boolean {
+  const lines = map.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  const ranges = lines.filter((line) => line.length === 3);
+  return (
+    ranges.length === 0 ||
+    ranges.some(([first = 0, , count = 0]) => number >= first && number < first + count)
+  );
+}
+
+function readFacts(): ProcessFacts {
+  const read = (name: string) => {
+    try {
+      return readFileSync(`/proc/self/${name}`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  const [uidMap, gidMap, setgroups] = ["uid_map", "gid_map", "setgroups"].map(read) as [
+    string,
+    string,
+    string,
+  ];
+  return { status: processStatus(), uidMap, gidMap, setgroups };
+}
