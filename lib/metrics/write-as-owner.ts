@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
-import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
+import { type Account, asAccount, findAccount, SAFE_PATH } from "../platform/account/account.ts";
 import { keepDescriptors } from "../platform/account/keep-descriptors.ts";
+import { obstacleTo } from "../platform/account/obstacle.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unlessLate } from "../platform/time-limit.ts";
 import { unwritable } from "./write-metrics-file.ts";
@@ -12,6 +13,8 @@ export type OwnerWriter = { command: readonly string[]; env: Record<string, stri
 const LIMIT_MS = 10_000;
 /** Far more than the one line of an error. */
 const MAX_OUTPUT = 65_536;
+/** How the child ends when setpriv could not change the account, or not start the program. */
+const SETPRIV_FAILED = "status 127";
 
 /**
  * Replaces the metrics file as the account that its directory belongs to, for a process that is root.
@@ -29,7 +32,8 @@ export async function writeAsOwner(
 ): Promise<void> {
   const { spawn } = await import("node:child_process");
   keepDescriptors();
-  const [program = "", ...args] = asAccount(findAccount(uid), [...command, path]);
+  const owner = findAccount(uid);
+  const [program = "", ...args] = asAccount(owner, [...command, path]);
   // Not spawnSync: Deno's adds the variables of this process to those it is given.
   const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "ignore"],
@@ -38,7 +42,7 @@ export async function writeAsOwner(
   });
   const { how, output } = await endOf(child, text);
   if (how === null) return;
-  throw refusalIn(output) ?? unwritable(path, cannotWrite(uid, how));
+  throw refusalIn(output) ?? unwritable(path, cannotWrite(owner, how));
 }
 
 /** How the child ended, null when it ended well, and what it printed. */
@@ -78,7 +82,14 @@ function refusalIn(output: string): OpsError | null {
   }
 }
 
-function cannotWrite(uid: number, how: string): OpsError {
+function cannotWrite({ name, uid, gid }: Account, how: string): OpsError {
+  const obstacle = how === SETPRIV_FAILED ? obstacleTo({ name: name ?? `${uid}`, uid, gid }) : null;
+  if (obstacle !== null)
+    return new OpsError({
+      code: "METRICS_FILE_UNWRITABLE",
+      message: `the child that writes as uid ${uid} could not become it: ${obstacle.why}`,
+      hint: "Set TEXTFILE_DIR to a directory of root's there; or let root change its user, with CAP_SETUID and CAP_SETGID",
+    });
   return new OpsError({
     code: "METRICS_FILE_UNWRITABLE",
     message: `the child that writes as uid ${uid} ended with ${how}`,

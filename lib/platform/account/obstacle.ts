@@ -27,11 +27,10 @@ export function obstacleTo(
   const effective = statusSet(facts.status, "CapEff");
   const missing = NEEDED.filter(([, number]) => !hasBit(effective, number)).map(([name]) => name);
   if (facts.status !== "" && missing.length > 0) return withoutPrivilege(name, missing);
-  const unmapped = [
-    ...(isMapped(facts.uidMap, uid) ? [] : [`user ${uid}`]),
-    ...(isMapped(facts.gidMap, gid) ? [] : [`group ${gid}`]),
-  ];
-  if (unmapped.length > 0) return inNamespace(`it has no ${unmapped.join(" and no ")}`, name, "uid_map");
+  const [hasUser, hasGroup] = [isMapped(facts.uidMap, uid), isMapped(facts.gidMap, gid)];
+  const unmapped = [hasUser ? [] : `user ${uid}`, hasGroup ? [] : `group ${gid}`].flat();
+  if (unmapped.length > 0)
+    return inNamespace(`it has no ${unmapped.join(" and no ")}`, name, hasUser ? "gid_map" : "uid_map");
   return facts.setgroups.trim() === "deny"
     ? inNamespace("it lets nobody set groups", name, "setgroups")
     : null;

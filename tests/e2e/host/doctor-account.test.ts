@@ -369,7 +369,7 @@ describe(`opsctl doctor started by root before an update, in a clone that is clo
 });
 
 describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
-  test.skipIf(!canHaveAccount)("fails every command of it, and names the way to look", async () => {
+  test.skipIf(!canHaveAccount)("fails every command of it, and says why", async () => {
     mkdirSync(host.path("nothing"), { recursive: true });
     writeFileSync(host.path("nothing/webhook.env"), "");
     const words = await host.opsctl("binary", [
@@ -388,7 +388,8 @@ describe(`opsctl doctor started by root where the account cannot be become${UNTR
         command: "webhook",
         check: "service account",
         status: "fail",
-        mend: expect.stringContaining("doctor webhook"),
+        reason: expect.stringMatching(/^ACCOUNT_UNAVAILABLE: .*without CAP_SETUID/),
+        mend: expect.stringContaining("--user opsctl"),
       },
     ]);
   });

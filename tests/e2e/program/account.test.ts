@@ -1,6 +1,7 @@
 /** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import type { Finding } from "../../../lib/doctor/finding.ts";
 import { until } from "../../chaos/until.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import {
@@ -27,6 +28,10 @@ beforeAll(() => {
   if (canHaveAccount) host.warmDeno();
 });
 afterAll(() => host[Symbol.dispose]());
+
+/** Whether a process may be root of a user namespace of its own here. */
+const canMap =
+  Bun.spawnSync(["unshare", "--user", "--map-root-user", "true"], { stderr: "ignore" }).exitCode === 0;
 
 type How = { env?: Record<string, string>; before?: string; on?: AccountHost };
 
@@ -145,6 +150,23 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
       });
     }
     expect(facts).toThrow("ENOENT");
+  });
+
+  tried("becomes the account although its starter ignores the ends of children", async () => {
+    const { env, facts } = witness(host, `unseen-${runtime}`);
+    const before = "trap '' CHLD";
+    const [migrate, list, doctor] = await Promise.all([
+      run(runtime, ["migrate", "--status", "--json"], { env, before }),
+      run(runtime, ["secret", "list", "--json"], { before }),
+      run(runtime, ["doctor", "weekly", "--json"], { before }),
+    ]);
+    expect([migrate.exitCode, (migrate.json.error as { code: string }).code]).toEqual([3, "CONFIG_INVALID"]);
+    expect(field(facts(), "Uid")).toStartWith(`${ACCOUNT.uid}\t`);
+    // What the command itself starts knows how its children end, too.
+    expect(BigInt(`0x${field(facts(), "SigIgn")}`) & (1n << 16n)).toBe(0n);
+    expect([list.exitCode, list.json.problems]).toEqual([0, []]);
+    const said = (doctor.json.findings as Finding[]).find(({ check }) => check === "service account");
+    expect(said).toMatchObject({ status: "pass", reason: "account opsctl exists" });
   });
 
   tried("hands the owner's login over where no list of processes shows it", async () => {
@@ -465,8 +487,76 @@ describe.concurrent(`an account that root does not become${UNTRIED}`, () => {
   });
 
   tried("is one as which this process was started, and is root still", async () => {
-    expect(await refusalOf(":", { OPSCTL_STARTED_BY: "root" })).toContain("is root still");
+    const name = "only-the-trial.setpriv";
+    const script = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"';
+    const isTrial = `case "$*" in *" /proc/self/status") exec ${host.path(`${name}.real`)} "$@" ;; esac`;
+    host.put(name, `#!/bin/sh\n${isTrial}\n${script}\n`, 0o755);
+    const before = `cp /usr/bin/setpriv "$0/${name}.real"; mount --bind "$0/${name}" /usr/bin/setpriv`;
+    expect(await refusalOf(before)).toContain("was started as that account, and is root still");
   });
+
+  tried.each(["root", "root:1:1", "root:1:", "of-a-person"])(
+    "is become although a shell has exported the mark %j",
+    async (mark) => {
+      const { env, facts } = witness(host, `marked-${mark.length}`);
+      await run("binary", ["migrate", "--status"], { env: { ...env, OPSCTL_STARTED_BY: mark } });
+      expect(field(facts(), "Uid")).toStartWith(`${ACCOUNT.uid}\t`);
+      expect(facts()).toMatch(/\nOPSCTL_STARTED_BY=root:[0-9]+:[0-9]+\n/);
+    },
+  );
+
+  tried("is none that a container without the privilege for it has", async () => {
+    const before = 'set -- setpriv --bounding-set=-setuid,-setgid "$@"';
+    const message = await refusalOf(before);
+    expect(message).toContain("root by its number alone, without CAP_SETUID and CAP_SETGID");
+    expect(message).toEndWith("setpriv ended with 127: setresuid failed: Operation not permitted");
+  });
+
+  tried.skipIf(!canMap)("is none of a user namespace that does not map it", async () => {
+    const message = await refusalOf('set -- unshare --user --map-root-user "$@"');
+    expect(message).toContain(
+      `root of a user namespace only, as in a container without root, and it has no user ${ACCOUNT.uid} and no group ${ACCOUNT.gid}`,
+    );
+    expect(message).toEndWith("setresuid failed: Invalid argument");
+  });
+
+  tried("is told by doctor and by the list of secrets as by any command, but for --as-is", async () => {
+    const before = 'set -- setpriv --bounding-set=-setuid "$@"';
+    const [doctor, list] = await Promise.all(
+      [["doctor"], ["secret", "list"]].map((words) => run("binary", [...words, "--json"], { before })),
+    );
+    const why = /^ACCOUNT_UNAVAILABLE: .*without CAP_SETUID .*setresuid failed: Operation not permitted$/;
+    const findings = doctor!.json.findings as Finding[];
+    const about = findings.filter(({ check }) => check === "service account");
+    expect([doctor!.exitCode, about.map(({ command }) => command)]).toEqual([
+      3,
+      ["weekly", "webhook", "socket-monitor", "alert-rules", "migrate", "reports", "deliveries"],
+    ]);
+    const told = { why: expect.stringMatching(why), mend: expect.stringContaining("--user opsctl") };
+    for (const { reason, mend } of about) expect({ why: reason, mend }).toEqual(told);
+    expect([list!.exitCode, list!.json.problems]).toMatchObject([0, [told]]);
+    expect(doctor!.stdout + list!.stdout).not.toContain("--as-is");
+    // What is root's own is looked at all the same.
+    expect(findings.some(({ command }) => command === "collect-metrics")).toBe(true);
+  });
+
+  tried(
+    "is not become by doctor and the list of secrets either where it would keep root's group",
+    async () => {
+      const before = withLines(host, "group", "kept", "wheel:x:0:opsctl\na,c:x:64005:opsctl\n");
+      const [doctor, list] = await Promise.all(
+        [
+          ["doctor", "weekly"],
+          ["secret", "list"],
+        ].map((words) => run("binary", [...words, "--json"], { before })),
+      );
+      const why = expect.stringContaining("root's own group, number 0, is among its groups");
+      expect(doctor!.json.findings).toMatchObject([
+        { check: "service account", status: "fail", reason: why },
+      ]);
+      expect(list!.json.problems).toMatchObject([{ why }]);
+    },
+  );
 
   tried("has root's own group among groups that cannot be listed", async () => {
     const before = withLines(host, "group", "unlisted", "wheel:x:0:opsctl\na,b:x:64004:opsctl\n");
@@ -537,18 +627,39 @@ describe.concurrent(`where a directory service hangs${UNTRIED}`, () => {
     });
   });
 
-  tried.each([[["doctor"]], [["secret", "list"]]])(
-    "%j says within two seconds that it hangs",
-    async (words) => {
-      const before = hangingDirectory("sss files", { getent: `: ${words.join(" ")}; exec sleep 3600` });
-      const { exitCode, json } = await run("binary", [...words, "--json"], { before });
-      expect(exitCode).toBe(3);
-      expect(json.error).toMatchObject({
+  tried("`secret list` says within two seconds that it hangs", async () => {
+    const before = hangingDirectory("sss files", { getent: ": secret list; exec sleep 3600" });
+    const { exitCode, json } = await run("binary", ["secret", "list", "--json"], { before });
+    expect([exitCode, json.error]).toMatchObject([
+      3,
+      {
         code: "ACCOUNT_UNAVAILABLE",
         message: "Cannot look up the account opsctl: getent did not end within 2 s",
-      });
-    },
-  );
+        hint: "See that the directory services of /etc/nsswitch.conf answer: getent passwd opsctl",
+      },
+    ]);
+  });
+
+  tried("`doctor` says so after one question, and looks at what is root's", async () => {
+    const asked = host.path("asked-by-doctor");
+    const before = hangingDirectory("sss files", { getent: `echo >> ${asked}; exec sleep 3600` });
+    const { exitCode, json } = await run("binary", ["doctor", "--json"], { before });
+    const findings = json.findings as Finding[];
+    const reason = "ACCOUNT_UNAVAILABLE: getent did not end within 2 s";
+    const told = findings.filter((finding) => finding.reason === reason);
+    expect([exitCode, told.map(({ check }) => check)]).toEqual([3, Array(7).fill("service account")]);
+    expect(findings.some(({ command }) => command === "collect-metrics")).toBe(true);
+    expect(readFileSync(asked, "utf8")).toBe("\n");
+  });
+
+  tried("`doctor` ends, too, when the service names the account and setpriv waits for it", async () => {
+    const before = hangingDirectory("sss files", { getent: ': doctor; grep "^$2:" "/etc/$1"' });
+    const { exitCode, json } = await run("binary", ["doctor", "weekly", "--json"], { before });
+    expect([exitCode, json.findings]).toMatchObject([
+      3,
+      [{ reason: expect.stringMatching(/^ACCOUNT_UNAVAILABLE: setpriv did not end within [12](\.\d)? s$/) }],
+    ]);
+  });
 
   tried("a command ends, too, when the service names the account and setpriv waits for it", async () => {
     const getent = 'grep "^$2:" "/etc/$1"';

@@ -278,6 +278,19 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     }
   });
 
+  test("says what keeps root from writing as the account, in a container that drops the privilege", async () => {
+    const text = directory("text");
+    giveAway(text);
+    const bounded = ["setpriv", "--bounding-set=-setgid", await binaryForAll()];
+    const { exitCode, json } = await collect(text, bounded);
+    const { message, hint } = json.error as { message: string; hint: string };
+    expect([exitCode, readdirSync(text)]).toEqual([1, []]);
+    expect(message).toContain(
+      "could not become it: this process is root by its number alone, without CAP_SETGID",
+    );
+    expect(hint).toStartWith("Set TEXTFILE_DIR to a directory of root's there");
+  });
+
   test("writes there with the few capabilities that it needs", async () => {
     const text = directory("text");
     giveAway(text);

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { starterMark } from "../../../lib/platform/account/started-by.ts";
 import { readCommandSettings } from "../../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../../lib/platform/errors.ts";
 
@@ -87,7 +88,7 @@ describe("readCommandSettings()", () => {
   test.skipIf(!isRoot)("does not send root back to root, who has become the account already", () => {
     const path = put("A=file\n");
     chownSync(path, 4242, 4242);
-    const { hint } = errorOf(() => read({ OPSCTL_STARTED_BY: "root" }));
+    const { hint } = errorOf(() => read({ OPSCTL_STARTED_BY: starterMark("root", process.ppid) }));
     expect(hint).toBe(`Give it to the account that reads it: chown -h opsctl:opsctl ${path}`);
   });
 
