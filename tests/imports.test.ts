@@ -195,7 +195,7 @@ describe("the runtime", () => {
 
   test("is ended by cli alone, and console is used for help alone", () => {
     expect(using(/\bprocess\s*\.\s*(exit|abort|kill)\s*\(|\bexitCode\s*=/, lib)).toEqual([
-      "lib/platform/secrets/command.ts",
+      "lib/platform/kill-group.ts",
     ]);
     expect(using(/\bconsole\s*\./, all)).toEqual(["cli/framework/usage/help.ts"]);
   });

@@ -59,7 +59,7 @@ export async function tryAccount(
 }
 
 function failed(account: ServiceAccount, { end, stderr }: ReadChild, limitMs: number): OpsError {
-  if (end.status === "not_started")
+  if (end.status === "unstarted")
     return cannotBecome(
       account,
       `setpriv cannot be started: ${end.code}`,

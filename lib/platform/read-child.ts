@@ -4,12 +4,12 @@ import { killGroup } from "./kill-group.ts";
 /**
  * How the reading of a child ended.
  *
- * Shape: `ended` when the child and its output ended by themselves, `exitCode` is null for a signal; `not_started` with
+ * Shape: `ended` when the child and its output ended by themselves, `exitCode` is null for a signal; `unstarted` with
  *        the system's code; `complete` when its reader had all that it waits for; `late` and `flooded` at a limit.
  */
 export type ChildEnd =
   | { status: "ended"; exitCode: number | null; signal: NodeJS.Signals | null }
-  | { status: "not_started"; code: string }
+  | { status: "unstarted"; code: string }
   | { status: "complete" | "late" | "flooded" };
 
 /** What a child has said, and how the reading of it ended. */
@@ -43,9 +43,7 @@ export async function readChild(child: ChildProcess, limits: ReadingLimits): Pro
   const { promise, resolve } = Promise.withResolvers<ChildEnd>();
   const stopTimer = startTimer(child, limits, () => resolve({ status: "late" }));
   const [stdout, stderr] = STREAMS.map((name) => collect(child, name, limits, resolve));
-  child.on("error", ({ code = "unknown" }: NodeJS.ErrnoException) =>
-    resolve({ status: "not_started", code }),
-  );
+  child.on("error", ({ code = "unknown" }: NodeJS.ErrnoException) => resolve({ status: "unstarted", code }));
   child.once("close", (exitCode, signal) => resolve({ status: "ended", exitCode, signal }));
   const end = await promise;
   stopTimer();

@@ -31,7 +31,7 @@ describe("readChild()", () => {
   test("says that there is no such program", async () => {
     const child = spawn("/nowhere/program", { detached: true });
     const { end } = await readChild(child, { limitMs: LONG_MS, maxBytes: 1 });
-    expect(end).toEqual({ status: "not_started", code: "ENOENT" });
+    expect(end).toEqual({ status: "unstarted", code: "ENOENT" });
   });
 
   test("kills one that is late with what it started, and has what came in time", async () => {

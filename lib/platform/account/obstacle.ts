@@ -7,6 +7,10 @@ export type ProcessFacts = { status: string; uidMap: string; gidMap: string; set
 /** Why a process cannot become an account, and what a person does about it. */
 export type Obstacle = { why: string; way: string };
 
+const UID_MAP = "/proc/self/uid_map";
+const GID_MAP = "/proc/self/gid_map";
+const SETGROUPS = "/proc/self/setgroups";
+
 /** The capabilities with which a process changes its user and its groups, and their numbers. */
 const NEEDED = [
   ["CAP_SETUID", 7],
@@ -30,10 +34,8 @@ export function obstacleTo(
   const [hasUser, hasGroup] = [isMapped(facts.uidMap, uid), isMapped(facts.gidMap, gid)];
   const unmapped = [hasUser ? [] : `user ${uid}`, hasGroup ? [] : `group ${gid}`].flat();
   if (unmapped.length > 0)
-    return inNamespace(`it has no ${unmapped.join(" and no ")}`, name, hasUser ? "gid_map" : "uid_map");
-  return facts.setgroups.trim() === "deny"
-    ? inNamespace("it lets nobody set groups", name, "setgroups")
-    : null;
+    return inNamespace(`it has no ${unmapped.join(" and no ")}`, name, hasUser ? GID_MAP : UID_MAP);
+  return facts.setgroups.trim() === "deny" ? inNamespace("it lets nobody set groups", name, SETGROUPS) : null;
 }
 
 function withoutPrivilege(name: string, missing: readonly string[]): Obstacle {
@@ -46,7 +48,7 @@ function withoutPrivilege(name: string, missing: readonly string[]): Obstacle {
 
 function inNamespace(why: string, name: string, file: string): Obstacle {
   return {
-    why: `this process is root of a user namespace only, as in a container without root, and ${why} (/proc/self/${file})`,
+    why: `this process is root of a user namespace only, as in a container without root, and ${why} (${file})`,
     way: `Start the command outside, or as ${name} in a namespace that maps that account and its groups (/etc/subuid, /etc/subgid)`,
   };
 }
@@ -62,17 +64,18 @@ function isMapped(map: string, number: number): boolean {
 }
 
 function readFacts(): ProcessFacts {
-  const read = (name: string) => {
-    try {
-      return readFileSync(`/proc/self/${name}`, "utf8");
-    } catch {
-      return "";
-    }
+  return {
+    status: processStatus(),
+    uidMap: textOf(UID_MAP),
+    gidMap: textOf(GID_MAP),
+    setgroups: textOf(SETGROUPS),
   };
-  const [uidMap, gidMap, setgroups] = ["uid_map", "gid_map", "setgroups"].map(read) as [
-    string,
-    string,
-    string,
-  ];
-  return { status: processStatus(), uidMap, gidMap, setgroups };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import type { Environment } from "../secrets/adapter.ts";
 
 /** The variable with which a process that hands a command line over to a child marks that child as its own. */
 export const STARTED_BY = "OPSCTL_STARTED_BY";
@@ -16,7 +15,9 @@ export function starterMark(name: string, pid: number = process.pid): string {
 }
 
 /** The name of the person who started the command that was handed over to this process; null where none was. */
-export function starterOf({ [STARTED_BY]: mark }: Environment): string | null {
+export function starterOf({
+  [STARTED_BY]: mark,
+}: Readonly<Record<string, string | undefined>>): string | null {
   return nameInMark(mark);
 }
 

@@ -36,7 +36,7 @@ export async function runSecretCommand(
 
 /** How the command failed; null where it ended well. */
 function faultOf(end: ChildEnd, limitMs: number): string | null {
-  if (end.status === "not_started") return `it cannot be started: ${end.code}`;
+  if (end.status === "unstarted") return `it cannot be started: ${end.code}`;
   if (end.status === "late") return `it did not answer within ${limitMs / 1000} s`;
   if (end.status !== "ended") return `it printed more than ${MAX_SECRET_BYTES} bytes`;
   return end.exitCode === 0 ? null : endedWith(end.exitCode, end.signal);
