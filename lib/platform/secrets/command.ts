@@ -39,7 +39,8 @@ function faultOf(end: ChildEnd, limitMs: number): string | null {
   if (end.status === "unstarted") return `it cannot be started: ${end.code}`;
   if (end.status === "late") return `it did not answer within ${limitMs / 1000} s`;
   if (end.status !== "ended") return `it printed more than ${MAX_SECRET_BYTES} bytes`;
-  return end.exitCode === 0 ? null : endedWith(end.exitCode, end.signal);
+  const { exitCode: code, signal } = end;
+  return code === 0 ? null : endedWith(code, signal);
 }
 
 function refuseForeign(name: string, command: string): void {

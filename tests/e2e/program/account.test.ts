@@ -154,7 +154,7 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
 
   tried("becomes the account although its starter ignores the ends of children", async () => {
     const { env, facts } = witness(host, `unseen-${runtime}`);
-    const before = "trap '' CHLD";
+    const before = 'set -- env --ignore-signal=CHLD "$@"';
     const [migrate, list, doctor] = await Promise.all([
       run(runtime, ["migrate", "--status", "--json"], { env, before }),
       run(runtime, ["secret", "list", "--json"], { before }),
