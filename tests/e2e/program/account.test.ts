@@ -652,6 +652,19 @@ describe.concurrent(`where a directory service hangs${UNTRIED}`, () => {
     expect(readFileSync(asked, "utf8")).toBe("\n");
   });
 
+  tried("`doctor` asks it once, also for an account that nobody has", async () => {
+    using other = openAccountHost({ account: false });
+    const asked = other.path("asked");
+    other.put("asks.conf", "passwd: sss files\ngroup: sss files\n", 0o644);
+    other.put("asks.getent", `#!/bin/sh\necho >> ${asked}\nexit 2\n`, 0o755);
+    const before =
+      'mount --bind "$0/asks.getent" /usr/bin/getent; mount --bind "$0/asks.conf" /etc/nsswitch.conf';
+    const { json } = await run("binary", ["doctor", "weekly", "--json"], { before, on: other });
+    const said = (json.findings as Finding[]).find(({ check }) => check === "service account");
+    expect(said?.reason).toContain("there is no account opsctl on this host");
+    expect(readFileSync(asked, "utf8")).toBe("\n");
+  });
+
   tried("`doctor` ends, too, when the service names the account and setpriv waits for it", async () => {
     const before = hangingDirectory("sss files", { getent: ': doctor; grep "^$2:" "/etc/$1"' });
     const { exitCode, json } = await run("binary", ["doctor", "weekly", "--json"], { before });
