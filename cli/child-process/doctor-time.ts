@@ -1,7 +1,7 @@
 import { LIMIT_MS } from "../wiring/doctor.ts";
 
 /** Of doctor's five seconds; the rest is for its start and for its result. */
-const TOTAL_MS = 4_600;
+const TOTAL_MS = 4_500;
 /** What the checks of a child get at least, also after the host took all the time to say who the account is. */
 const LEAST_MS = 500;
 
