@@ -148,7 +148,7 @@ const PEERS = [
 const HOST = [
   "A newer opsctl made it: use that one on every host",
   "Install the opsctl that made it, or a newer one",
-  "Give it a group of its own (groupadd --system opsctl; usermod -g opsctl opsctl), and see getent passwd opsctl; --as-is keeps root's privileges",
+  "Give it a group of its own (groupadd --system opsctl; usermod -g opsctl opsctl), and see getent passwd opsctl",
   "Let it create a schema in this database, or: create schema opsctl_state authorization <login>;",
   "Look at it first: ls -l {path}: a link is there; remove it unless you made it",
   "Look at it: file {path}",

@@ -62,7 +62,7 @@ const PARTS = [
   "See that _ runs and answers",
   "See whether this host is too busy, or a disk hangs (_)",
   "opsctl secret set __",
-  "_ getent passwd _; --as-is keeps root's privileges",
+  "_ getent passwd _",
   "See that the directory services of /etc/nsswitch.conf answer:",
   "Give it a group of its own (groupadd --system _; usermod -g _ _), and see",
   "Set _ in the environment",
