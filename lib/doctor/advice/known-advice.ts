@@ -122,6 +122,7 @@ const PEERS = [
   "Give the service account the role Editor, or a finer one",
   "Let the recipient write to the sending number, or send through an instance with a paired phone",
   "Let the service account read notification settings, or look at a rule's page on the platform",
+  "Look at the gateway's database and at the gateway's log",
   "Look at the gateway's log, and whether {variable} leads to it (http or https, port)",
   "Look at the log of the gateway and at what stands between it and {variable}",
   "Look up {number} in Meta's list of error codes (WhatsApp Business Platform)",
