@@ -19,7 +19,7 @@ import { killGroup } from "../../lib/platform/kill-group.ts";
 import { type ReadingLimits, readChild } from "../../lib/platform/read-child.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { asOpsError } from "../framework/failure.ts";
-import { ACCOUNT_LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
+import { ACCOUNT_LIMIT_MS, BUSY_LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { checkLimitMs, directoryChildMs, directoryTrialMs } from "./doctor-time.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
 import { type DoctorOrder, internalCommand } from "./internal-command.ts";
@@ -27,10 +27,14 @@ import { startAs } from "./run-as.ts";
 import { selfCommand } from "./self-command.ts";
 import { tryAccount } from "./try-account.ts";
 
-/** What the child's own findings need to come in after its last check has ended. */
-const SAID_MS = 500;
-/** For the child's first line: on a host that is very busy, a process takes seconds to begin. */
-const BEGIN_LIMIT_MS = 10_000;
+/**
+ * How long an account that the host's files know is read, from the child's first line on. The child itself ends its checks
+ * at their limit, so this is for one that is stopped: on a host that is very busy an honest one takes seconds to say that
+ * its checks have ended.
+ */
+const SAID_LIMIT_MS = BUSY_LIMIT_MS + 1_000;
+/** For that first line: on a host that is very busy, a process takes seconds to begin. */
+const BEGIN_LIMIT_MS = 20_000;
 /** Bytes read of the child; honest findings need far fewer. */
 const MAX_OUTPUT = 1_048_576;
 
@@ -162,7 +166,7 @@ async function runAs(
   // A child that ends before it has read is one that reports nothing.
   if (isClosed) child.stdin?.on("error", () => {}).end(writtenHanded(handedLogin));
   const limits = isLocal
-    ? { beginMs: BEGIN_LIMIT_MS, limitMs: limitMs + SAID_MS }
+    ? { beginMs: BEGIN_LIMIT_MS, limitMs: SAID_LIMIT_MS }
     : { limitMs: directoryChildMs(spentMs) };
   const reported = await reportedBy(child, checks, limits);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, account));

@@ -1,18 +1,23 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import type { DoctorDependencies, HandedLogin, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
 import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { waitWhileFree } from "../../lib/platform/wait-while-free.ts";
 import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
 import { internalCommand } from "../child-process/internal-command.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;
+/**
+ * The longest that it takes where this process hardly gets a processor: it would otherwise say of peers that are well that
+ * they do not answer, because it comes too late to their answers.
+ */
+export const BUSY_LIMIT_MS = 12_000;
 /** For the service account: a directory service that hangs is named before a person thinks that doctor does. */
 export const ACCOUNT_LIMIT_MS = 2_000;
 /** Of the time of a check, which then names the secret command that hangs. */
@@ -52,16 +57,17 @@ export function openDoctorDependencies({
     adminUrl: new URL(ADMIN_URL),
     webhookPort: 9300,
     limitMs,
+    callLimitMs: BUSY_LIMIT_MS,
     secretCommandLimitMs: limitMs * SECRET_COMMAND_PART,
-    // Aborted when the check ends before its limit, which is no failure.
-    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    // Aborted when the check ends before its limit.
+    wait: (ms, signal) => waitWhileFree(ms, { mostMs: Math.max(ms, BUSY_LIMIT_MS), signal }),
     nowMs: () => Date.now(),
     findServiceAccount: findAccount,
     openDatabase: (url) =>
       openDatabase(url, {
         max: DATABASE_CONNECTIONS,
         applicationName: "opsctl doctor",
-        connectLimitMs: LIMIT_MS,
+        connectLimitMs: BUSY_LIMIT_MS,
         closeLimitMs: 100,
       }),
     readStateFile: readStateFileInChild,

@@ -110,7 +110,7 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
     run: (context, signal) =>
       withPlatform(context, async ({ url, token, uids }) => {
         const uid = uids[key];
-        const timeoutMs = context.dependencies.limitMs;
+        const timeoutMs = context.dependencies.callLimitMs;
         const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
         if (read.status !== "ok" && read.problem.status === 403)
           return [notChecked(`the token may not read data sources, which the rules do not need`)];
@@ -140,7 +140,7 @@ async function withPlatform(
 }
 
 function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {
-  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.limitMs });
+  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.callLimitMs });
 }
 
 async function failureOf(

@@ -63,7 +63,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { container, address } = settings.value.proxy;
-      const timeoutMs = context.dependencies.limitMs;
+      const timeoutMs = context.dependencies.callLimitMs;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
       if (memory.status === "ok") return [pass(`container ${container} runs`)];
       const { file } = await context.environment(command);
@@ -83,7 +83,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
       if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
       const token = search?.found;
       if (!token) return withoutSettings(command);
-      const timeoutMs = context.dependencies.limitMs;
+      const timeoutMs = context.dependencies.callLimitMs;
       const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
       const counted = await countVercelProjects(options);
       if (counted.status === "ok") return [totalVerdict(counted.total, projects)];

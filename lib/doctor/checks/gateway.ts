@@ -16,7 +16,7 @@ import { correctSecret } from "./correct-setting.ts";
 
 /** A client whose calls end within the limit of a check. */
 export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
-  return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.limitMs });
+  return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.callLimitMs });
 }
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */

@@ -64,8 +64,8 @@ export const ALERT_WEBHOOK_CHECK: Check = {
       const url = await loadAlertWebhook(env);
       if (url === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${file.path}`)];
       const secret = await findWebhookSecret(env);
-      const { limitMs } = context.dependencies;
-      const state = await checkAlertWebhook({ url, secret, timeoutMs: limitMs, signal });
+      const { callLimitMs } = context.dependencies;
+      const state = await checkAlertWebhook({ url, secret, timeoutMs: callLimitMs, signal });
       if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
       const mend =
         state.cause === "http_401"

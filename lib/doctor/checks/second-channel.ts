@@ -24,7 +24,7 @@ export function secondChannelCheck(
       const key = await checkResendKey({
         baseUrl: new URL(secondChannel.apiUrl),
         apiKey: secondChannel.apiKey,
-        timeoutMs: context.dependencies.limitMs,
+        timeoutMs: context.dependencies.callLimitMs,
         signal,
       });
       return [keyVerdict(key, await correctSecret(context, command, "ALERT_EMAIL_API_KEY")), ping];

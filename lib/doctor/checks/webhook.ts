@@ -40,7 +40,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         url: new URL(url),
         token,
         teamId,
-        timeoutMs: context.dependencies.limitMs,
+        timeoutMs: context.dependencies.callLimitMs,
       });
       return [await trackerVerdict(context, await tracker.checkAccess(signal))];
     },

@@ -169,7 +169,7 @@ async function partOf(
 
 /** The peers as a dry run asks them, each within the time of a check. */
 function peersOf(context: CheckContext, settings: WeeklyConfig): SetupPeers {
-  return setupPeers(settings, { limitMs: context.dependencies.limitMs });
+  return setupPeers(settings, { limitMs: context.dependencies.callLimitMs });
 }
 
 /** Judged by modes for the account of the weekly run; where that is this process, as the dry run judges it too. */

@@ -46,7 +46,10 @@ export type DoctorDependencies = {
   adminUrl: URL;
   /** The port on which the webhook listens. */
   webhookPort: number;
+  /** How long a check may take, as `wait` counts it. */
   limitMs: number;
+  /** The limit of a call to a peer: longer than that of the check, which then names the peer. */
+  callLimitMs: number;
   secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;

@@ -25,6 +25,7 @@ export function testFaults(faults: Record<string, Fault>): void {
     await using host = await openHost();
     // A check that is slow on a busy machine must not count as a fault.
     host.dependencies.limitMs = 20_000;
+    host.dependencies.callLimitMs = 20_000;
     await spoil(host);
     const findings = await host.examine(command);
     const matching = findings.filter((one) => one.check === check && matches(one.reason, reason));
