@@ -1,4 +1,6 @@
+import process from "node:process";
 import type { ServiceAccount } from "../../lib/platform/account/service-account.ts";
+import { runtimeName } from "../../lib/platform/runtime.ts";
 import { INTERNAL } from "./internal-word.ts";
 import { selfCommand } from "./self-command.ts";
 
@@ -23,5 +25,11 @@ export type InternalCommand = { command: readonly string[]; env: Record<string, 
 
 /** The command line for one of these words; the path comes after it. */
 export function internalCommand(word: InternalWord): InternalCommand {
-  return { command: [...selfCommand(), INTERNAL, word], env: { DENO_NO_UPDATE_CHECK: "1" } };
+  return { command: [...selfCommand(), INTERNAL, word], env: { DENO_NO_UPDATE_CHECK: "1", ...compiled() } };
+}
+
+/** Where Deno keeps what it made of the sources: without it the child makes all of it anew, in three times the time. */
+function compiled(): Record<string, string> {
+  const { DENO_DIR = "" } = runtimeName() === "deno" ? process.env : {};
+  return DENO_DIR === "" ? {} : { DENO_DIR };
 }

@@ -10,7 +10,7 @@ import { unwritable } from "./write-metrics-file.ts";
 export type OwnerWriter = { command: readonly string[]; env: Record<string, string> };
 
 /** How long writing a few kilobytes may take, on a disk that hangs or a host so busy that the child begins late. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 20_000;
 /** Far more than the one line of an error. */
 const MAX_OUTPUT = 65_536;
 /** How the child ends when setpriv could not change the account, or not start the program. */

@@ -35,6 +35,7 @@ import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../../platform/support/other-account.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { denoBinary } from "../../support/deno-binary.ts";
+import { denoCache } from "../../support/deno-cache.ts";
 import { FLOOD_TAKEN, floodPerl } from "../support/flood.ts";
 import { logLines, opsctl, startProgram } from "../support/opsctl.ts";
 
@@ -190,7 +191,7 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
 
   const collect = async (textfileDir: string, given?: readonly string[]) => {
     const command = given ?? [await binaryForAll()];
-    const env = { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder };
+    const env = { ...arena.env, TEXTFILE_DIR: textfileDir, OPSCTL_LOG_DIR: folder, DENO_DIR: denoCache() };
     const ended = await startProgram([...command, "collect-metrics", "--json"], { env }).ended;
     forgetLock(textfileDir);
     return ended;
