@@ -6,7 +6,8 @@ import { putOnPath } from "./support/debian-tool.ts";
 import { IPROUTE2 } from "./support/iproute2.ts";
 import { stopSharedPostgres } from "./support/postgres.ts";
 
-const TEST_LIMIT_MS = 120_000;
+/** Ends what hangs, and judges nothing: Bun ends the servers of the whole process with the test that it gives up. */
+const TEST_LIMIT_MS = 600_000;
 
 // The window is computed in the report's zone: a test that passes only in one host zone is wrong.
 process.env.TZ ??= "Pacific/Kiritimati";

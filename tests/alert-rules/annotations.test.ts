@@ -3,7 +3,7 @@
  * here inside promtool's rule tester), with a value and without. The expander knows no `$values`, so the test puts it
  * before each text, made of a sample of the metrics store; its key is `arg0` there instead of `B`.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,8 +13,6 @@ import { findPromtool, runPromtool } from "../support/promtool.ts";
 import { VALUE_CASES, withValue } from "./support/value-cases.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
-setDefaultTimeout(180_000);
-
 const rules = alertRules({ withExtras: true });
 const tool = findPromtool();
 

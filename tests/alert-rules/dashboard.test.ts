@@ -1,5 +1,5 @@
 /** The dashboard: its file is what the code makes, its form is the platform's, and each query is of its grammar. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +14,6 @@ import type { LooseRule } from "./support/documents.ts";
 import { mistakesOf } from "./support/grammar.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
-setDefaultTimeout(180_000);
-
 // `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FILE = new URL("../../systemd/agent/dashboard.json", import.meta.url).pathname;

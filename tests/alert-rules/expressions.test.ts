@@ -5,7 +5,7 @@
  * Where promtool cannot be had, the rules are compared with `tests/fixtures/rules/proved.json`, which only a run with
  * promtool writes (`UPDATE_GOLDEN=1`): a rule that was never proved fails there too.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
 import {
@@ -26,8 +26,6 @@ import { findPromtool } from "../support/promtool.ts";
 import { type Case, type Expectation, findingsOf, findingsOfAll, testerRule } from "./support/rule-tester.ts";
 
 // Unpacking promtool on a fresh machine may take a while.
-setDefaultTimeout(180_000);
-
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const PROVED = new URL("../fixtures/rules/proved.json", import.meta.url).pathname;
 const GIB = 1_073_741_824;

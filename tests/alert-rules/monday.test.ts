@@ -3,14 +3,12 @@
  * should say comes from the time zone database, which PromQL does not have. Where promtool cannot be had, the reduced
  * check of `expressions.test.ts` stands for these too.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { named, type Series } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
-
-setDefaultTimeout(180_000);
 
 const NOT_RUN = "opsctl-weekly-report-not-run";
 const INCOMPLETE = "opsctl-weekly-report-incomplete";

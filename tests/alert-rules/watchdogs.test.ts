@@ -2,13 +2,11 @@
  * The two rules that speak when nothing arrives, over the days and gaps that they are about. Where promtool cannot be
  * had, the reduced check of `expressions.test.ts` stands for these too.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { always, healthyHost, named, type Series, spans, without } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
-
-setDefaultTimeout(180_000);
 
 const OTHER_HOST = 'instance="other",job="integrations/unix"';
 const WEEKLY = named("weekly_report_last_success_timestamp_seconds");

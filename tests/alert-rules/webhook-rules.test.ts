@@ -2,7 +2,7 @@
  * The rules on the webhook itself, minute by minute around their thresholds. Where promtool cannot be had, the reduced
  * check of `expressions.test.ts` stands for these too.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { THRESHOLDS } from "../../lib/alert-rules/rules/thresholds.ts";
 import { UNACKNOWLEDGED_LIMIT } from "../../lib/webhook/watch/pending-messages.ts";
@@ -16,8 +16,6 @@ import {
 } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
-
-setDefaultTimeout(180_000);
 
 const [STOPPED, STUCK] = ["opsctl-webhook-stopped", "opsctl-webhook-stuck"] as const;
 const [GIVEN_UP, GATEWAY] = ["opsctl-webhook-given-up", "opsctl-gateway-disconnected"] as const;

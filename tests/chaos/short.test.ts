@@ -3,7 +3,7 @@
  * the points. Here the report, the message's dispatch and its send stand for those that `weekly/run/crashes.test.ts` has,
  * and one point for all that leave the same rows.
  */
-import { describe, setDefaultTimeout, test } from "bun:test";
+import { describe, test } from "bun:test";
 import { promoteReplica } from "./failover.ts";
 import { runAtOnce } from "./four-at-once.ts";
 import { killAt } from "./kill-at.ts";
@@ -13,8 +13,6 @@ import { killAtRandom } from "./random-kills.ts";
 import { moveAtRandom } from "./random-moves.ts";
 import { beAwayAtRandom } from "./random-outages.ts";
 import { waitAtRandom } from "./random-waits.ts";
-
-setDefaultTimeout(120_000);
 
 /** Seeds that meet much: outages with waits and kills, and moves in several rounds. */
 const SEED_OF_WAITS = 8;

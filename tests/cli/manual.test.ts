@@ -1,5 +1,5 @@
 /** The man pages, as `make man` makes them. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +11,6 @@ import { roff, roffLines } from "../../.ci/manual/roff.ts";
 import { root } from "../../cli/root.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { eachCommand } from "./support/each-command.ts";
-
-setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dirname, "../..");
 const pages = await allPages("opsctl", root, "2026-11-23");

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect } from "../support/postgres.ts";
 import { ODD_TEXTS } from "../webhook/support/odd-texts.ts";
 import { createStateDatabase, type StateDatabase } from "../webhook/support/postgres-state.ts";
 import { postgresDedup } from "./support/postgres-dedup.ts";
 import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
-
-setDefaultTimeout(60_000);
 
 const TTL_MS = 30 * 60_000;
 

@@ -3,7 +3,7 @@
  *
  * A run of its own, since it needs the machine's `pgbouncer`: `bun test ./tests/pooler/pooler.ts`.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { type Database, openDatabase } from "../../lib/platform/database/pool.ts";
@@ -12,8 +12,6 @@ import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { Ledger, MONDAY } from "../sql/support/ledger.ts";
 import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 import { type Pooler, startPgbouncer } from "./pgbouncer.ts";
-
-setDefaultTimeout(120_000);
 
 let pooler: Pooler;
 let direct: TestDatabase;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type ListedOwner, listOwners, type OwnerFilter } from "../../lib/reports/list.ts";
 import { renderOwnerList } from "../../lib/reports/render-list.ts";
 import {
@@ -9,8 +9,6 @@ import {
   type OwnerKind,
   withoutGuards,
 } from "./support/week.ts";
-
-setDefaultTimeout(120_000);
 
 const KINDS = {
   done: { report: "completed", whatsapp: "sent", email: "sent" },

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { renderShown } from "../../lib/reports/render-show.ts";
 import { type ShowTarget, showReports } from "../../lib/reports/show.ts";
 import { SENDER } from "../sql/support/ledger.ts";
 import { describeWeek, emptyWeek, makeOwners, type OwnerKind, withoutGuards } from "./support/week.ts";
-
-setDefaultTimeout(120_000);
 
 describeWeek("showReports()", (ledger) => {
   async function shown(target: ShowTarget) {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderStatus } from "../../lib/reports/render-status.ts";
 import { readWeekStatus } from "../../lib/reports/status.ts";
@@ -12,8 +12,6 @@ import {
   REPORTS,
   withoutGuards,
 } from "./support/week.ts";
-
-setDefaultTimeout(120_000);
 
 const DONE: OwnerKind = { report: "completed", whatsapp: "sent", email: "sent" };
 

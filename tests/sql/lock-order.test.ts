@@ -263,7 +263,7 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
     expect(outcomes).not.toContain("timeline_entry_failed");
     expect(await ledger.sql`select from users`).toHaveLength(0);
     expect(await ledger.sql`select from weekly_performance_reports`).toHaveLength(0);
-  }, 60_000);
+  });
 
   /** What meets the deletion of an owner whose report is stored and whose message is claimed in one statement. */
   async function meetStoring(owner: Owner, at: number): Promise<string[]> {
@@ -302,5 +302,5 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
     expect([...new Set(outcomes)].sort()).toEqual(expect.not.arrayContaining(["40P01"]));
     expect(await ledger.sql`select from users`).toHaveLength(0);
     expect(await ledger.sql`select from weekly_performance_reports`).toHaveLength(0);
-  }, 60_000);
+  });
 });

@@ -1,11 +1,9 @@
 /** Workers, operators and the application in any order, against the real functions: no message is sent twice. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
 import { assertInDatabase } from "../support/property.ts";
 import { type Claim, describeLedger, type Ledger, type Owner, SENDER, WEEK } from "./support/ledger.ts";
-
-setDefaultTimeout(300_000);
 
 const CHANNELS = ["whatsapp", "email"] as const;
 const WORKERS = 2;

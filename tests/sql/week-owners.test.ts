@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   DELIVERIES,
@@ -10,8 +10,6 @@ import {
 } from "../reports/support/week.ts";
 import { assertInDatabase } from "../support/property.ts";
 import { type Ledger, MAJORS, WEEK } from "./support/ledger.ts";
-
-setDefaultTimeout(120_000);
 
 type Row = {
   tenant_id: string;

@@ -63,6 +63,8 @@ export type Route = {
   calls: LedgerEntry[];
   /** Orders what becomes of the next calls, one each. */
   next(...scripted: Scripted[]): void;
+  /** What `next` has ordered and no call has taken yet. */
+  ordered: Scripted[];
   /** Decides for every call that `next` does not; undefined is the usual work. */
   script: ((entry: LedgerEntry) => Scripted | undefined) | null;
   /** The same for what `next` and `script` leave open, once the body has been read. */
@@ -114,18 +116,10 @@ export async function startStandIn<Name extends string>(
   core: Core,
 ): Promise<StandIn<Name>> {
   const names = Object.keys(specs) as Name[];
-  const queues = new Map<Name, Scripted[]>(names.map((name) => [name, []]));
-  const routes = Object.fromEntries(
-    names.map((name) => [
-      name,
-      {
-        calls: [],
-        script: null,
-        scriptByBody: null,
-        next: (...s: Scripted[]) => queues.get(name)!.push(...s),
-      },
-    ]),
-  ) as unknown as Record<Name, Route>;
+  const routes = Object.fromEntries(names.map((name) => [name, newRoute()])) as unknown as Record<
+    Name,
+    Route
+  >;
   const connections = new Map<Socket, number>();
   let opened = 0;
   const server = createServer((request, response) => {
@@ -167,7 +161,7 @@ export async function startStandIn<Name extends string>(
     if (name === undefined) standIn.unexpected.push(entry);
     else routes[name].calls.push(entry);
     const scripted =
-      name === undefined ? undefined : (queues.get(name)!.shift() ?? routes[name].script?.(entry));
+      name === undefined ? undefined : (routes[name].ordered.shift() ?? routes[name].script?.(entry));
     if (scripted === "drop_unread") return void request.socket.destroy();
     await readInto(entry, request);
     const byBody = name === undefined ? undefined : routes[name].scriptByBody?.(entry);
@@ -206,6 +200,17 @@ export async function startStandIn<Name extends string>(
       ? `http://${host}:${(server.address() as AddressInfo).port}${core.prefix ?? ""}`
       : `unix://${core.unixSocket}`;
   return standIn;
+}
+
+function newRoute(): Route {
+  const ordered: Scripted[] = [];
+  return {
+    calls: [],
+    script: null,
+    scriptByBody: null,
+    ordered,
+    next: (...scripted) => void ordered.push(...scripted),
+  };
 }
 
 function ledgerEntry(request: IncomingMessage, connection: number): LedgerEntry {

@@ -257,7 +257,7 @@ describe.each(["whatsapp", "email"] as const)(
     beforeAll(async () => {
       weekly = await weeklyFixture();
       seeded = await seedOwner(weekly.db.sql, { networks: [] });
-    }, 120_000);
+    });
     afterAll(() => weekly[Symbol.asyncDispose]());
 
     const scenarios = Object.entries(BROKEN).filter(([, { step }]) => step === channel);
@@ -433,7 +433,7 @@ describe("a dry run asks the peers themselves, and finds that", () => {
   beforeAll(async () => {
     weekly = await weeklyFixture();
     seeded = await seedOwner(weekly.db.sql);
-  }, 120_000);
+  });
   afterAll(() => weekly[Symbol.asyncDispose]());
 
   test.each(Object.entries(PEER_FAULTS))("%s", async (_what, { away, hangs, spoil, options, failures }) => {

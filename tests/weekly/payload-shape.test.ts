@@ -50,7 +50,7 @@ beforeAll(async () => {
   const summary = await weekly.run();
   expect(summary).toMatchObject({ status: "success", reports: { completed: 3, partialCoverage: 3 } });
   for (const owner of [full, empty, mixed]) reports.set(owner, await storedReport(sql, owner));
-}, 120_000);
+});
 afterAll(() => weekly[Symbol.asyncDispose]());
 
 const payloadOf = (owner: SeededOwner) => reports.get(owner)!.payload;

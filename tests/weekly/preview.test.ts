@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { renderPreviews } from "../../lib/weekly/texts/preview-text.ts";
 import { databaseSnapshot } from "../e2e/support/database-snapshot.ts";
 import { type SeededOwner, seedOwner, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
 import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 /** The version of the runs of this fixture. */
 const VERSION = "0.0.0-test";

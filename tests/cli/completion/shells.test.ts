@@ -1,5 +1,5 @@
 /** The completion scripts in real shells: bash as it is on the machine, zsh and fish out of their Debian packages. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,6 @@ import process from "node:process";
 import { opsctlBinary } from "../../support/binary.ts";
 import { findDebianTool } from "../../support/debian-tool.ts";
 import { type TypingShell, typingShell } from "../support/typing-shell.ts";
-
-setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dirname, "../../..");
 

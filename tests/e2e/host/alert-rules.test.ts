@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { groupKey, type Monitoring, startMonitoring } from "../../standins/grafana.ts";
 import { ENGINES, type Ended, opsctl, startOpsctl } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const TOKEN = "glsa_canaryMonitoringToken";
 const GOLDEN = new URL("../../golden/alert-rules/export.json", import.meta.url).pathname;

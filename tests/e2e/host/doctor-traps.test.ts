@@ -1,5 +1,5 @@
 /** Files that were made to keep `opsctl doctor` busy for ever: it ends all the same, and leaves no child behind. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,6 @@ import { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { until } from "../../chaos/until.ts";
 import { opsctl } from "../support/opsctl.ts";
-
-setDefaultTimeout(60_000);
 
 let folder: string;
 let state: string;

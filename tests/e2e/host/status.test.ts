@@ -1,5 +1,5 @@
 /** `opsctl status` as a process of its own: as an ordinary start, and as root on a machine that has the account. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,8 +18,6 @@ import { denoCache } from "../../support/deno-cache.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES, type Ended, opsctl, type RuntimeName, startProgram } from "../support/opsctl.ts";
-
-setDefaultTimeout(60_000);
 
 let folder: string;
 beforeAll(() => {

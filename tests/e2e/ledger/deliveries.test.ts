@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 type Row = { id: string; state: string; code: string | null; channel: string; maskedHint: string | null };
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
@@ -6,8 +6,6 @@ import { MONDAY, seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const READ_KEY = "re_canary_read_key_77aa01";
 const LOOK_UP = ["deliveries", "look-up"];

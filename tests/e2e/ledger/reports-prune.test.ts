@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 describe.concurrent.each(ENGINES)("opsctl reports prune, %s", (runtime) => {
   test("refuses a young week with 2, and removes the content of an old one", async () => {

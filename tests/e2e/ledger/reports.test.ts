@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
-
-setDefaultTimeout(300_000);
 
 /** A Monday after which one owner has everything, one message is in doubt, and one owner has no phone. */
 async function openMixedFixture() {

@@ -1,8 +1,6 @@
 /** The commands that tell of opsctl itself, on every runtime: they need no settings, and say what was probably meant. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ENGINES, opsctl } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 /** Settings that every other command would refuse. */
 const BROKEN = { OPSCTL_ENV_DIR: "/dev/null", OPSCTL_SECRETS_DIR: "relative", OPSCTL_LOG_LEVEL: "loud" };

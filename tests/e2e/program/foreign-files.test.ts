@@ -1,14 +1,5 @@
 /** Files and links that another account prepared for root: root opens, follows and executes none of them. */
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -38,8 +29,6 @@ import { denoBinary } from "../../support/deno-binary.ts";
 import { denoCache } from "../../support/deno-cache.ts";
 import { FLOOD_TAKEN, floodPerl } from "../support/flood.ts";
 import { logLines, opsctl, startProgram } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const VICTIM = "what root alone may change\n".repeat(100);
 const RUNTIMES = ["binary", "deno"] as const;

@@ -1,7 +1,5 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ENGINES, opsctl, RUNTIMES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const HELPS = [
   [],

@@ -1,5 +1,5 @@
 /** What a terminal shows, on each engine: its width, colours and none. The pictures of all tables are drawn elsewhere. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stripVTControlCharacters } from "node:util";
 import type { OwnerList } from "../../../lib/reports/list.ts";
 import { renderOwnerList } from "../../../lib/reports/render-list.ts";
@@ -12,8 +12,6 @@ import { terminal } from "../../text/support/terminal.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { commandOf, ENGINES, type RuntimeName } from "../support/opsctl.ts";
 import { startOnTerminal } from "../support/terminal.ts";
-
-setDefaultTimeout(120_000);
 
 const LIST = ["reports", "list"];
 let fixture: Fixture;

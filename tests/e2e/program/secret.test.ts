@@ -1,5 +1,5 @@
 /** `opsctl secret` on a terminal and on a pipe, as root on a host with the account, on each engine. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../chaos/until.ts";
@@ -14,8 +14,6 @@ import { opsctlBinary } from "../../support/binary.ts";
 import { denoCache } from "../../support/deno-cache.ts";
 import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
-
-setDefaultTimeout(120_000);
 
 const tried = test.skipIf(!canHaveAccount);
 const URL = "postgres://owner:canary-word@db.example.com/app";

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-
-setDefaultTimeout(120_000);
 
 const TENANT = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
 

@@ -2,14 +2,12 @@
  * The way from nothing to an alert on the phone by opsctl's own commands: the contact point, the rules with their
  * receiver, doctor, and an alert that the platform posts by nothing but what these commands left there.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../chaos/until.ts";
 import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
 import { type FiredAlert, notify } from "../../standins/grafana-notification.ts";
 import { ENGINES, opsctl, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type WebhookArena } from "../support/webhook-process.ts";
-
-setDefaultTimeout(120_000);
 
 const TOKEN = "glsa_canaryMonitoringToken";
 const DISK = "opsctl-root-disk";

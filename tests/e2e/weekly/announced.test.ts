@@ -1,5 +1,5 @@
 /** A failed Monday is heard: the run, opsctl's own webhook as a process, and the phone behind it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,6 @@ import { failedWith, notReady, weekOf } from "../../weekly/announce/support.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { opsctl, startProgram } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
-
-setDefaultTimeout(300_000);
 
 const WEEK = "2026-11-16";
 const NAME = "Relatório semanal falhou";

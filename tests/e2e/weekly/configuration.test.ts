@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { startApplication } from "../../standins/application.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { CANARIES, openFixture } from "../support/fixture.ts";
 import { ENGINES, type Ended, opsctl } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const REQUIRED = [
   "DATABASE_URL",

@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 describe.concurrent.each(ENGINES)("a database that cuts every connection of the run, %s", (runtime) => {
   test("and takes new ones has every report made and sent once", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
@@ -9,8 +9,6 @@ import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
 import { ENGINES, logLines, type RuntimeName } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
   `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;

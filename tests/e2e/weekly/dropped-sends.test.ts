@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { LedgerEntry } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const OWNERS = 4;
 

@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const WEDNESDAY = "2026-11-25T12:00:00Z";
 

@@ -1,9 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner, writeAnalysis } from "../../support/seed.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import type { RuntimeName } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 /** Variables that other programs obey, each set to what would do the most harm. */
 const FOREIGN: Record<string, string> = {

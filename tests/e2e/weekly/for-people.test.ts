@@ -1,9 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
 import { opsctl } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 /** Lines as a person reads them, without the space that lines columns up. */
 function linesOf(text: string): string[] {

@@ -1,9 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
 import { RUNTIMES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const COUNTS = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
 const OPEN = { partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };

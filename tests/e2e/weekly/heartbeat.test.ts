@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { opsctlBinary } from "../../support/binary.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { startProgram } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const EXHAUSTED = [
   { truncated: true, nextCursor: "a", llmCalls: 3 },

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
@@ -7,8 +7,6 @@ import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 // A time limit of the program ends each of these: the test sees that the process ends.
 describe.concurrent("what never answers", () => {

@@ -1,9 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
-
-setDefaultTimeout(120_000);
 
 const SKIPS = ["--skip-whatsapp", "--skip-email", "--skip-editorials"];
 const CLOSED = [

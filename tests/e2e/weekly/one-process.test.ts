@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
 import { ENGINES } from "../support/opsctl.ts";
 import { childrenOf, listeningSockets } from "../support/process-facts.ts";
-
-setDefaultTimeout(120_000);
 
 describe.concurrent.each(ENGINES)("opsctl weekly as a process, %s", (runtime) => {
   test("listens nowhere, starts nothing, and ends by itself", async () => {

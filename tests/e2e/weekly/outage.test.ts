@@ -1,12 +1,10 @@
 /** An application that is away, on the real program: what it says while it waits, a kill meanwhile, and the run after. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { until } from "../../weekly/support/ledger.ts";
 import { lackingNetworks, reportStates } from "../../weekly/support/outage.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES, logLines, type Running } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const OWNERS = 12;
 

@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-
-setDefaultTimeout(120_000);
 
 const HTML = {
   status: 200,

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
@@ -8,8 +8,6 @@ import { closedBarrier } from "../support/barrier.ts";
 import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES, type Ended, type RuntimeName } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
-
-setDefaultTimeout(120_000);
 
 const PHONES = ["+55 (11) 98765-4321", "11 91234-5678", "+55 21 99876 5432"];
 const ADDRESSES = [

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listen } from "../../platform/support/wire.ts";
@@ -7,8 +7,6 @@ import { seedOwner } from "../../support/seed.ts";
 import { type Barrier, closedBarrier } from "../support/barrier.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { ENGINES, type RuntimeName, startProgram } from "../support/opsctl.ts";
-
-setDefaultTimeout(120_000);
 
 const OWNERS = 8;
 

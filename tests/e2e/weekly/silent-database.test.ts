@@ -1,8 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-
-setDefaultTimeout(120_000);
 
 describe("a signal while the database does not answer", () => {
   test("ends opsctl weekly by itself: one line of JSON, exit 1, no heartbeat, and nothing sent twice", async () => {

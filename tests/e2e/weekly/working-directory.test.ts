@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-
-setDefaultTimeout(120_000);
 
 /** A folder as a stranger, or a careless person, may have left it. */
 function hostileFolder(fixture: Fixture): string {

@@ -81,7 +81,7 @@ test("one that neither a full disk nor the gateway takes goes out by e-mail with
   expect((await post()).body).not.toHaveProperty("durable");
   await clock.advance(5 * MINUTE_MS);
   expect(emailed()).toHaveLength(1);
-}, 60_000);
+});
 
 test("one that waits for the gateway when the disk begins to fail goes out by e-mail, and by WhatsApp later", async () => {
   await start();
@@ -104,7 +104,7 @@ test("one that waits for the gateway when the disk begins to fail goes out by e-
   await clock.advance(10 * MINUTE_MS);
   expect(onPhone()).toHaveLength(1);
   expect(emailed()).toHaveLength(1);
-}, 60_000);
+});
 
 test("one in a state that can only be read goes out by e-mail, although no process leads", async () => {
   await start();
@@ -122,4 +122,4 @@ test("one in a state that can only be read goes out by e-mail, although no proce
   Object.assign(service.state, whole);
   await clock.advance(10 * MINUTE_MS);
   expect([emailed().length, onPhone().length]).toEqual([1, 1]);
-}, 60_000);
+});

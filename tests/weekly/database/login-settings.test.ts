@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { connect, PASSWORD, sharedPostgres, startPostgres } from "../../support/
 import { newLogin } from "../../support/roles.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { weeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 /** Each of them ends or changes a session that opsctl does not protect against it. */
 const SETTINGS = {

@@ -1,5 +1,5 @@
 /** The e-mails as a browser shows them, compared with kept pictures. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -17,8 +17,6 @@ import { findChromium } from "../../support/chromium.ts";
 import { pictureDifference } from "../../support/picture-difference.ts";
 
 // One start of the browser for all pictures; the first of them waits for it.
-setDefaultTimeout(120_000);
-
 /** `make pictures CHROMIUM=…` writes the files anew; look at them before committing. */
 const MAX_FOLDER_BYTES = 2_600_000;
 

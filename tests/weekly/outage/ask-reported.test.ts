@@ -1,12 +1,10 @@
 /** Owners whose reports are complete prove that the application works; some of their connections fail since then. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { connectionOf, lackingNetworks, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const PATIENT = { patienceMinutes: 15, concurrency: 1 };

@@ -1,13 +1,11 @@
 /** Outages that begin and end anywhere, also between two calls of one owner: no report lacks a network for them. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { type Random, randomFrom } from "../../chaos/random.ts";
 import { AWAY, lackingNetworks, seedManyOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const OWNERS = 14;

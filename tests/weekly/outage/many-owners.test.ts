@@ -1,11 +1,9 @@
 /** Many owners and an application that goes away among them. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { lackingNetworks, outage, reportStates, seedManyOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { recordingLog } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(120_000);
 
 const OWNERS = 70;
 /** Fewer than a run has otherwise, so that fewer owners are enough to trip the breaker and go on afterwards. */

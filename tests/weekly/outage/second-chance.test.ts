@@ -1,12 +1,10 @@
 /** A second call is made only while the application works, and single connections that fail are no outage. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { AWAY, connectionOf, lackingNetworks, seedManyOwners, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const PATIENT = { patienceMinutes: 15 };

@@ -1,5 +1,5 @@
 /** An application that takes so many calls a minute, and answers 429 to the rest. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { Scripted } from "../../standins/standin.ts";
 import { setClock } from "../../support/seed.ts";
@@ -12,8 +12,6 @@ import {
 } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const MINUTE_MS = 60_000;

@@ -1,11 +1,9 @@
 /** An application that lets one call through now and then: too few to analyse an owner's networks in one go. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
 import { AWAY, lackingNetworks, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
-
-setDefaultTimeout(60_000);
 
 const shared = sharedWeekly();
 const patienceMinutes = 15;

@@ -42,7 +42,7 @@ beforeAll(async () => {
     [{ ...small, emailId: "em_small", at: "2026-11-18T12:00:00Z" }],
     [{ tenantId: small.tenantId, emailId: "em_small", type: "email.clicked", at: "2026-11-18T12:05:00Z" }],
   );
-}, 120_000);
+});
 afterAll(() => weekly.close());
 
 type Scans = { table: string; seq: number; index: number; fetched: number };
@@ -80,7 +80,7 @@ async function scansOf(planning: string): Promise<{ counts: EmailCounts[]; scans
 describe.each(["never analyzed", "analyzed"])("100,000 sends and 200,000 events, %s", (state) => {
   beforeAll(async () => {
     if (state === "analyzed") await weekly.db.sql`analyze`;
-  }, 120_000);
+  });
 
   test.each(["force_custom_plan", "force_generic_plan"])("are read by index only (%s)", async (planning) => {
     const { counts, scans } = await scansOf(planning);

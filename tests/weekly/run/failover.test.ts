@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Store } from "../../../lib/weekly/database/store.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { connect, type PostgresServer, startPostgres } from "../../support/postgres.ts";
@@ -7,8 +7,6 @@ import { seedOwner } from "../../support/seed.ts";
 import { type Fault, faultsOf, setReadOnly } from "../support/faults.ts";
 import { deliveryStates } from "../support/ledger.ts";
 import { type FixtureChanges, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 let server: PostgresServer;
 let weekly: WeeklyFixture;

@@ -54,9 +54,10 @@ test("a gateway that hangs when it is asked for its instance stops WhatsApp: eac
   const first = await weekly.run({ concurrency: 8 });
 
   expect(first.email.sent).toBe(MANY);
-  expect(weekly.gateway.routes.state.calls.length).toBeGreaterThanOrEqual(100);
+  // On a busy machine a call may be given up before the gateway has seen it: the lower bound is of the asked.
   expect(weekly.gateway.routes.state.calls.length).toBeLessThanOrEqual(100 + 7);
   expect(first.whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  expect(first.whatsapp.failed).toBeGreaterThanOrEqual(100);
   expect(first.whatsapp.failed + first.whatsapp.skipped).toBe(MANY);
   expect(first.failures.map(({ code }) => code)).toContain("whatsapp_not_answering");
 

@@ -1,13 +1,11 @@
 /** What a run's reports tell of the weeks before. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Payload } from "../../../lib/weekly/payload.ts";
 import { previewReports } from "../../../lib/weekly/preview.ts";
 import { type SeededOwner, seedOwner, seedSends, setClock, WEEK, writeAnalysis } from "../../support/seed.ts";
 import { pastPayload, weeksBefore, writePastReport } from "../support/past-report.ts";
 import { type StoredReport, storedReport } from "../support/stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const NEXT_MONDAY = "2026-11-30T11:00:00Z";
 const MONDAY = "2026-11-23T11:00:00Z";

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const ADDRESS = "https://app.example/sair";
 

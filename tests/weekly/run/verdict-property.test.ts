@@ -138,4 +138,4 @@ test("a rerun without new events never turns a non-zero exit into zero, nor a su
       .beforeEach(() => startOver(shared())),
     { numRuns: Number(process.env.VERDICT_RUNS ?? 15) },
   );
-}, 300_000);
+});

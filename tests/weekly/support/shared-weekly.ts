@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Route, StandIn } from "../../standins/standin.ts";
+import type { Route, Scripted, StandIn } from "../../standins/standin.ts";
 import { MONDAY, seedSenders, setClock } from "../../support/seed.ts";
 import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
 
@@ -17,6 +17,7 @@ export function sharedWeekly(options: Parameters<typeof weeklyFixture>[0] = {}):
     weekly.onAnalyze = usualWork;
     await startOver(weekly, options.clock ?? MONDAY);
   });
+  afterEach(() => expect(neverGiven(weekly)).toEqual([]));
   afterAll(async () => await weekly[Symbol.asyncDispose]());
   return () => weekly;
 }
@@ -53,12 +54,22 @@ export async function startOver(weekly: WeeklyFixture, clock: string = MONDAY): 
   for (const name of readdirSync(logDir)) rmSync(join(logDir, name), { recursive: true });
 }
 
+/** The routes with answers that a test ordered and no call took: what it wanted to see did not happen. */
+function neverGiven({ application, gateway, email }: WeeklyFixture): [route: string, ordered: Scripted[]][] {
+  return [application, gateway, email].flatMap((peer) =>
+    Object.entries<Route>(peer.routes).flatMap(([name, { ordered }]): [string, Scripted[]][] =>
+      ordered.length === 0 ? [] : [[name, [...ordered]]],
+    ),
+  );
+}
+
 function forgetCalls(peer: StandIn<string>): void {
   peer.ledger.length = 0;
   peer.unexpected.length = 0;
   peer.latencyMs = 0;
   for (const route of Object.values<Route>(peer.routes)) {
     route.calls.length = 0;
+    route.ordered.length = 0;
     Object.assign(route, { script: null, scriptByBody: null });
   }
 }

@@ -94,7 +94,7 @@ describe("a message that the gateway does not take", () => {
     // The test's jitter halves each wait of five minutes; what a row waited beyond that does not count.
     await run.advance(30 * HOUR_MS);
     expect(await message()).toMatchObject({ queued: 0, dead: 1 });
-  }, 300_000);
+  });
 
   test("survives a clock that is set forward and back by days", async () => {
     gateway = away;
@@ -137,7 +137,7 @@ describe("a message that the gateway does not take", () => {
     await run.advance(10 * MINUTE_MS);
     expect(run.phone).toHaveLength(1);
     expect((await run.state.holds()).message).toBeNull();
-  }, 300_000);
+  });
 
   test("stands behind others for days and is not given up for that", async () => {
     const tries = new Map<number, number>();
@@ -158,5 +158,5 @@ describe("a message that the gateway does not take", () => {
     expect(tries.size).toBeGreaterThan(dead.size);
     // 24 hours of waits of five minutes at most.
     for (const [id, times] of tries) expect(dead.has(id) && times < 288).toBe(false);
-  }, 300_000);
+  });
 });

@@ -1,5 +1,5 @@
 /** Several hosts on one PostgreSQL, requests that fail alone, and what hosts do at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
@@ -10,8 +10,6 @@ import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../../support/state-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {

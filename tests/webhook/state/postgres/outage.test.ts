@@ -1,14 +1,5 @@
 /** The state's calls when the database does not answer, is cut off, or its answer is lost. */
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type postgres from "postgres";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
@@ -21,8 +12,6 @@ import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, retryAfter, START_MS } from "../../support/state-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const REFUSED: AcceptOutcome[] = [{ refused: "state_unavailable" }];
 /** The statement was on its way: nobody knows whether it ended. */

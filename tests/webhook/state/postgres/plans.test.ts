@@ -1,10 +1,8 @@
 /** How much the database reads for one call, when the statistics know nothing of what waits. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { createStateDatabase } from "../../support/postgres-state.ts";
 import { START_MS } from "../../support/state-fixture.ts";
-
-setDefaultTimeout(120_000);
 
 const QUEUED = 30_000;
 const GIVEN_UP = 5_000;

@@ -1,5 +1,5 @@
 /** How the state's schema is made, and who may use it. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { OpsError } from "../../../../lib/platform/errors.ts";
@@ -13,8 +13,6 @@ import { newLogin } from "../../../support/roles.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll } from "../../support/state-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const STATE_SQL = join(import.meta.dirname, "../../../../sql/state");
 /** The schema before its functions named their search path. */

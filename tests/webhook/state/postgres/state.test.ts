@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe } from "bun:test";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
@@ -6,8 +6,6 @@ import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { type OpenStateFixture, START_MS, type StateFixture } from "../../support/state-fixture.ts";
 import { stateSuite } from "../suite/state-suite.ts";
-
-setDefaultTimeout(60_000);
 
 for (const major of [undefined, 15]) {
   const name = `openPostgresState() on PostgreSQL ${major ?? "18"}`;

@@ -1,5 +1,5 @@
 /** A schema that an older opsctl made, and a host of that version that still runs beside this one. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +14,6 @@ import { silentLog } from "../../../support/silent-log.ts";
 import { standStill } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
-
-setDefaultTimeout(60_000);
 
 const STATE_SQL = join(import.meta.dirname, "../../../../sql/state");
 /** The schema of the version before this one. */

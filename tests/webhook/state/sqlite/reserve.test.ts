@@ -113,7 +113,7 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
       await state.check();
     }
     await state.close();
-  }, 60_000);
+  });
 
   test("keeps what was in the log alone when the disk became full", async () => {
     if (disk === null) return;
@@ -311,7 +311,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
       expect(rows.filter((row) => !waiting.includes(row))).toEqual([]);
       expect(isSound).toBe(true);
     },
-    60_000,
   );
 });
 
