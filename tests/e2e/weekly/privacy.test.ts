@@ -207,7 +207,7 @@ test("expectPrivate() sees a number however it is written", () => {
     "98765 4321",
     "FULANA.CANARY@client-canary.example",
   ]) {
-    expect(() => expectPrivate("here", text)).toThrow();
+    expect(() => expectPrivate("here", text)).toThrow("here");
   }
   expectPrivate("here", "whatsapp 4321, f***@client-canary.example");
 });

@@ -91,7 +91,7 @@ describe("writeFileAtomic()", () => {
   test("leaves no temporary file behind when the rename fails", () => {
     mkdirSync(join(folder, "file", "inside"), { recursive: true });
     const failed = () => writeFileAtomic(join(folder, "file"), "x", { mode: 0o644 });
-    expect(failed).toThrow();
+    expect(failed).toThrow("EISDIR");
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 });

@@ -47,6 +47,6 @@ describe("readStateFacts()", () => {
       throw new Error("disk full");
     };
     expect((await readStateFacts(stateWith(0, { check: broken }))).canAccept).toBe(false);
-    expect(readStateFacts(stateWith(0, { recent: broken }))).rejects.toThrow("disk full");
+    await expect(readStateFacts(stateWith(0, { recent: broken }))).rejects.toThrow("disk full");
   });
 });
