@@ -22,7 +22,7 @@ test("an owner whose call ends in a wait is put back, and asked for nothing more
     if (!isAway) return undefined;
     asked.push(connectionOf(entry));
     if (asked.length === 1 + TRIPPING) release.resolve();
-    return connectionOf(entry) === asked[0] ? { accept: AWAY } : AWAY;
+    return connectionOf(entry) === asked[0] ? { accept: { status: 503, json: { error: "away" } } } : AWAY;
   };
   const usual = weekly.onAnalyze;
   weekly.onAnalyze = async (body) => await (isAway ? release.promise : usual(body));
