@@ -28,7 +28,7 @@ beforeEach(() => {
 afterAll(async () => await gateway.stop());
 
 function lookUp() {
-  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 60_000 });
+  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
   return messageLookUp({
     find,
     findInstance: async () => ({ status: "found", name: "ops" }),
