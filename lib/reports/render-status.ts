@@ -58,7 +58,7 @@ function beforeFirstRun({ week, lastDate, counts, retryableUntil }: WeekStatus, 
   ].join("");
 }
 
-function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string {
+function openText({ week, open, retryableUntil }: WeekStatus, screen: Screen): string {
   if (open.length === 0) return "";
   const canBeRepeated = open.some(
     ({ state, step }) => step !== "social" && (state === "failed" || state === "missing"),
@@ -75,7 +75,7 @@ function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string 
     `    -> ${item.next}`,
   ]);
   const mend = open.some(({ state, code }) => state === "failed" && code !== null) && retryableUntil !== null;
-  return `\n${prose([until], screen)}${items.map((line) => `${line}\n`).join("")}${mend ? prose([MEND_FIRST], screen) : ""}`;
+  return `\n${prose([until], screen)}${items.map((line) => `${line}\n`).join("")}${mend ? `${prose([MEND_FIRST], screen)}${whoText(week)}` : ""}`;
 }
 
 /** The week was mended by hand after its last run: a run has still to see it. */
@@ -88,6 +88,11 @@ function lastStepText(
 }
 
 const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
+
+/** A command stays whole, so that it can be copied. */
+function whoText(week: string): string {
+  return `Who lacks what: opsctl reports list --week ${week} --state open\n`;
+}
 
 const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly";
 

@@ -96,7 +96,7 @@ function withHeartbeat({ dependencies, options, tally }: Run, result: WeeklySumm
     code: "HEARTBEAT_UNWRITABLE",
     cause: problem,
     logDir: options.logDir,
-    hint: "OPSCTL_LOG_DIR has to be an existing directory that this user may write to",
+    hint: "OPSCTL_LOG_DIR has to be an existing directory that this account may write to: opsctl doctor weekly",
   });
   const { failuresTruncated } = tally;
   return { ...result, heartbeat: "failed", status: "failed", exitCode: 1, failuresTruncated };

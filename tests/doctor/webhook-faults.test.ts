@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { smallDisk } from "../webhook/support/small-disk.ts";
 import { ofCheck, testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
@@ -251,6 +252,24 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       // Connected, not listening.
       spoil: (host) => host.put("proc/tcp", "   0: 00000000:2454 0100007F:9999 01\n"),
     },
+    "the unit does not let the service write where its state is": {
+      ...{ command: "webhook", check: "state directory", status: "fail" },
+      reason:
+        /^\/.*\/state: the unit lets the service write nowhere but in \/srv\/state and \/var\/lib\/opsctl$/,
+      mend: /^systemctl edit opsctl-webhook\.service: below \[Service\] write ReadWritePaths= and this directory, then systemctl restart/,
+      spoil: (host) => hardened(host, "-/srv/state"),
+    },
+    "the service ends over and over": {
+      ...{ command: "webhook", check: "unit", status: "warn" },
+      reason: "opsctl-webhook.service is activating",
+      mend: /^journalctl -u opsctl-webhook\.service -n 50$/,
+      spoil: (host) => {
+        host.dependencies.runProgram = async (_program, [question, unit]) =>
+          question === "is-active" && unit === "opsctl-webhook.service"
+            ? { status: 3, stdout: "activating\n" }
+            : { status: 0, stdout: "active\n" };
+      },
+    },
     "a unit is not installed": {
       ...{ command: "webhook", check: "unit", status: "fail" },
       reason: "opsctl-webhook.socket is not installed",
@@ -352,9 +371,31 @@ test("runDoctor() finds that the disk of the state is full, and says nothing of 
   }
 });
 
+describe("runDoctor() finds no fault with a unit that", () => {
+  const open: Record<string, (state: string) => string> = {
+    "opens the state directory": (state) => state,
+    "opens it where it is there": (state) => `/srv/other -${state}`,
+    "opens a directory above it": (state) => `+${dirname(state)}/`,
+  };
+  test.each(Object.entries(open))("%s", async (_name, openedOf) => {
+    await using host = await openHost();
+    hardened(host, openedOf(host.path("state")));
+    expect(ofCheck(await host.examine("webhook"), "state directory").slice(1)).toEqual([]);
+  });
+});
+
 function setSecondChannel(host: Host, key: string): void {
   host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");
   host.setting("webhook", "ALERT_EMAIL_FROM", "alarm@mail.example");
   host.setting("webhook", "ALERT_EMAIL_API_KEY", key);
   host.setting("webhook", "ALERT_EMAIL_API_URL", host.email.url);
+}
+
+/** What systemd says of a unit that closes all of the disk but these paths, and the state directory of its own. */
+function hardened(host: Host, opened: string): void {
+  const { runProgram } = host.dependencies;
+  host.dependencies.runProgram = async (program, words, signal) =>
+    words[1] === "opsctl-webhook.service" && words[0] === "show"
+      ? { status: 0, stdout: `ProtectSystem=strict\nReadWritePaths=${opened}\nStateDirectory=opsctl\n` }
+      : await runProgram(program, words, signal);
 }

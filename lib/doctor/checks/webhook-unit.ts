@@ -8,6 +8,7 @@ import { addressFilterVerdicts } from "./address-filter.ts";
 const command = "webhook";
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
+const JOURNAL = "journalctl -u opsctl-webhook.service -n 50";
 
 /** Whether the webhook's units are installed, start at boot and run, and whether its socket is closed to strangers. */
 export const WEBHOOK_UNIT_CHECK: Check = {
@@ -91,6 +92,8 @@ async function askSystemd(
   if (answer === "" || answer === "offline" || answer === "unknown")
     return notChecked("systemd does not run on this host, so it cannot say what is enabled and active");
   if (end.status === 0) return pass(`${unit} is ${answer}`);
+  // It ends and is started again, over and over: the journal says why, another start does not.
+  if (unit === SERVICE && answer === "activating") return warn(`${unit} is ${answer}`, JOURNAL);
   const verb = question === "is-enabled" ? "enable" : "start";
   return warn(`${unit} is ${answer}`, `systemctl ${verb} ${unit}`);
 }

@@ -9,6 +9,7 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { isListening } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { closedByUnitVerdicts } from "./closed-by-unit.ts";
 import { withoutSettings } from "./configuration.ts";
 import { correctSecret, correctSetting } from "./correct-setting.ts";
 import { privateVerdict } from "./directory.ts";
@@ -48,7 +49,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   {
     command,
     name: "state directory",
-    async run(context) {
+    async run(context, signal) {
       const settings = await settingsOf(context);
       if (settings.status !== "ok") return withoutSettings(command);
       const { state } = settings.value;
@@ -56,7 +57,11 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         await stateDatabase(context, state.url);
         return [pass("the state is kept in a database that answers, no directory is needed")];
       }
-      return [await privateVerdict(command, context, state.directory), ...spaceVerdicts(state.directory)];
+      return [
+        await privateVerdict(command, context, state.directory),
+        ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
+        ...spaceVerdicts(state.directory),
+      ];
     },
   },
   {

@@ -85,7 +85,8 @@ const AT_OPENING: ReadonlySet<DatabaseErrorCode> = new Set(["DATABASE_AUTH_FAILE
 const HINTS: Record<DatabaseErrorCode, string | undefined> = {
   DATABASE_UNREACHABLE:
     "Check host, port and sslmode in DATABASE_URL and that the server accepts connections",
-  DATABASE_AUTH_FAILED: "Check user and password in DATABASE_URL, and the server's access rules",
+  DATABASE_AUTH_FAILED:
+    "Check user and password in DATABASE_URL, and the server's access rules; opsctl secret set DATABASE_URL writes another",
   DATABASE_NOT_FOUND: "Check the database name in DATABASE_URL",
   DATABASE_LOST: "The connection broke on the way; run the command again once the database is back",
   DATABASE_BUSY: undefined,

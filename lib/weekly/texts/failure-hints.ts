@@ -19,6 +19,8 @@ const HINTS: Readonly<Record<string, string>> = {
   report_persist_failed: "migration missing, claim lost or payload invalid; the log has the cause",
   recipient_phone_missing: "enter the owner's phone in users.phone, then run again",
   recipient_email_missing: "enter a valid address in users.email, then run again",
+  recipient_not_on_whatsapp:
+    "WhatsApp does not know this number: correct the owner's users.phone, then run again",
   sender_tenant_missing: "set WHATSAPP_REPORT_SENDER_TENANT_ID",
   email_sender_tenant_missing: "set WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
   email_sender_address_missing: "give the central tenant's tenant_config.config.email an address",
@@ -50,7 +52,8 @@ const HINTS: Readonly<Record<string, string>> = {
     "the alias SOCIAL_EDITORIALS_CRON_SECRET differs from the editorial worker's CRON_SECRET: opsctl secret set SOCIAL_EDITORIALS_CRON_SECRET",
   SOCIAL_EDITORIALS_LLM_BUDGET_EXHAUSTED: "tenants remain; raising the ceiling is a decision, not a retry",
   SOCIAL_EDITORIALS_NO_PROGRESS: "look at cursor and reasonStopped in the summary, and at the failed tenants",
-  HEARTBEAT_UNWRITABLE: "OPSCTL_LOG_DIR has to be an existing directory that this user may write to",
+  HEARTBEAT_UNWRITABLE:
+    "OPSCTL_LOG_DIR has to be an existing directory that this account may write to: opsctl doctor weekly",
   MONDAY_TOO_SHORT: "the providers' rates are too low for this many owners",
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };

@@ -195,8 +195,13 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
   });
 }
 
+/** To a service of systemd what its unit does not open is read-only, whatever the disk is. */
+const OUTSIDE_OF_UNIT =
+  "Where the disk itself is not read-only, the unit lets the service write nowhere else than in /var/lib/opsctl: below [Service] in systemctl edit opsctl-webhook.service write ReadWritePaths= and this directory, then systemctl restart opsctl-webhook.service";
+
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
   if (isDiskFull(cause)) return "Make room on its disk";
+  if (cause instanceof Error && "code" in cause && cause.code === "EROFS") return OUTSIDE_OF_UNIT;
   return "The service makes it when systemd starts it; elsewhere OPSCTL_STATE_DIR names a directory that its account may write to. What it needs: opsctl doctor webhook";
 }
