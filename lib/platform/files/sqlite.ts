@@ -72,6 +72,14 @@ export function isDiskTrouble(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === "EIO";
 }
 
+/** Whether the system lets nothing be written there: a disk mounted so, or a unit of systemd that closes it. */
+export function isReadOnly(error: unknown): boolean {
+  if (isSqliteResult(error, READ_ONLY, READ_ONLY_TEXT)) return true;
+  return error instanceof Error && (error as { code?: unknown }).code === "EROFS";
+}
+
+const READ_ONLY = [8];
+const READ_ONLY_TEXT = /attempt to write a readonly database/;
 const FULL = [13];
 const FULL_TEXT = /database or disk is full/;
 /** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isDiskFull, isDiskTrouble } from "../../../lib/platform/files/sqlite.ts";
+import { isDiskFull, isDiskTrouble, isReadOnly } from "../../../lib/platform/files/sqlite.ts";
 
 const errorOf = (fields: object, message = "") => Object.assign(new Error(message), fields);
 const sqlite = (errcode: number) => errorOf({ code: "ERR_SQLITE_ERROR", errcode });
@@ -25,5 +25,19 @@ describe("isDiskFull() and isDiskTrouble()", () => {
     ["no error", "ENOSPC", false, false],
   ])("%s", (_name, error, isFull, isTrouble) => {
     expect([isDiskFull(error), isDiskTrouble(error)]).toEqual([isFull, isTrouble]);
+  });
+});
+
+describe("isReadOnly()", () => {
+  test.each([
+    ["SQLITE_READONLY", sqlite(8), true],
+    ["SQLITE_READONLY_DIRECTORY", sqlite(1_544), true],
+    ["the same as a text", textOnly("attempt to write a readonly database"), true],
+    ["EROFS", errorOf({ code: "EROFS" }), true],
+    ["SQLITE_FULL", sqlite(13), false],
+    ["EACCES", errorOf({ code: "EACCES" }), false],
+    ["no error", "EROFS", false],
+  ])("%s", (_name, error, expected) => {
+    expect(isReadOnly(error)).toBe(expected);
   });
 });

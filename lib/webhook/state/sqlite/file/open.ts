@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../../../platform/files/file-lock.ts";
 import { requireOwnFile } from "../../../../platform/files/own-file.ts";
-import { isDamaged, isDiskFull, openSqlite } from "../../../../platform/files/sqlite.ts";
+import { isDamaged, isDiskFull, isReadOnly, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { removeSpareFile } from "../reserve/spare-file.ts";
 import { emptyLog, forgetLog, forgetUse, isLogTaken, keepLog, markUse } from "./log-keeper.ts";
@@ -197,11 +197,11 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
 
 /** To a service of systemd what its unit does not open is read-only, whatever the disk is. */
 const OUTSIDE_OF_UNIT =
-  "Where the disk itself is not read-only, the unit lets the service write nowhere else than in /var/lib/opsctl: below [Service] in systemctl edit opsctl-webhook.service write ReadWritePaths= and this directory, then systemctl restart opsctl-webhook.service";
+  "opsctl doctor webhook says whether the unit closes this directory to the service; then: systemctl edit opsctl-webhook.service, below [Service] ReadWritePaths= and this directory, and systemctl restart opsctl-webhook.service. Else its disk is read-only, or state.db belongs to another account";
 
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
   if (isDiskFull(cause)) return "Make room on its disk";
-  if (cause instanceof Error && "code" in cause && cause.code === "EROFS") return OUTSIDE_OF_UNIT;
+  if (isReadOnly(cause)) return OUTSIDE_OF_UNIT;
   return "The service makes it when systemd starts it; elsewhere OPSCTL_STATE_DIR names a directory that its account may write to. What it needs: opsctl doctor webhook";
 }
