@@ -149,7 +149,7 @@ describe("lastRunVerdict()", () => {
       "a doubt, and editorials that failed",
       { ...doubt, editorials: { status: "failed" } },
       DURING,
-      `See the end of weekly.log; ${STATUS}`,
+      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
     ],
     ["a timeline entry", { week: weekOf({ whatsapp: { partial: 1 } }) }, DURING, "opsctl deliveries repair"],
     [
@@ -158,11 +158,26 @@ describe("lastRunVerdict()", () => {
       AFTER,
       STATUS,
     ],
-    ["what failed", failed, DURING, `See the end of weekly.log; ${STATUS}`],
-    ["what failed, the day after", failed, AFTER, `See the end of weekly.log; ${STATUS}`],
+    [
+      "what failed",
+      failed,
+      DURING,
+      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
+    ],
+    [
+      "what failed, the day after",
+      failed,
+      AFTER,
+      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
+    ],
     ["what failed in an older week, which nothing mends", failed, NEXT_WEEK, null],
     ["a run of an older week that broke down", { week: null }, NEXT_WEEK, `${STATUS}; ${LOOK_UP}`],
-    ["a run that broke down", { week: null }, DURING, `See the end of weekly.log; ${STATUS}`],
+    [
+      "a run that broke down",
+      { week: null },
+      DURING,
+      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
+    ],
     [
       "a killed run",
       { status: "running", process: { ...RUN.process, startTicks: 1 } },

@@ -98,7 +98,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
 /** The verdict where the run of the last closed week failed, and something of it is open. */
 function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict {
   const { retryableUntil: until } = run;
-  const mend = "See the end of weekly.log; opsctl reports status";
+  const mend = "See the end of /var/log/opsctl/weekly.log when cron started it; opsctl reports status";
   if (until === null)
     return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, mend);
   const isClosed = Temporal.Instant.compare(now, Temporal.Instant.from(until)) >= 0;

@@ -215,7 +215,7 @@ async function heartbeatVerdict(path: string, context: CheckContext): Promise<Ve
       );
     const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
     if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);
-    return fail(text, "See the end of weekly.log in the log directory for what failed");
+    return fail(text, "See the end of /var/log/opsctl/weekly.log for what failed");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
