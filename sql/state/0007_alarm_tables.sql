@@ -8,6 +8,8 @@ alter table opsctl_state.outbox
   -- An attempt began, and its end was never recorded.
   add column is_unsettled boolean not null default false,
   add column unclear      integer not null default 0,
+  -- When the latest attempt ended that was passed on and answered in the peer's place.
+  add column unanswered_at bigint,
   add column tried_ms     bigint not null default 0,
   -- The call that changed it last, for the host that lost its answer and asks again.
   add column call_token   uuid,

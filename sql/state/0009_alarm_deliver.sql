@@ -51,7 +51,7 @@ end $$;
 create function opsctl_state.turns(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_ms bigint, is_repeat boolean,
                claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,
-               begun_at bigint, members text)
+               begun_at bigint, unanswered_ms bigint, members text)
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
@@ -67,6 +67,7 @@ begin
     select o.id, o.alert, o.attempts + o.is_unsettled::int, greatest(0, v_now - o.accepted_at), o.tried_ms, o.is_repeat,
            o.claimed_at, opsctl_state.issue_url(o.issue_key, o.issue_row, v_now), o.begun_text, o.is_unsettled,
            o.unclear + o.is_unsettled::int, o.begun_at,
+           case when o.unanswered_at is not null then greatest(0, v_now - o.unanswered_at) end,
            case when o.has_members then array_to_json(opsctl_state.members_of(o.id))::text end
     from (
       select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, true, v_now) as r
@@ -280,6 +281,7 @@ begin
   update opsctl_state.outbox as o
   set begun_text = coalesce(p_text, o.begun_text), is_unsettled = true,
       begun_at = case when p_text is null then o.begun_at else v_now end,
+      unanswered_at = case when p_text is null then o.unanswered_at end,
       attempts = o.attempts + o.is_unsettled::int, unclear = o.unclear + o.is_unsettled::int,
       has_members = o.has_members or cardinality(v_members) > 0, call_token = p_token
   where o.id = p_row;
@@ -377,7 +379,7 @@ end $$;
 -- nothing.
 create function opsctl_state.settle(
   p_row bigint, p_token uuid, p_as text, p_delay_ms bigint, p_code text, p_tried_ms bigint, p_is_unclear boolean,
-  p_reference text, p_url text)
+  p_is_unanswered boolean, p_reference text, p_url text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -397,6 +399,9 @@ begin
     return;
   end if;
   v_ids := p_row || case when v_row.has_members then opsctl_state.members_of(p_row) else '{}' end;
+  if p_is_unanswered then
+    update opsctl_state.outbox as o set unanswered_at = v_now where o.id = any (v_ids) and o.settled_at is null;
+  end if;
   if p_as <> 'retry' then
     perform opsctl_state.end_rows(v_ids, p_as, 1, p_code, p_reference, p_url, p_token, v_now);
     return;
@@ -416,5 +421,5 @@ language sql
 set search_path = pg_catalog, pg_temp
 as $$
   select opsctl_state.settle(
-    p_row, gen_random_uuid(), p_as, p_delay_ms, p_code, null, false, p_reference, p_url)
+    p_row, gen_random_uuid(), p_as, p_delay_ms, p_code, null, false, false, p_reference, p_url)
 $$;

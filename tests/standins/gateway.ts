@@ -52,7 +52,8 @@ export type KeptRow = {
  *        `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is the key that
  *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
  *        instance; without a licence every route is closed, as from version 2.4.0 on. Without its database the gateway
- *        knows the instances that it has loaded and the global key, and nothing else.
+ *        knows the instances that it has loaded and the global key, and nothing else. With `proxyStatus` a proxy in front
+ *        passes every send on and answers it by itself, before it has the gateway's answer.
  */
 export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   accepted: AcceptedText[];
@@ -66,6 +67,7 @@ export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   isLicensed: boolean;
   hasDatabase: boolean;
   metaError: object | null;
+  proxyStatus: keyof typeof PROXY_TEXTS | null;
 };
 
 /** Starts a gateway. */
@@ -86,6 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     isLicensed: true,
     hasDatabase: true,
     metaError: null,
+    proxyStatus: null,
   };
   const { opens, tokenOf } = keysOf(options);
   // Whichever instance asked: the gateway keeps for seven days that a number is on WhatsApp.
@@ -189,7 +192,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       send: {
         method: "POST",
         pattern: /^\/message\/sendText\/([^/]+)$/,
-        handle: (entry, match, work) => send(entry, match[1]!, work),
+        async handle(entry, match, work) {
+          const { proxyStatus } = gateway;
+          const answer = await send(entry, match[1]!, work);
+          return proxyStatus === null ? answer : { status: proxyStatus, text: PROXY_TEXTS[proxyStatus] };
+        },
       },
       state: {
         method: "GET",
@@ -229,6 +236,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const gateway: Gateway = Object.assign(standIn, more, { tokenOf });
   return gateway;
 }
+
+/** What Traefik says in the place of a peer whose answer it does not get, as plain text. */
+const PROXY_TEXTS = { 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout" } as const;
 
 const NOT_LOADED = "Cannot read properties of undefined (reading 'textMessage')";
 

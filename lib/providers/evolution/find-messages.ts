@@ -22,8 +22,13 @@ export type KeptMessage = {
   statuses: string[];
 };
 
-/** Whose messages, and of which time; both bounds are included. */
-export type MessageQuestion = { instanceName: string; remoteJid: string; fromMs: number; toMs: number };
+/** Whose messages, null for those to anyone, and of which time; both bounds are included. */
+export type MessageQuestion = {
+  instanceName: string;
+  remoteJid: string | null;
+  fromMs: number;
+  toMs: number;
+};
 
 /**
  * The messages that were found, all of them, or why they are not known.
@@ -53,7 +58,7 @@ const MOST_MESSAGES = 200;
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
 
 /**
- * Finds what an instance has sent to one recipient, by `POST /chat/findMessages`.
+ * Finds what an instance has sent to one recipient or to all, by `POST /chat/findMessages`.
  *
  * Behaviour: asks once, for a page that holds all. What does not fit the question is dropped, because a gateway that does
  *            not know a filter ignores it silently. A row is kept by the gateway after the send and may be missing.
@@ -93,7 +98,8 @@ export function messageFinder(options: {
 
 function questionBody({ remoteJid, fromMs, toMs }: MessageQuestion): Record<string, unknown> {
   const messageTimestamp = { gte: new Date(fromMs).toISOString(), lte: new Date(toMs).toISOString() };
-  return { where: { key: { remoteJid, fromMe: true }, messageTimestamp }, page: 1, offset: MOST_MESSAGES };
+  const recipient = remoteJid === null ? {} : { remoteJid };
+  return { where: { key: { ...recipient, fromMe: true }, messageTimestamp }, page: 1, offset: MOST_MESSAGES };
 }
 
 const recordSchema = v.object({
@@ -154,9 +160,8 @@ function statusesOf(updates: unknown): string[] {
 /** Whole seconds on both sides, as the gateway compares them. */
 function fitting(message: KeptMessage, { remoteJid, fromMs, toMs }: MessageQuestion): KeptMessage[] {
   const fromSecondMs = Math.floor(fromMs / 1000) * 1000;
-  const fits =
-    message.remoteJid === remoteJid && message.sentAtMs >= fromSecondMs && message.sentAtMs <= toMs;
-  return fits ? [message] : [];
+  const isToThem = remoteJid === null || message.remoteJid === remoteJid;
+  return isToThem && message.sentAtMs >= fromSecondMs && message.sentAtMs <= toMs ? [message] : [];
 }
 
 function failureOf(result: CallResult): MessageSearch {

@@ -4,6 +4,7 @@ import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
 import { DATABASE_BACK_AFTER_MS, DATABASE_FAILED, failedBeforeSend } from "./database-failure.ts";
 import { metaErrorCode, metaVerdict } from "./meta-error.ts";
 import { gatewayRefusal } from "./refusal.ts";
+import { isClosedBeforeSend } from "./socket-closed.ts";
 
 /** What became of a text, told from the gateway's answer alone. */
 export function outcomeOf(result: CallResult): SendOutcome {
@@ -57,6 +58,7 @@ const OF_A_PROXY = /^(?:3\d\d|401|403|404|405|407|502|503|504)$/;
 
 /** The gateway's own errors have a form by which they are known. */
 function outageIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "isOutage"> {
+  if (isClosedBeforeSend(answer)) return { isOutage: true };
   if (answer === null || !OF_A_PROXY.test(String(answer.status))) return {};
   return member(answer.json, "response") === undefined ? { isOutage: true } : {};
 }

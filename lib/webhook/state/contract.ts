@@ -61,7 +61,9 @@ export type IssueClaim = { claimedAtMs: number; url: string | null };
  *        `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the latest attempt
  *        sent, null before the first one. `isUnsettled`: an attempt began and its end was never recorded.
  *        `unclear` counts the attempts that ended without a clear answer, that one included; `firstBegunAtMs` is when
- *        the first one with this text began, on the state's clock. `members` are the other rows whose alerts it tells.
+ *        the first one with this text began, on the state's clock. `unansweredForMs` is how long ago the latest attempt
+ *        ended that was passed on and answered in the peer's place; null when none was. `members` are the other rows
+ *        whose alerts it tells.
  */
 export type DueRow = {
   id: number;
@@ -77,6 +79,7 @@ export type DueRow = {
   isUnsettled: boolean;
   unclear: number;
   firstBegunAtMs: number | null;
+  unansweredForMs: number | null;
   members: readonly number[];
 };
 
@@ -89,15 +92,23 @@ export type Delivered = { status: "delivered"; reference: string | null; url: st
 /**
  * What is recorded of a row, and of the members of its text, after an attempt.
  *
- * Shape:     `triedMs` is the whole time for which the row was tried; `isUnclear` when the peer may have taken it.
+ * Shape:     `triedMs` is the whole time for which the row was tried; `isUnclear` when the peer may have taken it, and
+ *            `isUnanswered` when it may have, and something in front of it answered in its place: no doubt that counts.
  *            `in_doubt` is kept and never repeated by itself.
  * Behaviour: a delivered issue confirms its dedup claim and leaves its link with it, a dead one releases the claim and
  *            gives up its comments.
  */
 export type Settlement =
   | Delivered
-  | { status: "retry"; delayMs: number; code: string; triedMs: number; isUnclear: boolean }
-  | { status: "dead"; code: string }
+  | {
+      status: "retry";
+      delayMs: number;
+      code: string;
+      triedMs: number;
+      isUnclear: boolean;
+      isUnanswered?: boolean;
+    }
+  | { status: "dead"; code: string; isUnanswered?: boolean }
   | { status: "in_doubt"; code: string };
 
 /** The newest row of a fingerprint and kind, as it is recorded now. */
@@ -214,7 +225,8 @@ export type State = {
   waitingMessages(most: number): Promise<number>;
   /**
    * Records that an attempt begins, before the peer is called. `begun` at the first attempt, and at a later one with a
-   * text made anew, which the row takes while no copy of it is in doubt (`unclear` 0); null keeps its text.
+   * text made anew, which the row takes while no copy of it is in doubt (`unclear` 0), and which no attempt has left
+   * unanswered yet; null keeps its text.
    * Returns false, with nothing changed, when the row or a member does not wait any more or was begun by another.
    */
   begin(row: number, begun: Begun | null): Promise<boolean>;

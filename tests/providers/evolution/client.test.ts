@@ -151,7 +151,12 @@ describe("evolutionClient().sendText()", () => {
     ["400 empty list", refusal(400, []), unknown("gateway_http_400")],
     ["400 of a proxy", { status: 400, text: "<html>" }, unknown("gateway_http_400")],
     ["413", { status: 413, text: "too large" }, failed("gateway_http_413")],
-    ["500 closed", refusal(500, "Connection Closed", "Internal Server Error"), unknown("gateway_http_500")],
+    [
+      "500 closed before the send",
+      refusal(500, "Connection Closed", "Internal Server Error"),
+      { ...unknown("gateway_http_500"), isOutage: true },
+    ],
+    ["500 list, closed", refusal(500, ["Error: Connection Closed"]), unknown("gateway_http_500")],
     ["500 timed out", refusal(500, "Timed Out", "Internal Server Error"), unknown("gateway_http_500")],
     ["500 list", refusal(500, ["Error: x"], "Internal Server Error"), unknown("gateway_http_500")],
     ["500 the number could not be looked up", databaseFailure("prisma.contact.findMany"), databaseAway],
@@ -358,14 +363,14 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
   const notOpen = (cause: string) => ({ code: "sem_instancia_gateway", cause });
 
   test.each([
-    ["close", "instance_close"],
-    ["connecting", "instance_connecting"],
-    [null, "instance_not_loaded"],
-  ] as const)("%p: the message stays in doubt, the channel is named", async (state, cause) => {
+    ["close", "instance_close", { isOutage: true }],
+    ["connecting", "instance_connecting", { isOutage: true }],
+    [null, "instance_not_loaded", {}],
+  ] as const)("%p: the message stays in doubt, the channel is named", async (state, cause, more) => {
     gateway.instances.set("ops", state);
     const passing = state === "connecting" ? { isPassing: true as const } : {};
     const fault = { ...notOpen(cause), ...passing };
-    expect(await client.sendText(message)).toEqual(doubt("gateway_http_500", fault));
+    expect(await client.sendText(message)).toEqual({ ...doubt("gateway_http_500", fault), ...more });
     expect(gateway.ledger.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /gw/message/sendText/ops",
       "GET /gw/instance/connectionState/ops",
@@ -404,7 +409,7 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
     ["drops", "drop", undefined],
     ["breaks off", "break_body", undefined],
   ])("the question that follows %s", async (_row, state, channel) => {
-    gateway.routes.send.next(refusal(500, "Connection Closed"));
+    gateway.routes.send.next(refusal(500, "Timed Out"));
     gateway.routes.state.next(state);
     const expected = channel === undefined ? {} : { channel };
     expect(await client.sendText(message)).toEqual({ ...unknown("gateway_http_500"), ...expected });
@@ -426,7 +431,7 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
 
   test("a run that is given up meanwhile does not wait for the question", async () => {
     const shutdown = new AbortController();
-    gateway.routes.send.next(refusal(500, "Connection Closed"));
+    gateway.routes.send.next(refusal(500, "Timed Out"));
     gateway.routes.state.script = () => {
       shutdown.abort();
       return "hang";

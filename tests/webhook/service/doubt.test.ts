@@ -75,3 +75,43 @@ describe("a message that the gateway takes, and answers with", () => {
     },
   );
 });
+
+/** A proxy in front, whose time was over or whose connection broke after it had passed the message on. */
+const OF_A_PROXY = [502, 503, 504] as const;
+
+describe("a message that the gateway takes while a proxy answers in its place with", () => {
+  test.each(OF_A_PROXY)("a bare %d arrives once, also over a restart", async (status) => {
+    service = await startService();
+    service.gateway.proxyStatus = status;
+    await service.post({ alerts: [alertOf({ status: "resolved", fingerprint: "abc" })] });
+    await service.restart();
+    await settled();
+    expect(copies()).toBe(1);
+    const { message: row } = await service.state.latest("abc");
+    expect(row).toMatchObject({ status: "delivered", reference: service.gateway.accepted[0]!.id });
+    expect(service.gateway.routes.messages.calls).toHaveLength(1);
+    expect(service.gateway.unexpected).toEqual([]);
+  });
+
+  test.each(OF_A_PROXY)(
+    "a bare %d is repeated and never in doubt, when the gateway keeps nothing",
+    async (status) => {
+      service = await startService();
+      service.gateway.keepsMessages = false;
+      service.gateway.proxyStatus = status;
+      await service.post({ alerts: [alertOf({ status: "resolved", fingerprint: "abc" })] });
+      await until("there are five copies", async () => {
+        service.pass(40_000);
+        return copies() >= 5;
+      });
+      expect(await message()).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
+      // One question before each repetition.
+      const asked = service.gateway.routes.messages.calls.length;
+      expect(asked).toBeGreaterThanOrEqual(copies() - 1);
+      expect(asked).toBeLessThanOrEqual(copies());
+      service.gateway.proxyStatus = null;
+      await settled();
+      expect((await service.state.latest("abc")).message?.status).toBe("delivered");
+    },
+  );
+});

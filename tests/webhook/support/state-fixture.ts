@@ -61,7 +61,7 @@ export const DELIVERED = { status: "delivered", reference: null, url: null } as 
 /** A failed attempt, clear unless told otherwise; `delayMs` until the next one. */
 export function retryAfter(
   delayMs: number,
-  changes: { code?: string; triedMs?: number; isUnclear?: boolean } = {},
+  changes: { code?: string; triedMs?: number; isUnclear?: boolean; isUnanswered?: boolean } = {},
 ): Settlement {
   return { status: "retry", delayMs, code: "timeout", triedMs: 0, isUnclear: false, ...changes };
 }

@@ -22,6 +22,13 @@ export const REFUSED: AttemptResult = {
 /** A send whose answer was lost. */
 export const UNCLEAR: AttemptResult = { ...REFUSED, code: "gateway_timeout", unclear: { knownAfterMs: 0 } };
 
+/** A send that a proxy answered in the gateway's place. */
+export const UNANSWERED: AttemptResult = {
+  ...REFUSED,
+  code: "gateway_http_504",
+  unanswered: { knownAfterMs: 0 },
+};
+
 /** What a test sees and sets. */
 export type UnkeptFixture = ReturnType<typeof openUnkept>;
 

@@ -13,7 +13,9 @@ export type AttemptResult = Delivered | Retry | { status: "refused"; code: strin
  * Shape: `cause` is what lies behind the code, where that is something else. `stopsChannel`: the peer takes nothing from
  *        us, so every row waits until it does. `peerDown`: another row would fail now, too. `retryAfterMs`: how long
  *        the peer asked us to wait, or null. `unclear` when the peer may have taken it: after `knownAfterMs` a look-up
- *        can tell. `isLost` when the connection broke, so that the peer said nothing at all.
+ *        can tell. `isLost` when the connection broke, so that the peer said nothing at all. `unanswered` when something
+ *        in front of the peer answered in its place, after it had passed the request on or may have: an outage, after
+ *        which the row is looked up as well.
  */
 export type Retry = {
   status: "retry";
@@ -23,6 +25,7 @@ export type Retry = {
   peerDown: boolean;
   retryAfterMs: number | null;
   unclear: { knownAfterMs: number; isLost?: true } | null;
+  unanswered?: { knownAfterMs: number };
 };
 
 /** Tries to deliver a row once; never throws. */

@@ -6,11 +6,11 @@ import {
   type MessageSearch,
   TOO_MANY_MESSAGES,
 } from "../../../providers/evolution/find-messages.ts";
-import type { FindInstance } from "../../../providers/evolution/instance.ts";
 import { recipientJids } from "../../../providers/evolution/recipient-jids.ts";
 import type { DueRow, State } from "../../state/contract.ts";
+import { type AskOnceDependencies, askOnce } from "./ask-once.ts";
 import type { LookUp, LookUpResult } from "./attempt.ts";
-import { isTooUnclear } from "./doubt.ts";
+import { isInDoubt, isTooUnclear } from "./doubt.ts";
 
 /** How far the clocks of state and service may be ahead of the gateway's. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -35,13 +35,7 @@ const AWAY: ReadonlySet<string> = new Set([
 ]);
 
 /** What a look-up at the gateway needs. */
-export type LookUpDependencies = {
-  find: FindMessages;
-  findInstance: FindInstance;
-  phone: string;
-  heldReferences: State["heldReferences"];
-  nowMs: () => number;
-};
+export type LookUpDependencies = AskOnceDependencies & { heldReferences: State["heldReferences"] };
 
 /**
  * Looks at the gateway for a message whose send ended without a clear answer.
@@ -50,12 +44,15 @@ export type LookUpDependencies = {
  *            other row has; of a long time with many messages only those near its ends are looked at. A message that
  *            WhatsApp gave back with an error does not count. The first question that the gateway does not answer is the
  *            last. A message is absent where the gateway shows all of the time, by its own clock, too: reckoned from a
- *            message that is known to be ours.
+ *            message that is known to be ours. A row that an outage left unanswered is asked for once, and is never
+ *            absent.
  */
 export function messageLookUp(dependencies: LookUpDependencies): LookUp {
   const taken = new Map<string, number>();
   return async (row, signal) => {
-    const kept = await keptSince(dependencies, row, signal);
+    const kept = isInDoubt(row)
+      ? await keptSince(dependencies, row, signal)
+      : await keptOfOutage(dependencies, row, signal);
     const same = kept.messages.filter((one) => one.text === row.text && !isReturned(one)).map(({ id }) => id);
     const free = await freeIds(dependencies, same);
     const id = free.find((one) => (taken.get(one) ?? row.id) === row.id);
@@ -69,6 +66,18 @@ export function messageLookUp(dependencies: LookUpDependencies): LookUp {
 
 /** Shape: `failure` is the code of the question without an answer, `isWhole` when all messages of the time are there. */
 type Kept = { messages: KeptMessage[]; isWhole: boolean; failure: string | null };
+
+async function keptOfOutage(
+  dependencies: LookUpDependencies,
+  row: DueRow,
+  signal: AbortSignal,
+): Promise<Kept> {
+  const search = await askOnce(dependencies, row, signal);
+  const isKnown = search.status === "answered";
+  return isKnown
+    ? { messages: search.messages, isWhole: true, failure: null }
+    : { messages: [], isWhole: false, failure: search.code };
+}
 
 /** What the gateway keeps of the time since a row's first attempt, of every form that it may give the number. */
 async function keptSince(
@@ -98,6 +107,7 @@ async function notFound(
   { kept, hasSame, signal }: { kept: Kept; hasSame: boolean; signal: AbortSignal },
 ): Promise<LookUpResult> {
   const { failure } = kept;
+  if (failure !== null && !isInDoubt(row)) return { status: "unanswered", code: failure };
   if (failure !== null)
     return AWAY.has(failure) ? { status: "unanswered", code: failure } : { status: "not_found" };
   // A message with the same text may be that of this row, although another row has its id.

@@ -9,6 +9,8 @@ import { KEPT_AFTER_MS } from "./doubt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
+const PROXY_TIMED_OUT = "gateway_http_504";
+const PASSED_ON: ReadonlySet<string> = new Set([500, 502, 503].map((status) => `gateway_http_${status}`));
 const CONNECTION_LOST = "gateway_connection_lost";
 /** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
 const LATE_MS = 35_000;
@@ -17,7 +19,7 @@ const LATE_MS = 35_000;
  * Sends the WhatsApp message of an alert, once.
  *
  * Behaviour: a send without a clear answer is one that the gateway may have taken; an answer that never came from the
- *            gateway is an outage. A refusal that would meet every message stops the channel: of our key, licence or
+ *            gateway is an outage, during which it may have taken what a proxy passed on. A refusal that would meet every message stops the channel: of our key, licence or
  *            sending account, and of an instance that the gateway itself says is not open. No message is refused for
  *            good: the phone or the instance can be mended while it waits.
  */
@@ -82,10 +84,21 @@ function resultOf(outcome: SendOutcome): AttemptResult {
 }
 
 function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unknown" }): Retry {
-  const unclear = isOutage ? null : uncertaintyOf(code);
-  if (channel === undefined) return retry(code, { peerDown: true, unclear });
+  const more = isOutage ? unansweredIn(code) : { unclear: uncertaintyOf(code) };
+  if (channel === undefined) return retry(code, { peerDown: true, ...more });
   const { code: channelCode, cause } = channel;
-  return retry(channelCode, { peerDown: true, stopsChannel: true, cause, unclear });
+  return retry(channelCode, { peerDown: true, stopsChannel: true, cause, ...more });
+}
+
+/**
+ * When to look a message up that an outage may not have kept from the gateway.
+ *
+ * Behaviour: a proxy's time is over, or the gateway is away for it; its other answers are given before it passes anything on.
+ *            A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking costs one question.
+ */
+function unansweredIn(code: string): Pick<Retry, "unanswered"> {
+  if (code === PROXY_TIMED_OUT) return { unanswered: { knownAfterMs: LATE_MS } };
+  return PASSED_ON.has(code) ? { unanswered: { knownAfterMs: KEPT_AFTER_MS } } : {};
 }
 
 function uncertaintyOf(code: string): NonNullable<Retry["unclear"]> {
@@ -103,7 +116,9 @@ function retry(
     retryAfterMs = null,
     unclear = null,
     cause,
+    unanswered,
   }: Partial<Omit<Retry, "code">>,
 ): Retry {
-  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs, unclear };
+  const passedOn = unanswered === undefined ? {} : { unanswered };
+  return { status: "retry", code, cause, stopsChannel, peerDown, retryAfterMs, unclear, ...passedOn };
 }

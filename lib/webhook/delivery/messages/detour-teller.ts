@@ -7,8 +7,8 @@ export const NO_DETOUR: Detour = { emailed: 0, givenUp: 0 };
 /**
  * Lets one message say how many alerts went the other way, or were given up, while WhatsApp took none.
  *
- * Behaviour: the first message that is made then says it, and no other while that one may arrive; what it said is forgotten
- *            when it is delivered. After a restart it may be said once more.
+ * Behaviour: the first message that is made then says it, again when it is made anew, and no other while that one may arrive;
+ *            what it said is forgotten when it is delivered. After a restart it may be said once more.
  */
 export class DetourTeller {
   readonly #state: Pick<State, "detour" | "recordDetourTold">;
@@ -23,7 +23,7 @@ export class DetourTeller {
 
   /** What the message of a row says of it; never throws. */
   async for(row: number): Promise<Detour> {
-    if (this.#telling !== null) return NO_DETOUR;
+    if (this.#telling !== null && this.#telling.row !== row) return NO_DETOUR;
     const telling = { row, told: NO_DETOUR, isSent: false };
     this.#telling = telling;
     telling.told = await this.#read();
@@ -36,7 +36,7 @@ export class DetourTeller {
     if (this.#telling?.row !== row) return;
     const { told } = this.#telling;
     if (settlement?.status === "retry") {
-      this.#telling.isSent ||= settlement.isUnclear;
+      this.#telling.isSent ||= settlement.isUnclear || settlement.isUnanswered === true;
       // Refused clearly: its next text is made anew, and another message may come before.
       if (this.#telling.isSent) return;
     }

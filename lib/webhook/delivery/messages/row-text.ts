@@ -1,6 +1,5 @@
 import type { Begun, DueRow, State } from "../../state/contract.ts";
 import { priorityOf } from "../../state/stored.ts";
-import { isInDoubt } from "../attempts/doubt.ts";
 import type { ToldRows } from "./message-texts.ts";
 
 /** What an attempt sends, and what its beginning records: `begun` is null where the row keeps the text that it has. */
@@ -10,7 +9,7 @@ export type RowText = { text: string; begun: Begun | null };
 export type RowTextDependencies = {
   state: Pick<State, "membersOf">;
   textOf: (rows: ToldRows) => string | Promise<string>;
-  /** False where a text says nothing of its time. */
+  /** False where a text says nothing of its time, and while one may have left a copy (see `mayRenewText`). */
   isRenewed: boolean;
 };
 
@@ -32,7 +31,7 @@ export async function rowText(
     return { text, begun: { text, members: others.map(({ id }) => id) } };
   }
   const kept = { text: row.text, begun: null };
-  if (!isRenewed || isInDoubt(row)) return kept;
+  if (!isRenewed) return kept;
   // A state that cannot be read now must not end the row.
   const members = row.members.length === 0 ? [] : await state.membersOf(row.id).catch(() => null);
   if (members === null) return kept;

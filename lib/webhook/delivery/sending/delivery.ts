@@ -3,7 +3,7 @@ import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
 import type { Attempt, AttemptResult, LookUp, LookUpResult } from "../attempts/attempt.ts";
-import { IN_DOUBT_CODE, isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
+import { IN_DOUBT_CODE, isInDoubt, isTooUnclear, mayHaveArrived, mayRenewText } from "../attempts/doubt.ts";
 import type { ToldRows } from "../messages/message-texts.ts";
 import { type RowText, rowText } from "../messages/row-text.ts";
 import type { Channel } from "./channel.ts";
@@ -81,9 +81,10 @@ export class Delivery {
   async #deliver(rows: ToldRows): Promise<DeliveryEnd> {
     const { monotonicMs } = this.#dependencies;
     const startedMs = monotonicMs();
-    const known = await this.#withoutSending(rows[0], startedMs);
+    const found = await this.#lookUp(rows[0]);
+    const known = found === null ? null : this.#withoutSending(rows[0], found, startedMs);
     if (known !== null) return unsent(await this.#end(rows, known, { startedMs }));
-    const made = await this.#textOf(rows);
+    const made = await this.#textOf(rows, found);
     if (made === null) {
       const dead = { status: "dead", code: UNREADABLE.code } as const;
       return unsent(await this.#end(rows, dead, { startedMs, result: UNREADABLE }));
@@ -95,15 +96,21 @@ export class Delivery {
     return { settlement: await this.#end(rows, settlement, { startedMs, result }), isSent: true };
   }
 
-  /** How a row ends without another send; null when it has to be sent. */
-  async #withoutSending(row: DueRow, startedMs: number): Promise<Settlement | null> {
+  /** What the peer says of a row that it may have; null when it cannot have it, or knows a repetition by itself. */
+  async #lookUp(row: DueRow): Promise<LookUpResult | null> {
     const { lookUp, log, kind } = this.#dependencies;
-    if (lookUp === null || !isInDoubt(row)) return null;
+    if (lookUp === null || !mayHaveArrived(row)) return null;
     const answer = await lookUp(row, this.#signal);
-    if (answer.status === "delivered") {
+    if (answer.status === "delivered")
       log.info("The peer had taken an alert after all", { kind, row: row.id });
-      return answer;
-    }
+    return answer;
+  }
+
+  /** How a row ends without another send; null when it has to be sent. */
+  #withoutSending(row: DueRow, answer: LookUpResult, startedMs: number): Settlement | null {
+    if (answer.status === "delivered") return answer;
+    // In an outage it is sent again, whether the peer can be asked or not.
+    if (!isInDoubt(row)) return null;
     if (answer.status === "unanswered" && (isTooUnclear(row) || row.triedMs < ASKED_FOR_MS))
       return this.#askAgain(row, answer.code, startedMs);
     if (!isTooUnclear(row) || this.#isProvedAbsent(row, answer)) return null;
@@ -126,10 +133,11 @@ export class Delivery {
   }
 
   /** What the attempt sends; null when no text can be made. */
-  async #textOf(rows: ToldRows): Promise<RowText | null> {
+  async #textOf(rows: ToldRows, found: LookUpResult | null): Promise<RowText | null> {
     const { lookUp, log, kind } = this.#dependencies;
     try {
-      return await rowText(rows, { ...this.#dependencies, isRenewed: lookUp !== null });
+      const isRenewed = lookUp !== null && mayRenewText(rows[0], found);
+      return await rowText(rows, { ...this.#dependencies, isRenewed });
     } catch (error) {
       log.error("An alert in the state cannot be used", { kind, row: rows[0].id, cause: nameOf(error) });
       return null;

@@ -15,7 +15,8 @@ export type Tried = { triedMs: number; mayEnd: boolean };
  *
  * Shape:     `isRepeatable`: the peer knows a repetition by its id, so that no row of this kind is ever in doubt.
  * Behaviour: a row that was tried for 24 hours is dead, or in doubt when the peer may have taken it. A refusal that meets
- *            every row ends none, and counts as one unclear send at most, however often the row finds out about it.
+ *            every row ends none, and counts as one unclear send at most, however often the row finds out about it. An
+ *            outage ends a row as dead, also one that it left unanswered.
  */
 export function decideSettlement(
   row: Pick<DueRow, "attempts" | "unclear">,
@@ -26,22 +27,24 @@ export function decideSettlement(
   if (result.status === "refused") return { status: "dead", code: result.code };
   const { code, stopsChannel } = result;
   const isUnclear = !isRepeatable && result.unclear !== null && (!stopsChannel || row.unclear === 0);
+  const unanswered = isRepeatable || result.unanswered === undefined ? {} : { isUnanswered: true };
   const { triedMs, mayEnd } = tried;
   if (!stopsChannel && mayEnd && triedMs >= GIVE_UP_MS) {
     const mayHaveArrived = !isRepeatable && (isUnclear || row.unclear > 0);
-    return { status: mayHaveArrived ? "in_doubt" : "dead", code };
+    return mayHaveArrived ? { status: "in_doubt", code } : { status: "dead", code, ...unanswered };
   }
-  return { status: "retry", delayMs: delayOf(row, result, random), code, triedMs, isUnclear };
+  return { status: "retry", delayMs: delayOf(row, result, random), code, triedMs, isUnclear, ...unanswered };
 }
 
-function delayOf(
-  { attempts, unclear }: Pick<DueRow, "attempts" | "unclear">,
-  result: Retry,
-  random: () => number,
-): number {
+function delayOf(row: Pick<DueRow, "attempts" | "unclear">, result: Retry, random: () => number): number {
+  const knownAfterMs = knownAfter(row, result);
+  if (result.stopsChannel) return knownAfterMs;
+  return Math.max(backoffMs(row.attempts + 1, random), result.retryAfterMs ?? 0, knownAfterMs);
+}
+
+/** After how long a look-up can tell what became of the attempt. */
+function knownAfter({ unclear }: Pick<DueRow, "unclear">, result: Retry): number {
   // What is looked up next time decides whether the row may be sent at all: no send may be on its way any more.
   const isDecisive = result.unclear?.isLost && isTooUnclear({ unclear: unclear + 1 });
-  const knownAfterMs = isDecisive ? OVER_AFTER_MS : (result.unclear?.knownAfterMs ?? 0);
-  if (result.stopsChannel) return knownAfterMs;
-  return Math.max(backoffMs(attempts + 1, random), result.retryAfterMs ?? 0, knownAfterMs);
+  return isDecisive ? OVER_AFTER_MS : ((result.unclear ?? result.unanswered)?.knownAfterMs ?? 0);
 }

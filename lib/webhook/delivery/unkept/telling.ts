@@ -19,6 +19,8 @@ export type Telling = {
   isTaken: boolean;
   ending: Promise<boolean> | null;
   issue: Promise<IssueAnswer> | null;
+  /** When an attempt ended that was answered in the gateway's place, on the monotonic clock. */
+  unansweredAtMs: number | null;
   /** When it was wanted last, on the monotonic clock. */
   wantedAtMs: number;
 };
@@ -39,7 +41,9 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
     isUnsettled: false,
     unclear: 0,
     firstBegunAtMs: null,
+    unansweredForMs: null,
     members: [],
   };
-  return { key: alertKey(alert), row, posts: 0, isTaken: false, ending: null, issue: null, wantedAtMs };
+  const nothing = { ending: null, issue: null, unansweredAtMs: null };
+  return { key: alertKey(alert), row, posts: 0, isTaken: false, ...nothing, wantedAtMs };
 }

@@ -4,8 +4,8 @@ import { alertKey } from "../../alert/alert-key.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
 import { type DueRow, ISSUE_TTL_MS } from "../../state/contract.ts";
-import type { AttemptResult, LookUp } from "../attempts/attempt.ts";
-import { isInDoubt, isTooUnclear } from "../attempts/doubt.ts";
+import type { AttemptResult, LookUp, Retry } from "../attempts/attempt.ts";
+import { isTooUnclear, mayHaveArrived } from "../attempts/doubt.ts";
 import { NO_DETOUR } from "../messages/detour-teller.ts";
 import { messageText } from "../messages/message-texts.ts";
 import type { Aside } from "./aside.ts";
@@ -39,7 +39,8 @@ const LOOK_MS = 100;
  * The messages of alerts that no state keeps.
  *
  * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for each
- *            post; after one without a clear answer the gateway is asked first, and after three none is made. `tell`
+ *            post; after one without a clear answer, or with one of a proxy, the gateway is asked first, and after three
+ *            of the first kind none is made. `tell`
  *            returns what became of each alert, or null when not all were taken before `late`. `onTaken` makes the
  *            issue of an alert that was taken.
  */
@@ -112,7 +113,7 @@ export class UnkeptMessages {
   /** Forgets what was answered, unless another post still owes its sender that answer. */
   #answered(telling: Telling, isAllTaken: boolean): void {
     telling.posts -= 1;
-    const isOwed = !isAllTaken && (telling.isTaken || telling.ending !== null || isInDoubt(telling.row));
+    const isOwed = !isAllTaken && (telling.isTaken || telling.ending !== null || mayHaveArrived(telling.row));
     if (telling.posts > 0 || isOwed) return;
     if (this.#tellings.get(telling.key) === telling) this.#tellings.delete(telling.key);
   }
@@ -203,9 +204,10 @@ export class UnkeptMessages {
     const { message, lookUp, monotonicMs, signal } = this.#dependencies;
     const { row } = telling;
     const startedMs = monotonicMs();
+    row.unansweredForMs = telling.unansweredAtMs === null ? null : startedMs - telling.unansweredAtMs;
     let isFound = false;
     const result = await message.send(async () => {
-      isFound = isInDoubt(row) && (await lookUp(row, signal)).status === "delivered";
+      isFound = mayHaveArrived(row) && (await lookUp(row, signal)).status === "delivered";
       return isFound || isTooUnclear(row) ? null : await this.#begun(row);
     }, signal);
     if (result !== null) this.#report(telling, result, monotonicMs() - startedMs);
@@ -216,7 +218,7 @@ export class UnkeptMessages {
     const nowMs = this.#dependencies.nowMs();
     row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
     // What may be on the phone is looked for by its text.
-    if (row.text === null || !isInDoubt(row)) {
+    if (row.text === null || !mayHaveArrived(row)) {
       row.text = messageText([row], { nowMs, detour: NO_DETOUR });
       row.firstBegunAtMs = nowMs;
     }
@@ -224,8 +226,18 @@ export class UnkeptMessages {
     return row;
   }
 
-  #report({ row }: Telling, result: AttemptResult, tookMs: number): void {
+  /** Remembers that the gateway may have taken it. */
+  #note(telling: Telling, { unclear, unanswered }: Retry): void {
+    const { row } = telling;
+    if (unclear !== null) row.unclear += 1;
+    if (unanswered === undefined) return;
+    telling.unansweredAtMs = this.#dependencies.monotonicMs();
+    row.unansweredForMs = 0;
+  }
+
+  #report(telling: Telling, result: AttemptResult, tookMs: number): void {
     const { metrics, log } = this.#dependencies;
+    const { row } = telling;
     const facts = { kind: "message", fingerprint: row.alert.fingerprint, attempt: row.attempts };
     if (result.status === "delivered") {
       metrics.sent("message", tookMs);
@@ -233,7 +245,7 @@ export class UnkeptMessages {
       log.info("Delivered an alert from memory: the state does not keep it", facts);
       return;
     }
-    if (result.status === "retry" && result.unclear !== null) row.unclear += 1;
+    if (result.status === "retry") this.#note(telling, result);
     metrics.failed("message", result.code);
     log.warn(
       "An alert that the state does not keep could not be delivered: its sender is told to send it again",

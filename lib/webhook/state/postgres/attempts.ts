@@ -43,8 +43,13 @@ function settle(link: StateLink, row: number, settlement: Settlement): Promise<v
   const work: Parameters<StateLink["ask"]>[1] = (sql) => sql`
     select opsctl_state.settle(
       ${row}::bigint, ${token}::uuid, ${status}::text, ${delayMs}::bigint, ${code}::text, ${triedMs}::bigint,
-      ${isRetry && settlement.isUnclear}::boolean, ${storedOrNull(reference)}::text, ${storedOrNull(url)}::text)`;
+      ${isRetry && settlement.isUnclear}::boolean, ${isUnanswered(settlement)}::boolean,
+      ${storedOrNull(reference)}::text, ${storedOrNull(url)}::text)`;
   return link.ask("record a delivery", work, { repeats: true }).then(() => {});
+}
+
+function isUnanswered(settlement: Settlement): boolean {
+  return "isUnanswered" in settlement && settlement.isUnanswered === true;
 }
 
 async function begunWithin(link: StateLink, kind: OutboxKind, ms: number): Promise<number> {

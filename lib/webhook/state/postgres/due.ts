@@ -26,6 +26,7 @@ export async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery):
     isUnsettled: row.is_unsettled,
     unclear: row.unclear,
     firstBegunAtMs: numberOrNull(row.begun_at),
+    unansweredForMs: numberOrNull(row.unanswered_ms),
     members: row.members === null ? [] : (JSON.parse(row.members) as number[]).sort((a, b) => a - b),
   }));
 }
@@ -61,6 +62,7 @@ function beginning(row: postgres.Row, kind: OutboxKind): Beginning {
     isUnsettled: false,
     unclear: 0,
     firstBegunAtMs: null,
+    unansweredForMs: null,
     members: [],
   };
 }

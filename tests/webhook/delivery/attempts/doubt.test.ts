@@ -229,6 +229,98 @@ describe("a connection that breaks once the message is written", () => {
   });
 });
 
+describe("an outage in which a proxy may have passed the message on", () => {
+  const OUTAGE: Retry = {
+    ...UNCLEAR,
+    code: "gateway_http_504",
+    unclear: null,
+    unanswered: { knownAfterMs: 35_000 },
+  };
+  let run: DispatcherFixture;
+  let answer: AttemptResult;
+  let found: LookUpResult;
+  let [sends, asked] = [0, 0];
+  afterEach(async () => await run.close());
+  const message = async () => (await run.state.stats()).message;
+
+  async function start(options: Parameters<typeof startDispatcher>[0] = {}): Promise<void> {
+    [answer, found, sends, asked] = [OUTAGE, { status: "not_found" }, 0, 0];
+    run = await startDispatcher({
+      async message() {
+        sends += 1;
+        return answer;
+      },
+      async lookUp() {
+        asked += 1;
+        return found;
+      },
+      ...options,
+    });
+  }
+
+  test.each<LookUpResult>([{ status: "not_found" }, { status: "unanswered", code: "gateway_http_502" }])(
+    "is repeated for 24 hours after one question each (%p), then dead and never in doubt",
+    async (says) => {
+      await start({ lookMs: 5 * MINUTE_MS });
+      found = says;
+      await run.accept(resolvedAlert());
+      await run.advance(23 * 60 * MINUTE_MS);
+      expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
+      expect(sends).toBeGreaterThan(100);
+      expect(asked).toBe(sends - 1);
+      await run.advance(25 * 60 * MINUTE_MS);
+      expect(await message()).toMatchObject({ queued: 0, dead: 1, inDoubt: 0 });
+
+      // Given up in an outage and revived after it, it is looked for once more before it is sent.
+      found = { ...TAKEN, reference: "found" };
+      const before = sends;
+      expect(await run.state.retryDead(null)).toBe(1);
+      await run.advance(10 * MINUTE_MS);
+      expect(sends).toBe(before);
+      expect(await message()).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    },
+  );
+
+  test("is over for a message that is found: another process looks, after refusals, before it sends", async () => {
+    await start();
+    const [accepted] = await run.accept(resolvedAlert());
+    await run.advance(SECOND_MS);
+    answer = { ...UNCLEAR, code: "gateway_unreachable", unclear: null };
+    await run.advance(MINUTE_MS);
+    expect(sends).toBeGreaterThanOrEqual(2);
+    await run.kill();
+    found = { ...TAKEN, reference: "found" };
+    const before = sends;
+    await run.advance(10 * MINUTE_MS);
+    expect(sends).toBe(before);
+    const { message: row } = await run.state.latest(accepted!.alert.fingerprint);
+    expect(row).toMatchObject({ status: "delivered", reference: "found" });
+  });
+
+  test("leaves the gateway the time in which it may still send: a late copy is the only one", async () => {
+    await start();
+    await run.accept(resolvedAlert());
+    await run.advance(34 * SECOND_MS);
+    expect([sends, asked]).toEqual([1, 0]);
+    found = { ...TAKEN, reference: "late" };
+    await run.advance(10 * SECOND_MS);
+    expect([sends, asked, (await message()).queued]).toEqual([1, 1, 0]);
+  });
+
+  test("takes no turn of the pace for what is found, and holds up no other message", async () => {
+    await start({ messagesPerMinute: 4 });
+    await run.accept(...["a", "b", "c", "d"].map((fingerprint) => resolvedAlert({ fingerprint })));
+    await run.advance(MINUTE_MS);
+    expect(sends).toBeLessThanOrEqual(4);
+    answer = TAKEN;
+    found = { ...TAKEN, reference: "found" };
+    await run.accept(sampleAlert({ severity: "critical" }));
+    const before = run.phone.length;
+    await run.advance(MINUTE_MS);
+    expect(run.phone.length).toBeGreaterThan(before);
+  });
+});
+
 describe("decideSettlement()", () => {
   const tried = fc.record({ triedMs: fc.integer({ min: 0, max: 3 * DAY_MS }), mayEnd: fc.boolean() });
   const result = fc.record({
@@ -238,6 +330,9 @@ describe("decideSettlement()", () => {
     peerDown: fc.boolean(),
     retryAfterMs: fc.option(fc.integer({ min: 0, max: MINUTE_MS })),
     unclear: fc.option(fc.record({ knownAfterMs: fc.integer({ min: 0, max: MINUTE_MS }) })),
+  });
+  const outage = fc.record({
+    unanswered: fc.record({ knownAfterMs: fc.integer({ min: 0, max: MINUTE_MS }) }),
   });
 
   test("ends a row only after 24 hours of trying, and never as dead when the peer may have taken it", () => {
@@ -258,6 +353,25 @@ describe("decideSettlement()", () => {
           expect(settlement.isUnclear && (isRepeatable || answer.unclear === null)).toBe(false);
           if (!isRepeatable && answer.unclear !== null && !answer.stopsChannel)
             expect(settlement.isUnclear).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test("an outage that may have passed the message on waits until it can be found, and adds no doubt", () => {
+    fc.assert(
+      fc.property(
+        ...[tried, result, outage, fc.nat({ max: 5 }), fc.boolean()],
+        (time, answer, more, unclear, isRepeatable) => {
+          const row = { attempts: 1, unclear };
+          const context = { tried: time, isRepeatable, random: () => 0.5 };
+          const settlement = decideSettlement(row, { ...answer, ...more, unclear: null }, context);
+          const without = decideSettlement(row, { ...answer, unclear: null }, context);
+          expect(settlement.status).toBe(without.status);
+          if (settlement.status !== "retry") return;
+          expect(settlement.isUnclear).toBe(false);
+          expect(settlement.isUnanswered ?? false).toBe(!isRepeatable);
+          expect(settlement.delayMs).toBeGreaterThanOrEqual(more.unanswered.knownAfterMs);
         },
       ),
     );

@@ -52,6 +52,7 @@ const row = (changes: Partial<DueRow> = {}): DueRow => ({
   isUnsettled: false,
   unclear: 1,
   firstBegunAtMs: START_MS,
+  unansweredForMs: null,
   members: [],
   ...changes,
 });
@@ -208,5 +209,77 @@ describe("messageLookUp() of a row that was sent too often without a clear answe
     for (let at = 0; at < 1_800; at += 1)
       keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 2 * at });
     expect(await ask(lookUp(), doubtful)).toEqual(NOT_FOUND);
+  });
+});
+
+describe("messageLookUp() of a row that an outage left unanswered", () => {
+  const unanswered = row({ unclear: 0, unansweredForMs: 40_000 });
+  const asked = () => gateway.routes.messages.calls.length;
+
+  test.each(["5511987654321@s.whatsapp.net", "551187654321@s.whatsapp.net", PHONE])(
+    "finds it under %s with one question",
+    async (remoteJid) => {
+      keep({ id: "another", text: "Another", remoteJid });
+      keep({ id: "elsewhere", remoteJid: "5511999999999@s.whatsapp.net" });
+      keep({ remoteJid });
+      const before = asked();
+      expect(await ask(lookUp(), unanswered)).toEqual(FOUND);
+      expect(asked() - before).toBe(1);
+    },
+  );
+
+  test.each<[string, Partial<KeptRow>]>([
+    ["of another row", { id: "held" }],
+    ["with another text", { text: `${TEXT} ` }],
+    ["to another number", { remoteJid: "5511999999999@s.whatsapp.net" }],
+    ["that WhatsApp gave back", { statuses: ["ERROR"] }],
+    ["of long before", { sentAt: START_MS / 1_000 - 120 }],
+  ])("takes no message %s, and asks no further", async (_what, kept) => {
+    held.add("held");
+    keep(kept);
+    const before = asked();
+    expect(await ask(lookUp(), unanswered)).toEqual(NOT_FOUND);
+    expect(asked() - before).toBe(1);
+  });
+
+  test("looks at the time of its attempts alone, hours later and after a flood", async () => {
+    nowMs = START_MS + 5 * 60 * MINUTE_MS;
+    keep();
+    for (let at = 0; at < 2_000; at += 1)
+      keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 600 + 2 * at });
+    const hoursAgo = { ...unanswered, unansweredForMs: nowMs - START_MS - 30_000 };
+    expect(await ask(lookUp(), hoursAgo)).toEqual(FOUND);
+  });
+
+  test.each<[Scripted, string]>([
+    ["hang", "gateway_timeout"],
+    ["drop", "gateway_connection_lost"],
+    [{ status: 504, text: "" }, "gateway_http_504"],
+    [{ status: 403, text: "" }, "gateway_http_403"],
+    ["not_json", "gateway_answer_unreadable"],
+  ])("is not known when the gateway cannot be asked (%p), which costs one question", async (fault, code) => {
+    keep();
+    gateway.routes.messages.script = () => fault;
+    const before = asked();
+    expect(await ask(lookUp(), unanswered)).toEqual({ status: "unanswered", code });
+    expect(asked() - before).toBe(1);
+  });
+
+  test("is not known where others send so much that it does not come in one page", async () => {
+    keep();
+    for (let at = 0; at < 200; at += 1) keep({ id: `3EB1${at}`, remoteJid: "5511999999999@s.whatsapp.net" });
+    const code = "gateway_messages_too_many";
+    expect(await ask(lookUp(), unanswered)).toEqual({ status: "unanswered", code });
+  });
+
+  test("is not known while no instance is", async () => {
+    const look = messageLookUp({
+      find: () => Promise.reject(new Error("Asked without an instance")),
+      findInstance: async () => ({ status: "failed", code: "gateway_unreachable", stopsChannel: false }),
+      phone: PHONE,
+      heldReferences: async () => new Set(),
+      nowMs: () => nowMs,
+    });
+    expect(await ask(look, unanswered)).toEqual({ status: "unanswered", code: "gateway_unreachable" });
   });
 });

@@ -21,6 +21,7 @@ const ROW = {
   isUnsettled: false,
   unclear: 0,
   firstBegunAtMs: null,
+  unansweredForMs: null,
   members: [],
 };
 
@@ -92,21 +93,45 @@ describe("messageAttempt()", () => {
   });
 
   test.each([
-    ["close", "instance_close"],
-    ["connecting", "instance_connecting"],
-    [null, "instance_not_loaded"],
+    ["close", "instance_close", { unanswered: { knownAfterMs: 5_000 } }],
+    ["connecting", "instance_connecting", { unanswered: { knownAfterMs: 5_000 } }],
+    [null, "instance_not_loaded", { unclear }],
   ])(
     "an instance whose state is %p stops the channel, and its name is looked for again",
-    async (state, cause) => {
+    async (state, cause, more) => {
       gateway.instances.set("ops", state);
-      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true, unclear });
+      const expected = retry("sem_instancia_gateway", { cause, peerDown: true, stopsChannel: true, ...more });
       expect(await send()).toEqual(expected as never);
       expect(forgotten).toBe(1);
     },
   );
 
+  test.each([
+    [502, 5_000],
+    [503, 5_000],
+    [504, 35_000],
+  ])("a proxy's bare %i is an outage, after which the message can be found in %i ms", async (status, ms) => {
+    gateway.routes.send.next({ accept: { status, text: "<html>Away</html>" } });
+    const expected = retry(`gateway_http_${status}`, { peerDown: true, unanswered: { knownAfterMs: ms } });
+    expect(await send()).toEqual(expected as never);
+    const own = { status, error: "x", response: { message: ["Error: x"] } };
+    gateway.routes.send.next({ accept: { status, json: own } });
+    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true, unclear }) as never);
+  });
+
+  test.each([301, 401, 403, 404, 405, 407])("a proxy's bare %i passed nothing on", async (status) => {
+    gateway.routes.send.next({ status, text: "No" });
+    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true }) as never);
+  });
+
+  test("a connection that was closed before the send is no doubt, though the state is open", async () => {
+    gateway.routes.send.next({ status: 500, json: { response: { message: "Connection Closed" } } });
+    const unanswered = { knownAfterMs: 5_000 };
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unanswered }) as never);
+  });
+
   test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
-    const failure = { status: 500, json: { response: { message: "Connection Closed" } } };
+    const failure = { status: 500, json: { response: { message: "Timed Out" } } };
     gateway.routes.send.next(failure, failure);
     expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
     gateway.routes.state.next("not_json");

@@ -46,6 +46,7 @@ function rowOf(changes: Partial<DueRow> = {}, alert: Partial<Alert> = {}): DueRo
     isUnsettled: false,
     unclear: 0,
     firstBegunAtMs: null,
+    unansweredForMs: null,
     members: [],
     ...changes,
   };

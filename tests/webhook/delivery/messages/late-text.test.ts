@@ -1,6 +1,11 @@
 /** A message that could not be sent at first says so when it arrives. */
 import { afterEach, expect, test } from "bun:test";
-import type { Attempt, AttemptResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type {
+  Attempt,
+  AttemptResult,
+  LookUpResult,
+  Retry,
+} from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS, START_MS } from "../../support/state-fixture.ts";
@@ -68,6 +73,35 @@ test("one that may be on the phone keeps its text: it is looked for by it", asyn
   answer = { ...REFUSED, stopsChannel: false };
   await run.advance(10 * MINUTE_MS);
   expect(tried.length).toBeGreaterThan(3);
+  expect(new Set(tried).size).toBe(1);
+});
+
+const OUTAGE: Retry = { ...REFUSED, stopsChannel: false, unanswered: { knownAfterMs: 5_000 } };
+
+test("one of an outage keeps its text until the gateway says that it has none of it, and then says how late it is", async () => {
+  answer = OUTAGE;
+  let found: LookUpResult = { status: "unanswered", code: "gateway_http_502" };
+  await start({ lookUp: async () => found });
+  const [first] = await run.accept(sampleAlert({ startsAt }));
+  await run.state.recordEmailed([first!.messageRow]);
+  await run.advance(10 * MINUTE_MS);
+  expect(tried.length).toBeGreaterThan(3);
+  expect(new Set(tried).size).toBe(1);
+  found = { status: "not_found" };
+  answer = TAKEN;
+  await run.advance(10 * MINUTE_MS);
+  expect(run.phone.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/enviado com \d+ min de atraso[\s\S]*1 alerta avisado por e-mail/),
+  ]);
+  expect(await run.state.detour()).toEqual({ emailed: 0, givenUp: 0 });
+});
+
+test("one that was passed on less than a minute ago keeps its text, though the gateway does not have it yet", async () => {
+  answer = OUTAGE;
+  await start({ lookUp: async () => ({ status: "not_found" }) });
+  await run.accept(sampleAlert({ startsAt: new Date(START_MS - 30 * SECOND_MS).toISOString() }));
+  await run.advance(40 * SECOND_MS);
+  expect(tried.length).toBeGreaterThan(2);
   expect(new Set(tried).size).toBe(1);
 });
 

@@ -199,5 +199,6 @@ const dueRow: DueRow = {
   isUnsettled: false,
   unclear: 0,
   firstBegunAtMs: null,
+  unansweredForMs: null,
   members: [],
 };

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
-import { openUnkept, REFUSED, UNCLEAR, type UnkeptFixture } from "../../support/unkept-fixture.ts";
+import {
+  openUnkept,
+  REFUSED,
+  UNANSWERED,
+  UNCLEAR,
+  type UnkeptFixture,
+} from "../../support/unkept-fixture.ts";
 
 const HALF_HOUR_MS = 30 * 60_000;
 const alert = (fingerprint: string, severity = "warning") =>
@@ -153,6 +159,21 @@ describe("UnkeptAlerts: messages", () => {
     expect(fixture.seen.texts).toHaveLength(3);
   });
 
+  test("asks the gateway once before it sends again what a proxy may have passed on, as often as it is posted", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => UNANSWERED;
+    for (let posts = 0; posts < 6; posts += 1) {
+      expect(await fixture.take(alert("a"))).toBeNull();
+      await fixture.advance(120_000);
+    }
+    expect(fixture.seen.texts).toHaveLength(6);
+    expect(new Set(fixture.seen.texts).size).toBe(1);
+    expect(fixture.seen.lookedUp).toBe(5);
+    fixture.answers.lookUp = true;
+    expect(await fixture.take(alert("a"))).toMatchObject([{ whatsapp: "sent" }]);
+    expect(fixture.seen.texts).toHaveLength(6);
+  });
+
   test("goes before rows of the outbox", async () => {
     // A turn each 1,050 ms: when it comes, a row is looked for first.
     const fixture = openUnkept({ perMinute: 60_000 / 1_050, burst: 1 });
@@ -211,7 +232,14 @@ function rowOf() {
     kind: "message" as const,
     alert: alert("row"),
     ...{ attempts: 0, waitedMs: 0, triedMs: 0, isRepeat: false, claimedAtMs: null, issueUrl: null },
-    ...{ text: null, isUnsettled: false, unclear: 0, firstBegunAtMs: null, members: [] },
+    ...{
+      text: null,
+      isUnsettled: false,
+      unclear: 0,
+      firstBegunAtMs: null,
+      unansweredForMs: null,
+      members: [],
+    },
   };
 }
 

@@ -20,6 +20,7 @@ const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
 export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
   renewalTests(fixture);
+  unansweredTests(fixture);
   endTests(fixture);
   doubtTests(fixture);
 }
@@ -35,7 +36,14 @@ function beginTests(fixture: () => StateFixture): void {
     const { state, setClock, reopen } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert());
     const row = accepted!.messageRow;
-    const fresh = { text: null, isUnsettled: false, unclear: 0, firstBegunAtMs: null, members: [] };
+    const fresh = {
+      text: null,
+      isUnsettled: false,
+      unclear: 0,
+      firstBegunAtMs: null,
+      unansweredForMs: null,
+      members: [],
+    };
     expect(await onlyDue(state)).toMatchObject({ ...fresh, attempts: 0, triedMs: 0 });
     await setClock(START_MS + SECOND_MS);
     const text = 'Disco 🔴 "cheio" \\ \u2028';
@@ -104,6 +112,48 @@ function renewalTests(fixture: () => StateFixture): void {
     for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
     const due = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
     expect(due.map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+}
+
+function unansweredTests(fixture: () => StateFixture): void {
+  test("an attempt that was left unanswered stays known, over clear ones and a restart, until the row has another text", async () => {
+    const { state, setClock, reopen } = fixture();
+    const row = (await acceptAll(state, resolvedAlert()))[0]!.messageRow;
+    await state.begin(row, { text: "one" });
+    await setClock(START_MS + SECOND_MS);
+    await state.settle(row, retryAfter(0, { isUnanswered: true }));
+    await state.begin(row, null);
+    await setClock(START_MS + MINUTE_MS);
+    await state.settle(row, retryAfter(0));
+    const again = await reopen();
+    const known = { firstBegunAtMs: START_MS, unansweredForMs: 59 * SECOND_MS, unclear: 0, text: "one" };
+    expect(await onlyDue(again)).toMatchObject(known);
+    await setClock(START_MS + 2 * MINUTE_MS);
+    await again.begin(row, null);
+    await again.settle(row, retryAfter(0, { isUnanswered: true }));
+    expect(await onlyDue(again)).toMatchObject({ ...known, unansweredForMs: 0 });
+    expect(await again.begin(row, { text: "two" })).toBe(true);
+    expect(await onlyDue(again)).toMatchObject({ text: "two", unansweredForMs: null });
+  });
+
+  test("a row that was given up unanswered is looked up when it is revived; of a digest the members know it, too", async () => {
+    const { state, setClock } = fixture();
+    const [row, member] = (await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }))).map(
+      ({ messageRow }) => messageRow,
+    ) as [number, number];
+    await state.begin(row, { text: "both", members: [member] });
+    await state.settle(row, retryAfter(0, { isUnanswered: true }));
+    await setClock(START_MS + SECOND_MS);
+    await state.settle(row, { status: "dead", code: "gateway_http_504", isUnanswered: true });
+    await setClock(START_MS + DAY_MS);
+    expect(await state.retryDead([row])).toBe(2);
+    expect(await onlyDue(state)).toMatchObject({
+      ...{ id: row, members: [member], text: "both", unclear: 0, firstBegunAtMs: START_MS },
+      unansweredForMs: DAY_MS - SECOND_MS,
+    });
+    // Without the text that told it there is nothing of it to be looked for.
+    await state.dropQueued([row]);
+    expect(await onlyDue(state)).toMatchObject({ id: member, text: null });
   });
 }
 

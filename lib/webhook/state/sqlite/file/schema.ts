@@ -42,6 +42,7 @@ const COLUMNS_3 = [
   ["tried_ms", "integer not null default 0"],
   ["unclear", "integer not null default 0"],
   ["is_unsettled", "integer not null default 0"],
+  ["unanswered_at_ms", "integer"],
   ["first_begun_at_ms", "integer"],
   ["digest", "integer"],
   ["leads", "integer not null default 0"],

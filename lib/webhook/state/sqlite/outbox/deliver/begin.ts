@@ -54,7 +54,7 @@ function prepare(db: DatabaseSync): Statements {
       "update outbox set text = ?, first_begun_at_ms = ?, leads = ?, is_unsettled = 1 where id = ?",
     ),
     renew: db.prepare(`
-      update outbox set text = ?, first_begun_at_ms = ?, is_unsettled = 1
+      update outbox set text = ?, first_begun_at_ms = ?, unanswered_at_ms = null, is_unsettled = 1
       where id = ? and state = 'queued' and text is not null and digest is null and unclear = 0 and is_unsettled = 0`),
     again: db.prepare(`
       update outbox set attempts = attempts + is_unsettled, unclear = unclear + is_unsettled, is_unsettled = 1

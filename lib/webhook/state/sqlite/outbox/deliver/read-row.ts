@@ -12,7 +12,7 @@ export type RowReader = (id: number, now: number) => DueRow | UnreadableRow;
 export function rowReader(db: DatabaseSync): RowReader {
   const find = db.prepare(`
     select kind, attempts, accepted_at_ms, tried_ms, is_repeat, claimed_at_ms, alert, text, is_unsettled, unclear,
-      first_begun_at_ms,
+      first_begun_at_ms, unanswered_at_ms,
       coalesce((select url from outbox as issue where issue.id = row.issue_row),
         (select value from dedup where key = 'issue:' || row.fingerprint and expires_at_ms > ?)) as issue_url
     from outbox as row where id = ?`);
@@ -38,6 +38,7 @@ type Row = {
   is_unsettled: number;
   unclear: number;
   first_begun_at_ms: number | null;
+  unanswered_at_ms: number | null;
   issue_url: string | null;
 };
 
@@ -56,5 +57,6 @@ function parseRow(row: Row, now: number): Omit<DueRow, "id" | "alert" | "members
     isUnsettled: row.is_unsettled === 1,
     unclear: row.unclear + row.is_unsettled,
     firstBegunAtMs: row.first_begun_at_ms,
+    unansweredForMs: row.unanswered_at_ms === null ? null : Math.max(0, now - row.unanswered_at_ms),
   };
 }

@@ -22,6 +22,8 @@ export function settler(dependencies: SettleDependencies): Settle {
     if (row === undefined) return;
     const members = row.text === null ? [] : (statements.members.all(id) as Row[]);
     const now = nowMs();
+    if ("isUnanswered" in settlement && settlement.isUnanswered)
+      for (const one of [row, ...members]) statements.unanswered.run(Math.ceil(now), one.id);
     if (settlement.status === "retry")
       for (const one of [row, ...members]) retry(statements, one.id, settlement, now);
     else endAll({ ...tools, now }, [row, ...members], settlement);
@@ -29,7 +31,7 @@ export function settler(dependencies: SettleDependencies): Settle {
 }
 
 type Statements = Record<
-  "queued" | "members" | "retry" | "delivered" | "ended" | "unblock" | "comments" | "givenUp",
+  "queued" | "members" | "retry" | "unanswered" | "delivered" | "ended" | "unblock" | "comments" | "givenUp",
   StatementSync
 >;
 
@@ -56,6 +58,7 @@ function prepare(db: DatabaseSync): Statements {
       update outbox set attempts = attempts + 1, next_attempt_at_ms = ?, code = ?, tried_ms = ?,
         unclear = unclear + ?, is_unsettled = 0
       where id = ?`),
+    unanswered: db.prepare("update outbox set unanswered_at_ms = ? where id = ?"),
     delivered: db.prepare(`
       update outbox set state = 'delivered', is_head = 0, ahead = null, is_unsettled = 0, attempts = attempts + 1, code = null,
         reference = ?, url = ?, ended_at_ms = ?, shown = ?, alert = null, text = null
