@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { failureRank } from "../../last-run/failure-rank.ts";
+import { type WeekStep, weekSteps } from "../../ledger/week-steps.ts";
+import { socialVerdict } from "../../ledger/week-verdict.ts";
 import { formatCount, formatDayMonth, joinNames } from "../../text/pt-br.ts";
 import { REPORT_ZONE } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
@@ -42,7 +44,7 @@ export function renderFiring(facts: RunAlertFacts): RunAlert {
     ...commonParts(facts),
     status: "firing",
     annotations: {
-      summary: `${weekName(week)}: ${openText(summary)}${because}. ${repeatable(summary)}`,
+      summary: `${weekName(week)}: ${openText(summary)}${because}. ${prospect(summary)}`,
       description: commands(summary, week).join("\n"),
     },
   };
@@ -134,6 +136,40 @@ function countsOf({ week, reports, whatsapp, email }: WeeklySummary): Counts {
   return { owners: scopes, reports: Math.max(0, scopes - completed - reused - ineligible), channels };
 }
 
+/** Why no run of the same Monday would help, by the step that does; `none` where nothing does. */
+const WITHOUT_RUN: Readonly<Record<Exclude<WeekStep, "run"> | "none", string>> = {
+  "look-up": "Repetir não resolve: o que está em dúvida nunca é reenviado sozinho",
+  repair: "Repetir não resolve: falta só o registro na linha do tempo",
+  wait: "Outra execução ainda trabalha nela",
+  none: "Repetir não resolve: nenhuma execução lê estas redes de novo",
+};
+
+/** Steps of a run that another one makes good, and that the ledger does not hold. */
+const BESIDE_LEDGER: ReadonlySet<string> = new Set([
+  ...["scope", "editorials", "heartbeat", "readiness", "week", "run"],
+]);
+
+/** What helps, in order: another run, too, where the ledger does not hold all that failed, or was not read. */
+function stepsOf(summary: WeeklySummary): WeekStep[] {
+  if (summary.week === null) return ["run"];
+  const steps = weekSteps(summary.week, { isClosed: false });
+  const isUnexplained = steps.length === 0 && socialVerdict(summary.week) === null;
+  const isForRun = isUnexplained || hasFailedBeside(summary);
+  return isForRun && !steps.includes("run") ? ["run", ...steps] : steps;
+}
+
+/** Whether something failed that stands in no ledger. */
+function hasFailedBeside({ error, failures, editorials, heartbeat }: WeeklySummary): boolean {
+  const isOfRun = error !== null || editorials.status === "failed" || heartbeat === "failed";
+  return isOfRun || failures.some(({ step }) => BESIDE_LEDGER.has(step));
+}
+
+/** What can still come of the week: until when it can be repeated, or why that would change nothing. */
+function prospect(summary: WeeklySummary): string {
+  const [step = "none"] = summary.retryableUntil === null ? ["run" as const] : stepsOf(summary);
+  return step === "run" ? repeatable(summary) : WITHOUT_RUN[step];
+}
+
 function repeatable({ retryableUntil, finishedAt }: WeeklySummary): string {
   if (retryableUntil === null) return "Só pode ser enviada na segunda-feira, até a meia-noite de São Paulo";
   const until = Temporal.Instant.from(retryableUntil);
@@ -144,15 +180,18 @@ function repeatable({ retryableUntil, finishedAt }: WeeklySummary): string {
   return `Pode ser repetida até a meia-noite de ${formatDayMonth(monday)} (São Paulo)`;
 }
 
-function commands({ status, week, whatsapp, email }: WeeklySummary, name: string): string[] {
+function commands(summary: WeeklySummary, name: string): string[] {
+  const { status, week, whatsapp, email } = summary;
   if (status === "not_ready")
     return ["O que falta: sudo opsctl doctor weekly", `Depois de corrigir, repetir: sudo opsctl weekly`];
+  const steps = stepsOf(summary);
   const doubts =
     week === null ? whatsapp.unknown + email.unknown : week.whatsapp.unknown + week.email.unknown;
   return [
     `O que está aberto: sudo opsctl reports status --week ${name}`,
     `Quem ficou sem: sudo opsctl reports list --week ${name} --state open`,
     ...(doubts > 0 ? [`Em dúvida, nunca reenviado sozinho: sudo opsctl deliveries look-up --all`] : []),
-    `Repetir: sudo opsctl weekly`,
+    ...(steps.includes("repair") ? [`Falta só o registro: sudo opsctl deliveries repair`] : []),
+    ...(steps.includes("run") ? [`Repetir: sudo opsctl weekly`] : []),
   ];
 }

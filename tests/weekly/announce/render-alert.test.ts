@@ -79,6 +79,42 @@ describe("renderFiring()", () => {
     expect(annotations.description).toContain("sudo opsctl doctor weekly");
   });
 
+  test.each<[string, Parameters<typeof weekOf>[0], string, string[]]>([
+    [
+      "doubt",
+      { whatsapp: { sent: 9, unknown: 1 }, email: { sent: 9, partial: 1 } },
+      "Repetir não resolve: o que está em dúvida nunca é reenviado sozinho",
+      ["deliveries look-up --all", "deliveries repair"],
+    ],
+    [
+      "a timeline entry",
+      { email: { sent: 8, partial: 2 } },
+      "Repetir não resolve: falta só o registro na linha do tempo",
+      ["deliveries repair"],
+    ],
+    ["networks", {}, "Repetir não resolve: nenhuma execução lê estas redes de novo", []],
+  ])("of a week in which only %s is open offers no repetition", (_what, open, prospect, commands) => {
+    const step = open?.whatsapp === undefined ? "social" : "whatsapp";
+    const week = { ...weekOf(open), social: { connected: 9, failed: 9, owners: 9 } };
+    const { annotations } = firing(failedWith([{ step, code: "x" }], { week }));
+    expect(annotations.summary).toEndWith(`. ${prospect}`);
+    const offered = annotations.description.split("\n").slice(2);
+    expect(offered.map((line) => line.split("opsctl ")[1])).toEqual(commands);
+  });
+
+  test.each<[string, WeeklySummary]>([
+    ["a run broke off", failedWith([], { error: { code: "DATABASE_LOST", message: "" } })],
+    ["a step beside the ledger failed", failedWith([{ step: "heartbeat", code: "heartbeat_unwritable" }])],
+    ["nothing explains why it failed", failedWith([{ step: "whatsapp", code: "x" }])],
+    ["something was not sent", failedWith([], { week: weekOf({ email: { sent: 8, failed: 1 } }) })],
+  ])("offers a repetition beside the look-up when %s", (_when, summary) => {
+    const week = summary.week && { ...summary.week, whatsapp: { ...summary.week.whatsapp, unknown: 1 } };
+    const { annotations } = firing({ ...summary, week });
+    expect(annotations.summary).toContain("Pode ser repetida até");
+    expect(annotations.description).toContain("deliveries look-up --all\n");
+    expect(annotations.description).toEndWith("Repetir: sudo opsctl weekly");
+  });
+
   test("of a run that reached midnight says that it is over", () => {
     const error = { code: "MONDAY_ENDED", message: "" };
     const { annotations } = firing(failedWith([], { error, finishedAt: UNTIL }));
