@@ -105,13 +105,18 @@ describe("renderFiring()", () => {
   test.each<[string, WeeklySummary]>([
     ["a run broke off", failedWith([], { error: { code: "DATABASE_LOST", message: "" } })],
     ["a step beside the ledger failed", failedWith([{ step: "heartbeat", code: "heartbeat_unwritable" }])],
-    ["nothing explains why it failed", failedWith([{ step: "whatsapp", code: "x" }])],
     ["something was not sent", failedWith([], { week: weekOf({ email: { sent: 8, failed: 1 } }) })],
   ])("offers a repetition beside the look-up when %s", (_when, summary) => {
     const week = summary.week && { ...summary.week, whatsapp: { ...summary.week.whatsapp, unknown: 1 } };
     const { annotations } = firing({ ...summary, week });
     expect(annotations.summary).toContain("Pode ser repetida até");
     expect(annotations.description).toContain("deliveries look-up --all\n");
+    expect(annotations.description).toEndWith("Repetir: sudo opsctl weekly");
+  });
+
+  test("offers a repetition when nothing is open and nothing says why it failed", () => {
+    const { annotations } = firing(failedWith([{ step: "whatsapp", code: "x" }]));
+    expect(annotations.summary).toContain("Pode ser repetida até");
     expect(annotations.description).toEndWith("Repetir: sudo opsctl weekly");
   });
 
