@@ -53,7 +53,8 @@ export type KeptRow = {
  *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
  *        instance; without a licence every route is closed, as from version 2.4.0 on. Without its database the gateway
  *        knows the instances that it has loaded and the global key, and nothing else. With `proxyStatus` a proxy in front
- *        passes every send on and answers it by itself, before it has the gateway's answer.
+ *        passes every send on and answers it by itself, before it has the gateway's answer. `isCutOff` closes every
+ *        connection to WhatsApp, whatever the states say.
  */
 export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   accepted: AcceptedText[];
@@ -66,6 +67,7 @@ export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   absentNumbers: Set<string>;
   isLicensed: boolean;
   hasDatabase: boolean;
+  isCutOff: boolean;
   metaError: object | null;
   proxyStatus: keyof typeof PROXY_TEXTS | null;
 };
@@ -87,6 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     absentNumbers,
     isLicensed: true,
     hasDatabase: true,
+    isCutOff: false,
     metaError: null,
     proxyStatus: null,
   };
@@ -172,7 +175,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   function phoneAnswer(instance: string, { number, text }: { number: string; text: string }): Answer | null {
     if (text.trim() === "") return refusal(400, "Bad Request", ["Text is required"]);
     if (!gateway.hasDatabase) return databaseFailure("contact.findMany");
-    const [isOpen, jid] = [stateOf(instance) === "open", jidOf(number)];
+    const [isOpen, jid] = [stateOf(instance) === "open" && !gateway.isCutOff, jidOf(number)];
     if (!isOpen && knownNumbers.has(jid)) return refusal(400, "Bad Request", ["Error: Connection Closed"]);
     if (!isOpen) return refusal(500, "Internal Server Error", "Connection Closed");
     if (absentNumbers.has(number)) return refusal(400, "Bad Request", [{ jid, exists: false, number }]);

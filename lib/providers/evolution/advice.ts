@@ -86,6 +86,10 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     problem: "the gateway cannot ask its own database",
     mend: "Look at the gateway's database and at the gateway's log",
   }),
+  gateway_connection_closed: () => ({
+    problem: "the gateway's connection to WhatsApp is closed, also when its state is open",
+    mend: "Restart the instance in the gateway's manager",
+  }),
   gateway_answer_unreadable: ({ url }) => ({
     problem: "what answers is not the gateway, or a page stands before it",
     mend: `Correct ${url}: the gateway's own base address`,

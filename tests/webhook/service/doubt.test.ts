@@ -76,6 +76,22 @@ describe("a message that the gateway takes, and answers with", () => {
   );
 });
 
+test("a gateway that says open while its connection to WhatsApp is closed leaves nothing in doubt", async () => {
+  service = await startService();
+  service.gateway.isCutOff = true;
+  const alerts = ["abc", "def"].map((fingerprint) => alertOf({ status: "resolved", fingerprint }));
+  await service.post({ alerts });
+  await until("it was tried ten times", async () => {
+    service.pass(40_000);
+    return service.gateway.routes.send.calls.length >= 10;
+  });
+  expect(await message()).toMatchObject({ queued: 2, dead: 0, inDoubt: 0 });
+  expect((await service.state.latest("abc")).message?.code).toBe("gateway_connection_closed");
+  service.gateway.isCutOff = false;
+  await settled();
+  expect(copies()).toBe(2);
+});
+
 /** A proxy in front, whose time was over or whose connection broke after it had passed the message on. */
 const OF_A_PROXY = [502, 503, 504] as const;
 

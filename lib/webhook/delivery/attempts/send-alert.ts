@@ -10,7 +10,8 @@ import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
 const PROXY_TIMED_OUT = "gateway_http_504";
-const PASSED_ON: ReadonlySet<string> = new Set([500, 502, 503].map((status) => `gateway_http_${status}`));
+const CLOSED = `gateway_http_${500}`;
+const PASSED_ON: ReadonlySet<string> = new Set([CLOSED, "gateway_http_502", "gateway_http_503"]);
 const CONNECTION_LOST = "gateway_connection_lost";
 /** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
 const LATE_MS = 35_000;
@@ -85,7 +86,8 @@ function resultOf(outcome: SendOutcome): AttemptResult {
 
 function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unknown" }): Retry {
   const more = isOutage ? unansweredIn(code) : { unclear: uncertaintyOf(code) };
-  if (channel === undefined) return retry(code, { peerDown: true, ...more });
+  const ownCode = isOutage && code === CLOSED ? "gateway_connection_closed" : code;
+  if (channel === undefined) return retry(ownCode, { peerDown: true, ...more });
   const { code: channelCode, cause } = channel;
   return retry(channelCode, { peerDown: true, stopsChannel: true, cause, ...more });
 }

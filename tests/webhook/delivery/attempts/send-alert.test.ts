@@ -127,7 +127,7 @@ describe("messageAttempt()", () => {
   test("a connection that was closed before the send is no doubt, though the state is open", async () => {
     gateway.routes.send.next({ status: 500, json: { response: { message: "Connection Closed" } } });
     const unanswered = { knownAfterMs: 5_000 };
-    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unanswered }) as never);
+    expect(await send()).toEqual(retry("gateway_connection_closed", { peerDown: true, unanswered }) as never);
   });
 
   test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
