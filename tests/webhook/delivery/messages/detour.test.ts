@@ -51,3 +51,27 @@ test("it is forgotten only when a message that tells it is delivered", async () 
   expect(told()).toHaveLength(1);
   expect(await run.state.detour()).toMatchObject({ emailed: 0 });
 });
+
+test("a message that a proxy may have passed on tells it alone, also when its text is made anew", async () => {
+  let isDown = true;
+  const seen: string[] = [];
+  const message: Attempt = async ({ text, alert }) => {
+    seen.push(text ?? "");
+    if (!isDown || alert.fingerprint === "c") return { status: "delivered", reference: null, url: null };
+    const outage = { stopsChannel: false, peerDown: false, retryAfterMs: null, unclear: null };
+    return { status: "retry", code: "gateway_http_504", ...outage, unanswered: { knownAfterMs: 35_000 } };
+  };
+  run = await startDispatcher({ message });
+  await emailed("a");
+  run.phone.length = 0;
+  await run.accept(...alerts("b"));
+  await run.advance(MINUTE_MS);
+  await run.accept(...alerts("c"));
+  await run.advance(10 * MINUTE_MS);
+  expect(told()).toEqual([]);
+  expect(new Set(seen.filter((text) => text.includes("Enquanto o WhatsApp"))).size).toBeGreaterThan(1);
+  isDown = false;
+  await run.advance(10 * MINUTE_MS);
+  expect(told()).toHaveLength(1);
+  expect(await run.state.detour()).toMatchObject({ emailed: 0 });
+});
