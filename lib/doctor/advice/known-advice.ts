@@ -131,6 +131,7 @@ const PEERS = [
   "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
   "On the platform, make a contact point with an address that is read, then opsctl alert-rules apply --with-extras --fallback-receiver <that contact point>",
   "Open the gateway's manager and pair the sending phone with the instance again (QR code)",
+  "Restart the instance in the gateway's manager",
   "Restart the gateway; if that does not help, connect the instance in the gateway's manager",
   "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
   "Start the gateway, or correct {variable}",
