@@ -93,7 +93,7 @@ async function keptSince(
   const { fromMs, nowMs: latestMs } = timeOf(row, nowMs());
   const time = { instanceName: instance.name, fromMs, toMs: latestMs + BEHIND_MS };
   for (const remoteJid of recipientJids(phone)) {
-    const search = await findAll(find, { ...time, remoteJid }, { latestMs, signal });
+    const search = await findAll(find, { ...time, remoteJid }, { firstMs: firstBegunAtMs, latestMs, signal });
     if (search.status === "failed") return { ...kept, failure: search.code };
     kept.messages.push(...search.messages);
     kept.isWhole &&= search.isWhole;
@@ -189,15 +189,16 @@ async function latestHeld(
 
 type WholeSearch = MessageSearch & { isWhole: boolean };
 
-/** All messages of the time; where that are too many, those near its ends. */
+/** All messages of the time; where that are too many, those near the first and the latest attempt. */
 async function findAll(
   find: FindMessages,
   question: MessageQuestion,
-  { latestMs, signal }: { latestMs: number; signal: AbortSignal },
+  { firstMs, latestMs, signal }: { firstMs: number; latestMs: number; signal: AbortSignal },
 ): Promise<WholeSearch> {
   const all = await find(question, signal);
   if (all.status === "answered" || all.code !== TOO_MANY_MESSAGES) return { ...all, isWhole: true };
-  const first = await find({ ...question, toMs: question.fromMs + CLOCKS_DIFFER_MS + NEAR_MS }, signal);
+  const ofFirst = { fromMs: firstMs - CLOCKS_DIFFER_MS, toMs: firstMs + NEAR_MS };
+  const first = await find({ ...question, ...ofFirst }, signal);
   const latest = await find({ ...question, fromMs: latestMs - NEAR_MS }, signal);
   if (first.status === "failed") return { ...latest, isWhole: false };
   if (latest.status === "failed") return { ...first, isWhole: false };
