@@ -1,0 +1,86 @@
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
+import type { LookUpResult } from "../../../lib/webhook/delivery/attempts/attempt.ts";
+import { type LookUpDependencies, messageLookUp } from "../../../lib/webhook/delivery/attempts/look-up.ts";
+import type { DueRow } from "../../../lib/webhook/state/contract.ts";
+import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import type { Scripted } from "../../standins/standin.ts";
+import { sampleAlert } from "./sample-alert.ts";
+import { START_MS } from "./state-fixture.ts";
+
+const KEY = "canary-gateway-key";
+const PHONE = "5511987654321";
+
+/** The text of the row that is looked up. */
+export const LOOKED_UP_TEXT = "🔴 *Disco Raiz Baixo* · main";
+/** The two forms in which the gateway may give the number. */
+export const JIDS = [`${PHONE}@s.whatsapp.net`, "551187654321@s.whatsapp.net"] as const;
+
+/** A look-up at the stand-in of the gateway. */
+export type LookUpFixture = {
+  gateway: Gateway;
+  /** Puts a message among those that the gateway keeps. */
+  keep(id: string, sentAtMs: number, kept?: { text?: string; remoteJid?: string }): void;
+  /** Orders an answer for one of the questions that are asked from now on, counted from one. */
+  answerQuestion(which: number, answer: Scripted): void;
+  /** Looks up a row; the message `ours` is known to be ours. */
+  lookUp(
+    row: Partial<DueRow>,
+    changes: { nowMs: number } & Partial<LookUpDependencies>,
+  ): Promise<LookUpResult>;
+  reset(): void;
+  stop(): Promise<void>;
+};
+
+/** Starts the gateway of a look-up fixture. */
+export async function startLookUpFixture(): Promise<LookUpFixture> {
+  const gateway = await startGateway({ adminKey: KEY });
+  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
+  return {
+    gateway,
+    keep(id, sentAtMs, { text = "Another", remoteJid = JIDS[0] } = {}) {
+      gateway.kept.push({ instance: "ops", remoteJid, id, text, sentAt: Math.floor(sentAtMs / 1_000) });
+    },
+    answerQuestion(which, answer) {
+      let asked = 0;
+      gateway.routes.messages.script = () => {
+        asked += 1;
+        return asked === which ? answer : undefined;
+      };
+    },
+    async lookUp(row, { nowMs, ...changes }) {
+      const look = messageLookUp({
+        find,
+        findInstance: async () => ({ status: "found", name: "ops" }),
+        phone: PHONE,
+        heldReferences: async (_kind, ids) => new Set(ids.filter((id) => id === "ours")),
+        nowMs: () => nowMs,
+        ...changes,
+      });
+      return await look({ ...ROW, ...row } as DueRow, new AbortController().signal);
+    },
+    reset() {
+      gateway.kept.length = 0;
+      gateway.routes.messages.script = null;
+    },
+    stop: async () => await gateway.stop(),
+  };
+}
+
+/** What every look-up of a message reads of its row. */
+const ROW: Partial<DueRow> = {
+  id: 1,
+  kind: "message",
+  alert: sampleAlert(),
+  attempts: 1,
+  waitedMs: 0,
+  triedMs: 0,
+  isRepeat: false,
+  claimedAtMs: null,
+  issueUrl: null,
+  text: LOOKED_UP_TEXT,
+  isUnsettled: false,
+  unclear: 1,
+  firstBegunAtMs: START_MS,
+  members: [],
+};
