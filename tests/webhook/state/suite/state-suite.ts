@@ -7,6 +7,7 @@ import { alarmSuite } from "./alarm.ts";
 import { attemptTests } from "./attempts.ts";
 import { deadTests } from "./dead.ts";
 import { deliveryTests } from "./delivery.ts";
+import { endTests } from "./ends.ts";
 import { issueClaimTests } from "./issue-claims.ts";
 import { orderTests } from "./order.ts";
 import { criticalShareTests, queueTests } from "./queue.ts";
@@ -32,6 +33,7 @@ export function stateSuite(name: string, open: OpenStateFixture): void {
     limitTests(open);
     criticalShareTests(open);
     orderTests(open);
+    endTests(open);
   });
   alarmSuite(name, open);
 }
