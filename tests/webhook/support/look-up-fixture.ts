@@ -26,7 +26,7 @@ export type LookUpFixture = {
   /** Looks up a row; the message `ours` is known to be ours. */
   lookUp(
     row: Partial<DueRow>,
-    changes: { nowMs: number } & Partial<LookUpDependencies>,
+    changes: { nowMs: number } & Partial<Omit<LookUpDependencies, "nowMs">>,
   ): Promise<LookUpResult>;
   reset(): void;
   stop(): Promise<void>;
