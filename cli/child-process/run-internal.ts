@@ -60,7 +60,11 @@ export async function runInternal(words: readonly string[]): Promise<number> {
 
 async function writeMetrics(path: string): Promise<void> {
   const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
-  writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+  try {
+    writeMetricsFile(path, readFileSync(STDIN, "utf8"));
+  } catch (error) {
+    throw fileFailure(path, error instanceof OpsError ? error.cause : error);
+  }
 }
 
 async function printLastRun(path: string): Promise<void> {
@@ -68,9 +72,14 @@ async function printLastRun(path: string): Promise<void> {
   try {
     writeOut(readLastRunText(path));
   } catch (error) {
-    const { code = "unexpected" } = error as NodeJS.ErrnoException;
-    throw new OpsError({ code, message: `Cannot read ${path}: ${code}` });
+    throw fileFailure(path, error);
   }
+}
+
+/** The file system's code alone: the process that started this one takes nothing else from its output. */
+function fileFailure(path: string, error: unknown): OpsError {
+  const { code = "unexpected" } = Object(error) as NodeJS.ErrnoException;
+  return new OpsError({ code, message: `Cannot use ${path}: ${code}` });
 }
 
 async function countOutbox(path: string): Promise<void> {

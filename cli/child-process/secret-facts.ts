@@ -63,5 +63,5 @@ async function reportedBy(account: ServiceAccount, envDir: string): Promise<File
   const isComplete = (piece: Buffer) => piece.at(-1) === LINE_END;
   const { stdout } = await readChild(child, { limitMs: LIMIT_MS, maxBytes: MAX_OUTPUT, isComplete });
   killGroup(child.pid);
-  return parseFileFacts(stdout.toString());
+  return parseFileFacts(stdout.toString(), envDir);
 }

@@ -1,5 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import type { Refusal } from "../../lib/doctor/advice/path-of-reporter.ts";
+import { secretsDirectoryRefusal } from "../../lib/doctor/advice/secrets-directory.ts";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
@@ -38,7 +40,10 @@ export async function whatElseHas(
   { place, account, env }: { place: Place; account: ServiceAccount | null; env: Environment },
 ): Promise<string[]> {
   const { facts, unread } = await secretFacts(envDirectory(env), account);
-  const conflicts = conflictsOf(secret, place, { env, facts, credential: webhookCredential(secret) });
+  const conflicts = conflictsOf(secret, place, {
+    ...{ env, facts, credential: webhookCredential(secret) },
+    refusalOf: directoryJudge(account, env),
+  });
   if (unread === null) return conflicts;
   return [
     ...conflicts,
@@ -54,7 +59,17 @@ export async function whatElseHas(
 export async function secretListInput(env: Environment): Promise<ListInput> {
   const account = await findServiceAccount(ACCOUNT_LIMIT_MS);
   const { facts, unread } = await secretFacts(envDirectory(env), isRoot() ? account : null);
-  return { env, account, facts, unread, credentialOf: webhookCredential, nowMs: Date.now() };
+  const refusalOf = directoryJudge(account, env);
+  return { env, account, facts, unread, refusalOf, credentialOf: webhookCredential, nowMs: Date.now() };
+}
+
+/** Judges a directory of secrets that an environment file names, as doctor judges paths for root. */
+function directoryJudge(
+  account: ServiceAccount | null,
+  env: Environment,
+): (directory: string) => Refusal | null {
+  const envDir = envDirectory(env);
+  return (directory) => secretsDirectoryRefusal(directory, { account, envDir });
 }
 
 /** The directory of the environment files; null where they are turned off. */

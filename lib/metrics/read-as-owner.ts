@@ -2,6 +2,7 @@ import { asAccount, findAccount, SAFE_PATH } from "../platform/account/account.t
 import { keepDescriptors } from "../platform/account/keep-descriptors.ts";
 import { OpsError } from "../platform/errors.ts";
 import { startProgram } from "../platform/start-program.ts";
+import { childFailure } from "./child-failure.ts";
 import type { ReadAs } from "./sources/last-run.ts";
 
 /** How the child that reads is started: with `command`, and the file's path after it. */
@@ -13,7 +14,7 @@ export type OwnerReader = { command: readonly string[]; env: Record<string, stri
  * Behaviour: a child that has become that account for good opens the file: a link of the account leads it only to what
  *            the account itself may read. It gets none of this process's variables. What it prints is limited, because
  *            every process of that account could take it over; it is killed when `signal` is aborted.
- * Errors:    an error whose code is the child's own, or says how the child ended.
+ * Errors:    an error whose code is that of the file system in the child, or says how the child ended.
  */
 export function readAsOwner({ command, env }: OwnerReader, maxBytes: number): ReadAs {
   return async (uid, path, signal) => {
@@ -27,7 +28,7 @@ export function readAsOwner({ command, env }: OwnerReader, maxBytes: number): Re
       const text = await boundedText(child.output, maxBytes);
       if (text === null) throw refusal("EFBIG");
       const status = await child.ended;
-      if (status !== 0) throw refusal(codeIn(text) ?? `the child ended with ${status ?? "a signal"}`);
+      if (status !== 0) throw refusal(childFailure(text) ?? `the child ended with ${status ?? "a signal"}`);
       return text;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -47,16 +48,6 @@ async function boundedText(output: AsyncIterable<Uint8Array>, maxBytes: number):
     text += decoder.decode(piece, { stream: true });
   }
   return text + decoder.decode();
-}
-
-/** The code of the failure that the child printed as one line of JSON; null when it printed none. */
-function codeIn(output: string): string | null {
-  try {
-    const { code } = JSON.parse(output) as { code?: unknown };
-    return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : null;
-  } catch {
-    return null;
-  }
 }
 
 function refusal(code: string): OpsError {

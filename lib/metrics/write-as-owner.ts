@@ -4,6 +4,7 @@ import { keepDescriptors } from "../platform/account/keep-descriptors.ts";
 import { obstacleTo } from "../platform/account/obstacle.ts";
 import { OpsError } from "../platform/errors.ts";
 import { unlessLate } from "../platform/time-limit.ts";
+import { childFailure } from "./child-failure.ts";
 import { unwritable } from "./write-metrics-file.ts";
 
 /** How the child that writes is started: with `command`, and the file's path after it. */
@@ -21,7 +22,8 @@ const SETPRIV_FAILED = "status 127";
  *
  * Behaviour: a child that has become that account for good makes, syncs, renames and removes all files: links of the
  *            account lead it only to what the account itself may change. It gets the text on its standard input and
- *            none of this process's variables, which hold secrets. Killing it at the limit needs CAP_KILL.
+ *            none of this process's variables, which hold secrets. Of what it prints only a code counts: every process of
+ *            that account could take its output over. Killing it at the limit needs CAP_KILL.
  * Errors:    METRICS_FILE_UNWRITABLE; the old file is unchanged.
  */
 export async function writeAsOwner(
@@ -42,7 +44,8 @@ export async function writeAsOwner(
   });
   const { how, output } = await endOf(child, text);
   if (how === null) return;
-  throw refusalIn(output) ?? unwritable(path, cannotWrite(owner, how));
+  const code = childFailure(output);
+  throw unwritable(path, code === null ? cannotWrite(owner, how) : { code });
 }
 
 /** How the child ended, null when it ended well, and what it printed. */
@@ -70,16 +73,6 @@ async function endOf(child: ChildProcess, text: string): Promise<{ how: string |
   );
   child.stdout?.destroy();
   return { how, output };
-}
-
-/** The failure that the child printed as one line of JSON; null when it printed none. */
-function refusalIn(output: string): OpsError | null {
-  try {
-    const { code, message, hint } = JSON.parse(output) as Record<string, string>;
-    return new OpsError({ code: `${code}`, message: `${message}`, hint });
-  } catch {
-    return null;
-  }
 }
 
 function cannotWrite({ name, uid, gid }: Account, how: string): OpsError {

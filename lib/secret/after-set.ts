@@ -2,9 +2,11 @@ import { commandFile } from "../platform/config/command-file.ts";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
+import { shellWord } from "../platform/shell-word.ts";
 import { hasOuterBlank } from "./check-form.ts";
 import type { FileFacts } from "./file-facts.ts";
 import type { Place } from "./place.ts";
+import { type DirectoryRefusal, refusedDirectory } from "./refused-directory.ts";
 import { oddToken } from "./token-form.ts";
 
 /** The commands that take a new value at a reload of the webhook's service. */
@@ -49,9 +51,14 @@ export function warningsAbout(
 export function conflictsOf(
   secret: KnownSecret,
   { path, directory }: Place,
-  found: { env: Environment; facts: readonly FileFacts[]; credential: string | null },
+  found: {
+    env: Environment;
+    facts: readonly FileFacts[];
+    credential: string | null;
+    refusalOf: (directory: string) => DirectoryRefusal | null;
+  },
 ): string[] {
-  const { env, facts, credential } = found;
+  const { env, facts, credential, refusalOf } = found;
   const { name } = secret;
   const isInEnvironment = (env[name] ?? "").trim() !== "";
   return [
@@ -62,9 +69,14 @@ export function conflictsOf(
       ? [`${name} is set in this terminal's environment: it is not used any more, unset ${name}`]
       : []),
     ...facts.filter(({ secrets }) => secrets.includes(name)).map((file) => alsoSet(secret, file)),
-    ...facts.flatMap((file) => looksElsewhere(secret, file, { path, directory })),
+    ...facts.flatMap((file) => looksElsewhere(secret, file, { path, directory, env, refusalOf })),
   ];
 }
+
+type Elsewhere = Pick<Place, "path" | "directory"> & {
+  env: Environment;
+  refusalOf: (directory: string) => DirectoryRefusal | null;
+};
 
 function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, path }: FileFacts): string {
   const overruled = `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
@@ -80,13 +92,13 @@ function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, p
 function looksElsewhere(
   { name, usedBy }: KnownSecret,
   { name: file, path: filePath, secretsDir }: FileFacts,
-  { path, directory }: Pick<Place, "path" | "directory">,
+  { path, directory, env, refusalOf }: Elsewhere,
 ): string[] {
   const reads = usedBy.filter(({ command }) => commandFile(command) === file).map(({ command }) => command);
   if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory)
     return [];
-  const line = `OPSCTL_SECRETS_DIR=${secretsDir} opsctl secret set ${name}`;
-  return [
-    `${reads.join(", ")} does not read ${path}: ${filePath} names ${secretsDir}. Look at it, then: ${line}`,
-  ];
+  const word = shellWord(secretsDir);
+  const refused = refusedDirectory(secretsDir, refusalOf(secretsDir), env);
+  const then = refused ?? `Look at it, then: OPSCTL_SECRETS_DIR=${word} opsctl secret set ${name}`;
+  return [`${reads.join(", ")} does not read ${path}: ${filePath} names ${word}. ${then}`];
 }

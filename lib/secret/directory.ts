@@ -2,7 +2,8 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } fro
 import { dirname } from "node:path";
 import { OpsError } from "../platform/errors.ts";
 import { untrustedEnd, untrustedStep, wayTo } from "../platform/files/trusted-path.ts";
-import type { Place } from "./place.ts";
+import { shellWord } from "../platform/shell-word.ts";
+import { INSTALLED_DIRECTORIES, type Place } from "./place.ts";
 
 const ONLY_ROOT = [0];
 const GROUP_ENTERS = 0o010;
@@ -40,20 +41,41 @@ export function directoryFault(place: Place): DirectoryFault | null {
   return foreignFault(place) ?? closedFault(place);
 }
 
+/** Whether no account but root can lead a line elsewhere that names a file in this directory. */
+export function isRootsAlone(place: Place): boolean {
+  try {
+    return foreignFault(place) === null;
+  } catch {
+    return false;
+  }
+}
+
 function foreignFault(place: Place): DirectoryFault | null {
-  const { directory } = place;
+  const { directory, refused } = place;
   const { steps, end } = wayTo(directory);
-  const found = untrustedStep(steps, ONLY_ROOT) ?? (end === null ? null : untrustedEnd(end, ONLY_ROOT));
-  if (found !== null) return { code: "FILE_UNTRUSTED", why: found.why, mend: found.mend ?? ownLine(place) };
+  const step = untrustedStep(steps, ONLY_ROOT);
+  if (step !== null)
+    return { code: "FILE_UNTRUSTED", why: step.why, mend: refused ?? step.mend ?? elsewhere(step.path) };
+  const found = end === null ? null : untrustedEnd(end, ONLY_ROOT);
+  if (found !== null)
+    return {
+      code: "FILE_UNTRUSTED",
+      why: found.why,
+      mend: refused ?? found.mend ?? ownLine(place, found.path),
+    };
   if (end === null || end.kind === "directory") return null;
-  return { code: "FILE_UNTRUSTED", why: `${directory} is no directory`, mend: `ls -ld ${directory}` };
+  return {
+    code: "FILE_UNTRUSTED",
+    why: `${directory} is no directory`,
+    mend: `ls -ld ${shellWord(directory)}`,
+  };
 }
 
 function closedFault(place: Place): DirectoryFault | null {
   const { end } = wayTo(place.directory);
   if (end === null || canEnter(place, end)) return null;
   const why = `the account opsctl cannot enter ${place.directory}`;
-  return { code: "SECRET_NOT_WRITTEN", why, mend: ownLine(place) };
+  return { code: "SECRET_NOT_WRITTEN", why, mend: place.refused ?? ownLine(place, end.path) };
 }
 
 function canEnter({ folder }: Place, { path, mode }: { path: string; mode: number }): boolean {
@@ -105,7 +127,11 @@ function refuseForeignFile(place: Place): void {
   const stats = lstatSync(place.path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
   const what = stats.isSymbolicLink() ? "a link: its value is kept elsewhere" : "no regular file";
-  throw notWritten(place, `${place.path} is ${what}`, `Look at it, then remove it: rm ${place.path}`);
+  throw notWritten(
+    place,
+    `${place.path} is ${what}`,
+    `Look at it, then remove it: rm ${shellWord(place.path)}`,
+  );
 }
 
 /** The error for a secret whose file could not be written. */
@@ -117,7 +143,16 @@ export function notWritten(place: Place, reason: string, hint: string | null): O
   });
 }
 
-function ownLine({ directory, folder }: Place): string {
+/** `path` is the directory itself, behind any link: the way to it is root's alone, so nobody can exchange it. */
+function ownLine({ directory, folder }: Place, path: string): string {
   const mode = folder.mode.toString(8).padStart(4, "0");
-  return `chown -h ${folder.owner.name} ${directory}; chmod ${mode} ${directory}, or make install, which sees to the files in it too`;
+  const word = shellWord(path);
+  const line = `chown -h ${folder.owner.name} ${word} && chmod ${mode} ${word}`;
+  const isInstalled = INSTALLED_DIRECTORIES.includes(directory);
+  return isInstalled ? `${line} # or make install, which sees to the files in it too` : line;
+}
+
+/** Behind a step that another account may exchange, no line is safe. */
+function elsewhere(step: string): string {
+  return `Keep secrets where the whole way is root's, such as /etc/opsctl/secrets; or look who needs that place: ls -ld ${shellWord(step)}`;
 }

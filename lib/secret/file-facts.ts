@@ -55,15 +55,16 @@ export function readFileFacts(commands: readonly string[], directory: string): F
 }
 
 /**
- * The facts that a process of the service account printed as JSON; null when the text is something else.
+ * The facts that a process of the service account printed as JSON about the environment files of a directory; null when the
+ * text is something else.
  *
- * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, and no text can move a
- *            terminal's cursor.
+ * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, the path of a file is root's own
+ *            knowledge, and no text can move a terminal's cursor.
  */
-export function parseFileFacts(text: string): FileFacts[] | null {
+export function parseFileFacts(text: string, directory: string): FileFacts[] | null {
   try {
     const values: unknown = JSON.parse(text);
-    return Array.isArray(values) ? values.flatMap(factsIn) : null;
+    return Array.isArray(values) ? values.flatMap((value) => factsIn(value, directory)) : null;
   } catch {
     return null;
   }
@@ -97,24 +98,29 @@ function reasonOf({ message }: OpsError): string {
     : lines.map((line) => line.trim()).join("; ");
 }
 
-function factsIn(value: unknown): FileFacts[] {
-  const { name, path, secrets, wanted, secretsDir, hasCommand, problem, reason } = Object(value) as FileFacts;
+function factsIn(value: unknown, directory: string): FileFacts[] {
+  const { name, secrets, wanted, secretsDir, hasCommand, problem, reason } = Object(value) as FileFacts;
   const isOwnFile = ACCOUNT_COMMANDS.some((command) => commandFile(command) === name);
-  if (!isOwnFile || typeof path !== "string") return [];
+  if (!isOwnFile) return [];
   return [
     {
       name,
-      path: plain(path),
+      path: `${directory}/${name}`,
       secrets: known(secrets),
       wanted: known(wanted),
       secretsDir: typeof secretsDir === "string" && secretsDir.startsWith("/") ? plain(secretsDir) : null,
       hasCommand: hasCommand === true,
-      problem: typeof problem === "string" ? plain(problem) : null,
+      problem: typeof problem === "string" ? codeIn(problem) : null,
       reason: typeof reason === "string" ? plain(reason).slice(0, MAX_REASON) : null,
       // The account says so of its own file, which root is told as what it is.
       isClosed: false,
     },
   ];
+}
+
+/** A code is a word: no advice fits into it. */
+function codeIn(problem: string): string {
+  return /^[A-Z][A-Z_]{1,40}$/.test(problem) ? problem : "INTERNAL_ERROR";
 }
 
 function known(names: unknown): string[] {

@@ -1,9 +1,9 @@
 import { lstatSync, type Stats } from "node:fs";
-import { dirname } from "node:path";
-import { WRITABLE_BY_OTHERS } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";
+import { shellWord } from "../platform/shell-word.ts";
 import { type DirectoryFault, directoryFault } from "./directory.ts";
-import type { Place } from "./place.ts";
+import { fileLine } from "./file-line.ts";
+import { INSTALLED_DIRECTORIES, type Place } from "./place.ts";
 
 /** What keeps a file from being read as a secret, and the line that mends it. */
 export type FileFault = { why: string; mend: string };
@@ -47,25 +47,30 @@ export function lookAtDirectory(place: Place): DirectoryFault | null {
 
 function faultOf(stats: Stats, place: Place, name: string): FileFault | null {
   const { path, file } = place;
-  const anew = `rm ${path}; opsctl secret set ${name}`;
+  const word = shellWord(path);
+  const anew = fileLine(place, `rm ${word} && ${setLine(place, name)}`);
   // A link of root's is how agents publish secrets; what is behind it is judged when it is read.
   if (stats.isSymbolicLink()) return stats.uid === 0 ? null : { why: "it is a link", mend: anew };
-  if (!stats.isFile()) return { why: "it is no regular file", mend: `ls -ld ${path}` };
+  if (!stats.isFile()) return { why: "it is no regular file", mend: `ls -ld ${word}` };
+  // Its other name may be a file of somebody else's: that one is not given away.
+  if (stats.nlink > 1) return { why: "it has a second name elsewhere (a hard link)", mend: anew };
   const why = wrongness(stats, file.owner.uid);
   if (why === null) return null;
-  // A line that root runs follows no link: only in a directory of root's the file stays what it was.
-  const mendFile = `chown -h ${file.owner.name} ${path}; chmod 0600 ${path}`;
-  return { why, mend: isRoots(path) ? mendFile : "make install, which gives the directory to root first" };
+  const mend = fileLine(place, `chown -h ${file.owner.name} ${word} && chmod 0600 ${word}`);
+  return { why, mend };
 }
 
-function wrongness({ uid, mode, nlink }: Stats, owner: number): string | null {
+/** `secret set` for this directory. */
+function setLine({ directory }: Place, name: string): string {
+  const line = `opsctl secret set ${name}`;
+  return INSTALLED_DIRECTORIES.includes(directory)
+    ? line
+    : `OPSCTL_SECRETS_DIR=${shellWord(directory)} ${line}`;
+}
+
+function wrongness({ uid, mode }: Stats, owner: number): string | null {
   if (uid !== owner) return `it belongs to ${namesOf([uid])}, expected ${namesOf([owner])}`;
   if (!MODES.includes(mode & 0o777))
     return `it has mode ${(mode & 0o777).toString(8).padStart(4, "0")}, expected 0600`;
-  return nlink > 1 ? "it has a second name elsewhere (a hard link)" : null;
-}
-
-function isRoots(path: string): boolean {
-  const stats = lstatSync(dirname(path), { throwIfNoEntry: false });
-  return stats !== undefined && stats.uid === 0 && (stats.mode & WRITABLE_BY_OTHERS) === 0;
+  return null;
 }

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
 import { withEnvDir } from "../platform/config/as-root.ts";
 import { commandFile } from "../platform/config/command-file.ts";
@@ -8,9 +8,12 @@ import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/known-se
 import { oddSecrets } from "../platform/config/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
+import { shellWord } from "../platform/shell-word.ts";
 import type { FileFacts } from "./file-facts.ts";
+import { fileLine } from "./file-line.ts";
 import { type FileState, lookAtDirectory, lookAtFile } from "./file-state.ts";
 import { type Place, placeOf } from "./place.ts";
+import { type DirectoryRefusal, refusedDirectory } from "./refused-directory.ts";
 import { leftoversIn } from "./write-secret.ts";
 
 /** A place that has a secret. */
@@ -42,13 +45,19 @@ export type ListedSecret = {
 /** Why the environment files of the account could not be read, and what mends it. */
 export type Unread = { why: string; mend: string };
 
-/** What a list is made of; `unread` is null where the account's environment files could be read. */
+/**
+ * What a list is made of.
+ *
+ * Shape: `unread` is null where the account's environment files could be read; `refusalOf` says why root does nothing in a
+ *        directory that such a file names, null where it may.
+ */
 export type ListInput = {
   env: Environment;
   account: ServiceAccount | null;
   facts: readonly FileFacts[];
   unread: Unread | null;
   credentialOf: (secret: KnownSecret) => string | null;
+  refusalOf: (directory: string) => DirectoryRefusal | null;
   nowMs: number;
 };
 
@@ -85,7 +94,7 @@ function unreadProblem(
   const why = `it could not be read (${problem})${reason === null ? "" : `: ${reason}`}`;
   const mend =
     problem === "ENV_FILE_INVALID"
-      ? `Correct ${path}; what it sets is not known until then`
+      ? `Correct ${shellWord(path)}; what it sets is not known until then`
       : withEnvDir(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
   return [{ where: path, why, mend }];
 }
@@ -126,14 +135,17 @@ function ageOf(changedAtMs: number | null, nowMs: number): Pick<ListedSecret, "c
 }
 
 /** The files in which the commands look for a secret; where it belongs first. */
-function placesOf(secret: KnownSecret, { env, account, facts }: ListInput): Place[] {
+function placesOf(secret: KnownSecret, { env, account, facts, refusalOf }: ListInput): Place[] {
   const reader = secret.reader === "root" ? null : account;
   const own = placeOf(secret, reader, env);
   const isMoved = (env.OPSCTL_SECRETS_DIR ?? "").trim() !== "";
   const elsewhere = readingFiles(secret, facts).flatMap(({ secretsDir }) => secretsDir ?? []);
   const isFixed = isMoved || own.directory === ROOT_SECRETS_DIR || elsewhere.length === 0;
-  const directories = isFixed ? [own.directory] : [...new Set(elsewhere)];
-  return directories.map((directory) => ({ ...own, directory, path: join(directory, secret.name) }));
+  if (isFixed) return [own];
+  return [...new Set(elsewhere)].map((directory) => {
+    const refused = refusedDirectory(directory, refusalOf(directory), env);
+    return { ...own, directory, refused, path: join(directory, secret.name) };
+  });
 }
 
 function readingFiles({ usedBy }: KnownSecret, facts: readonly FileFacts[]): FileFacts[] {
@@ -178,7 +190,8 @@ function directoryProblems(input: ListInput): SecretProblem[] {
 }
 
 /** Files whose names are slips of the pen. */
-function strayProblems({ directory }: Place): SecretProblem[] {
+function strayProblems(place: Place): SecretProblem[] {
+  const { directory } = place;
   const secrets = KNOWN_SECRETS.map(({ name }) => name);
   const plain = SETTINGS_FILES.flatMap(plainSettingsOfFile);
   return oddSecrets(namesIn(directory), { secrets, plain }).map(({ name, meant }) => {
@@ -187,12 +200,12 @@ function strayProblems({ directory }: Place): SecretProblem[] {
       ? {
           where,
           why: "it has no effect: the setting is no secret",
-          mend: `rm ${where}, and set it in ${filesOf(name)}`,
+          mend: fileLine(place, `rm ${shellWord(where)} # and set it in ${filesOf(name)}`),
         }
       : {
           where,
           why: `nothing reads it; did you mean ${meant}?`,
-          mend: `mv -nT ${where} ${join(directory, meant)}`,
+          mend: fileLine(place, `mv -nT ${shellWord(where)} ${shellWord(join(directory, meant))}`),
         };
   });
 }
@@ -210,12 +223,12 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function leftoverProblems({ directory }: Place, nowMs: number): SecretProblem[] {
-  const left = leftovers(directory, nowMs);
+function leftoverProblems(place: Place, nowMs: number): SecretProblem[] {
+  const left = leftovers(place.directory, nowMs);
   return left.map((path) => ({
     where: path,
     why: "a run that was killed left it; it may hold a secret",
-    mend: `rm ${path}, or the next opsctl secret set in ${dirname(path)}`,
+    mend: fileLine(place, `rm ${shellWord(path)} # or the next opsctl secret set there`),
   }));
 }
 

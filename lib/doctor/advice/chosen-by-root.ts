@@ -33,7 +33,7 @@ export function chosenByRoot(env: Environment, envDir: string): ChosenByRoot {
 }
 
 /** The settings of an environment file that root alone can change; none of any other file. */
-function rootsSettings(path: string): Environment {
+export function rootsSettings(path: string): Environment {
   try {
     if (untrustedStep(wayTo(path).steps, ROOT) !== null) return {};
     return Object.fromEntries(parseEnvFile(new TextDecoder().decode(readJudged(path, { judge }))));
@@ -48,7 +48,7 @@ function judge(stats: Stats): void {
 }
 
 /** A whole path without a slash at its end; none where it is none, or leads elsewhere than it says. */
-function pathIn(text = ""): string[] {
+export function pathIn(text = ""): string[] {
   const path = text.trim().replace(/\/+$/, "");
   const isPlain = path.startsWith("/") && !path.split("/").some((part) => part === "." || part === "..");
   return isPlain && !path.includes("//") ? [path] : [];

@@ -105,5 +105,10 @@ function isOwned({ steps, end }: Way, uid: number): boolean {
 function mayBePlaced({ name, chosen, secrets }: Reporter, path: string): boolean {
   if (isOfSystem(path)) return false;
   const isChosen = [...chosen, ...secrets].some((one) => isIn(one, path) && isFree(wayTo(one)));
-  return isChosen || DATA.some((place) => place.exec(path)?.[1] === name);
+  return isChosen || isNamedAfter(name, path);
+}
+
+/** Whether a path is in a directory with this name among those for data. */
+export function isNamedAfter(name: string, path: string): boolean {
+  return DATA.some((place) => place.exec(path)?.[1] === name);
 }

@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
+import { shellWord } from "../shell-word.ts";
 import { WRITABLE_BY_OTHERS } from "./modes.ts";
 
 /** A directory or a link on the way to a path, or what is at its end; `mode` has the permission bits alone. */
@@ -116,5 +117,10 @@ function openToOthers(step: Step): Untrusted | null {
   if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
   const shown = mode.toString(8).padStart(4, "0");
   const why = `${path} has mode ${shown}, and group or others may write to it`;
-  return { path, why, owner: null, mend: `chmod go-w ${path}${isSticky(step) ? UNLESS_SHARED : ""}` };
+  return {
+    path,
+    why,
+    owner: null,
+    mend: `chmod go-w ${shellWord(path)}${isSticky(step) ? UNLESS_SHARED : ""}`,
+  };
 }

