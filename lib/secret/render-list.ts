@@ -101,8 +101,7 @@ function row(
     STATES[state],
     age,
     [...needed, ...others].join(" "),
-    singleLine(sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ")) ||
-      null,
+    sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ") || null,
   ];
 }
 

@@ -278,6 +278,21 @@ describe(`listSecrets() where an environment file names the directory${asRootAlo
     expect(again).toEndWith(`sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret list`);
   });
 
+  tried("has none either for the directory, or one on the way to it, that others may exchange", () => {
+    put("DATABASE_URL", { mode: 0o644 });
+    const told = () => there(places.secrets, { refusalOf: () => "taken" }).map(({ mend }) => mend);
+    const [sentence] = told();
+    const none = [sentence, sentence];
+    chmodSync(places.secrets, 0o770);
+    expect(told()).toEqual(none);
+    chownSync(places.secrets, READER.uid, READER.gid);
+    expect(told()).toEqual(none);
+    chmodSync(places.folder, 0o777);
+    expect(told()).toEqual(none);
+    chownSync(places.folder, READER.uid, READER.gid);
+    expect(told()).toEqual(none);
+  });
+
   tried("keeps the lines for the account's directory out until it is root's", () => {
     allFaults();
     chownSync(places.secrets, READER.uid, READER.gid);

@@ -54,5 +54,5 @@ function isGiven(path: string, account: { name: string; gid: number }): boolean 
 function isOpened({ steps, end }: Way, { path, gid }: { path: string; gid: number }): boolean {
   if (end === null || end.path !== path || end.kind !== "directory" || end.uid !== 0) return false;
   if (untrustedStep(steps, ROOT) !== null || (end.mode & WRITABLE_BY_OTHERS) !== 0) return false;
-  return gid !== 0 && (end.mode & GROUP_ENTERS) !== 0 && lstatSync(path).gid === gid;
+  return gid !== 0 && (end.mode & GROUP_ENTERS) !== 0 && lstatSync(end.path).gid === gid;
 }

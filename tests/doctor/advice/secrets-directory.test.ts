@@ -71,15 +71,27 @@ describe(`secretsDirectoryRefusal()${asRootAlone}`, () => {
     const behind = made("link-to", { uid: 64_001 });
     symlinkSync("/etc", join(behind, "etc"));
     expect(refusal(join(behind, "etc"))).not.toBeNull();
+    const moved = join(made("theirs-too", { uid: 64_001 }), "of-root");
+    mkdirSync(moved);
+    writeFileSync(join(moved, "DATABASE_URL"), "");
+    chownSync(moved, 0, 64_001);
+    chmodSync(moved, 0o750);
+    expect(refusal(moved)).toBe("taken");
     account.gid = 0;
     expect(refusal(made("of-group-root", { gid: 0 }))).toBe("taken");
   });
 
-  tried("follows no link of root's to what root made for others", () => {
-    const real = made("real");
-    symlinkSync(real, join(folder, "link"));
-    account.name = "other";
-    expect(refusal(join(folder, "link"))).toBe("taken");
+  tried("follows no link of root's to what root made elsewhere", () => {
+    const elsewhere = mkdtempSync(join(realpathSync(tmpdir()), "opsctl-elsewhere-"));
+    try {
+      chmodSync(elsewhere, 0o750);
+      chownSync(elsewhere, 0, account.gid);
+      writeFileSync(join(elsewhere, "DATABASE_URL"), "");
+      symlinkSync(elsewhere, join(folder, "link"));
+      expect(refusal(join(folder, "link"))).toBe("taken");
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   tried("believes a file that root alone can change, and not that of the collector", () => {

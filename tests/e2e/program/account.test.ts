@@ -1,7 +1,17 @@
 /** What root starts and what belongs to the account `opsctl`: on a machine that has the account, on every runtime. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { SecretList } from "../../../lib/secret/list.ts";
 import { until } from "../../chaos/until.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import {
@@ -414,6 +424,40 @@ describe.concurrent(`a command that root starts, whatever runs it${UNTRIED}`, ()
     );
     expect(stderr).not.toContain("canary");
   });
+
+  tried(
+    "gives nothing of root's away in a list of secrets, whatever directory the account names",
+    async () => {
+      const wanted = ["/root", "/etc/opsctl/root-secrets", "/etc/opsctl/root-two", "/srv/opsctl/secrets"];
+      const listed = wanted.map(async (directory, at) => {
+        const etc = host.make(`hostile-${at}`);
+        host.make(`hostile-${at}/opsctl`);
+        host.put(`hostile-${at}/opsctl/weekly.env`, `OPSCTL_SECRETS_DIR=${directory}\n`, 0o600, ACCOUNT.uid);
+        for (const name of ["root-secrets", "root-two"]) {
+          const folder = host.make(`hostile-${at}/opsctl/${name}`);
+          writeFileSync(`${folder}/DATABASE_URL`, "canary", { mode: 0o644 });
+          chownSync(folder, 0, ACCOUNT.gid);
+          chmodSync(folder, 0o750);
+        }
+        const { json } = await run("binary", ["secret", "list", "--json"], {
+          before:
+            `cp /etc/passwd /etc/group /etc/nsswitch.conf ${etc}; mount --bind ${etc} /etc; mount -t tmpfs none /srv; ` +
+            `mount -t tmpfs -o mode=700 none /root; mkdir -p /srv/opsctl/secrets; touch /srv/opsctl/secrets/DATABASE_URL; ` +
+            `chgrp ${ACCOUNT.gid} /srv/opsctl/secrets; chmod 750 /srv/opsctl/secrets; chmod 755 /srv`,
+        });
+        const { secrets, problems } = json as unknown as SecretList;
+        return [...secrets.flatMap((secret) => secret.problems), ...problems].map(({ mend }) => mend);
+      });
+      const [root, roots, two, given] = await Promise.all(listed);
+      for (const mends of [root, roots, two]) {
+        expect(mends?.length).toBeGreaterThan(0);
+        for (const mend of mends ?? []) expect(mend).toStartWith("Correct OPSCTL_SECRETS_DIR: /");
+      }
+      expect(given).toEqual([
+        "chown -h opsctl:opsctl /srv/opsctl/secrets/DATABASE_URL && chmod 0600 /srv/opsctl/secrets/DATABASE_URL",
+      ]);
+    },
+  );
 
   tried("knows no account to become where that name is root's own number", async () => {
     using other = openAccountHost({ account: false });
