@@ -5,6 +5,7 @@ import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings
 import { checksFor } from "../checks/all.ts";
 import { PEER_NAMES } from "../checks/peers.ts";
 import { DOCTOR_COMMANDS } from "../finding.ts";
+import { ODD_PATH } from "./safe-mend.ts";
 
 /**
  * A slot for a path, which the caller judges: any file, a directory of secrets, a file of the webhook's unit,
@@ -15,6 +16,7 @@ export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile" | "envdir
 const PATH = "/[\\w.@%+,=/-]*[\\w@%+=/-]";
 const PLAIN_SETTINGS = [...new Set(SETTINGS_FILES.flatMap(plainSettingsOfFile))];
 const SECRETS = KNOWN_SECRETS.map(({ name }) => name);
+const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [] : [name]));
 /** Who needs a file of secrets, in the words of its reader. */
 const READERS = ["opsctl", "opsctl doctor", "the socket monitor", "the weekly run", "the alert rules"];
 
@@ -36,6 +38,15 @@ const SLOTS: Readonly<Record<string, string>> = {
   unit: "opsctl-webhook\\.(?:service|socket)",
 } satisfies Record<PathSlot, string> & Record<string, string>;
 
+/** The same where the line names a place of the account: what is put there, the account reads. */
+const SLOTS_IN_PLACE: Readonly<Record<string, string>> = {
+  ...SLOTS,
+  variable: oneOf([...PLAIN_SETTINGS, ...ACCOUNT_SECRETS]),
+  secret: oneOf(ACCOUNT_SECRETS),
+};
+/** Its files and directories, and the program by which its own settings have secrets looked up. */
+const PLACE = /\{(?:path|secretsdir|unitfile)\}|OPSCTL_SECRETS_COMMAND/;
+
 /** About the settings and secrets. */
 const SETTINGS = [
   "Check {variable} and the network",
@@ -46,6 +57,7 @@ const SETTINGS = [
   "Correct {variable}, or {variable} in {path}",
   "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
   "Correct line {number} of {path}",
+  ODD_PATH,
   "Correct that line in {cronfile}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
   "Make {variable} here the one of the webhook: opsctl secret set {secret}, then systemctl reload opsctl-webhook.service",
@@ -240,12 +252,12 @@ type KnownLine = { pattern: RegExp; slots: PathSlot[] };
 function patternOf(line: string): KnownLine {
   const parts = line.split(/\{([a-z]+)\}/);
   const slots = parts.filter((part, at) => at % 2 === 1 && isPathSlot(part)) as PathSlot[];
+  const patterns = PLACE.test(line) ? SLOTS_IN_PLACE : SLOTS;
+  const patternOfPart = (part: string, at: number) => {
+    if (at % 2 === 0) return literal(part);
+    return isPathSlot(part) ? `(${patterns[part]})` : `${patterns[part]}`;
+  };
   return { pattern: new RegExp(`^${parts.map(patternOfPart).join("")}$`), slots };
-}
-
-function patternOfPart(part: string, at: number): string {
-  if (at % 2 === 0) return literal(part);
-  return isPathSlot(part) ? `(${SLOTS[part]})` : `${SLOTS[part]}`;
 }
 
 function isPathSlot(name: string): name is PathSlot {

@@ -1,30 +1,19 @@
 import { basename, dirname } from "node:path";
+import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
 import { oddSecrets } from "../../platform/config/odd-secrets.ts";
-import { lineAsAccount } from "./as-account.ts";
+import { commandAsAccount } from "./as-account.ts";
+import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";
 import { isExchangeable } from "./exchangeable.ts";
 import { isKnownAdvice } from "./known-advice.ts";
 import { isKnownSql } from "./known-sql.ts";
 import { isPathOf, mayBeNamed } from "./path-of-reporter.ts";
 import { refusedPath } from "./refused-path.ts";
 import type { Reporter } from "./reporter.ts";
-import { CHANGES, pathsIn, safeMend } from "./safe-mend.ts";
+import { lookFirst, ODD_PATH } from "./safe-mend.ts";
 
-/** What a shell reads as more than a plain word; `&&` between two commands is allowed, because doctor writes it. */
-const SHELL_READS = /[;|`$(){}\\"'*?[\]!~<>\n]|&(?!& )(?<! &&)/;
-/** A placeholder that the person replaces. */
-const TO_FILL_IN = /<[a-z]+>/g;
-/** What doctor writes before such a command. */
-const BEFORE_COMMAND = /^(?:Remove it there, then|Look at it, then move it away): /;
-/** What doctor writes behind one. */
-const NOTES = ["then fill it in", "unless others need it, as /tmp: then name another directory"];
-/** A command that changes files: none is recursive, and every path is absolute. */
-const COMMAND =
-  /^(?:chown(?: -h)? \S+ \/\S*|chmod \S+ \/\S*|rmdir \/\S*|mv -nT \/\S* \/\S*|install(?: -[dD]| -[mog] \w+)+(?: \/dev\/(?:stdin|null))? (?:\/\S*|<directory>, then name it in [A-Z_]+))$/;
-/** Lets accounts pass through a directory and nothing more, or takes rights away. */
-const PASS_THROUGH = /^chmod (?:o\+x|go-w) /;
-
-/** A line that changes files: what is said before it, its commands, and the note behind them. */
-type Line = { before: string; command: string; note: string | undefined };
+/** Let accounts pass through a directory and nothing more, or take rights away. */
+const PASS_THROUGH = ["chmod o+x PATH", "chmod go-w PATH"];
+const ROOTS_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [name] : []));
 
 /**
  * The line that mends a finding which another account reports, as root may see it.
@@ -39,59 +28,61 @@ type Line = { before: string; command: string; note: string | undefined };
 export function reportedMend(mend: string, reporter: Reporter): string {
   if (isKnownSql(mend) || mend === reporter.ownAdvice) return mend;
   if (isKnownAdvice(mend, (path, slot) => mayBeNamed(reporter, path, slot))) return mend;
-  const [before = ""] = BEFORE_COMMAND.exec(mend) ?? [];
-  const [command = "", note] = mend.slice(before.length).split(" # ");
-  if (!CHANGES.test(command)) return `The account ${reporter.name} says: ${mend}`;
-  return faultOf({ before, command, note }, reporter) ?? stableLine({ before, command, note }, reporter);
+  const line = parseChangingLine(mend);
+  if (line.status === "other") return `The account ${reporter.name} says: ${mend}`;
+  if (line.status === "odd_path") return ODD_PATH;
+  if (line.status === "unknown_command") return notWritten(reporter);
+  return faultOf(line, reporter) ?? stableLine(line, reporter);
 }
 
 /** Why root must not run a line that changes files; null when it may. */
-function faultOf({ command, note }: Line, reporter: Reporter): string | null {
-  const parts = command.split(" && ");
-  if (SHELL_READS.test(command.replace(TO_FILL_IN, "")))
-    return "Correct the setting: its path has characters that a shell reads in a way of its own";
-  if (!parts.every((part) => COMMAND.test(part)))
-    return "Correct the setting: its path is not absolute, or has a blank";
-  for (const part of parts) {
-    const foreign = foreignPath(part, reporter);
-    if (foreign !== undefined) return refusedPath(foreign, part, reporter);
+function faultOf({ commands }: ChangingLine, reporter: Reporter): string | null {
+  for (const command of commands) {
+    const foreign = foreignPath(command, reporter);
+    if (foreign !== undefined) return refusal(foreign, command, reporter);
   }
-  const isWritten = writtenBy(reporter.name);
-  if (parts.every((part) => isWritten.test(part)) && (note === undefined || NOTES.includes(note)))
-    return null;
-  return `Look at what the finding names: the account ${reporter.name} reports a command that opsctl does not write`;
+  return commands.every((command) => isWrittenFor(command, reporter)) ? null : notWritten(reporter);
+}
+
+function notWritten({ name }: Reporter): string {
+  return `Look at what the finding names: the account ${name} reports a command that opsctl does not write`;
 }
 
 /** The line as it is, or as the account can run it, where root could be led elsewhere when it runs it. */
-function stableLine({ before, command, note }: Line, reporter: Reporter): string {
-  const behind = note === undefined ? "" : ` # ${note}`;
-  if (!pathsIn(command).some((path) => isExchangeable(path, reporter)))
-    return `${before}${safeMend(command)}${behind}`;
-  return `${before}${lineAsAccount(command, reporter.name)}${behind}`;
+function stableLine(line: ChangingLine, reporter: Reporter): string {
+  const paths = line.commands.flatMap((command) => command.paths);
+  if (!paths.some((path) => isExchangeable(path, reporter))) return lookFirst(line) ?? changingLineText(line);
+  const commands = line.commands.map((command) => commandAsAccount(command, reporter.name));
+  return changingLineText({ ...line, commands });
 }
 
-/** The commands as the checks of the account write them: no other owner, no other mode. */
-function writtenBy(name: string): RegExp {
-  const options = `(?: -o ${name})?(?: -g ${name})?`;
-  return new RegExp(
-    `^(?:${[
-      `chown -h ${name}(?::${name})? \\S+`,
-      "chmod (?:0600|o\\+x|go-w) \\S+",
-      "mv -nT (\\S+) \\1\\.(?:old|foreign)",
-      "mv -nT (\\S*/)\\S+ \\2[A-Z][A-Z0-9_]*",
-      `install -D -m 0600${options} /dev/(?:stdin|null) \\S+`,
-      `install -d${options} -m (?:0700|0755) .+`,
-    ].join("|")})$`,
-  );
+/** Whether the checks of the account write this command: no other owner, no other name for what is moved. */
+function isWrittenFor({ form, names, paths, isOfAccount }: Command, { name }: Reporter): boolean {
+  if (!isOfAccount || names.some((one) => one !== name)) return false;
+  const [from = "", to = ""] = paths;
+  if (!form.startsWith("mv ")) return true;
+  if ([`${from}.old`, `${from}.foreign`].includes(to)) return true;
+  return dirname(from) === dirname(to) && /^[A-Z][A-Z0-9_]*$/.test(basename(to));
 }
 
 /** A path that root must not change for the account; where that one may exchange it, the line is not root's to run. */
-function foreignPath(part: string, reporter: Reporter): string | undefined {
-  const isPassing = PASS_THROUGH.test(part);
-  const paths = pathsIn(part);
-  return paths.find(
-    (path) => !isExchangeable(path, reporter) && !isPathOf(reporter, path, isPassing) && !isSlip(path, paths),
-  );
+function foreignPath({ form, paths }: Command, reporter: Reporter): string | undefined {
+  const isPassing = PASS_THROUGH.includes(form);
+  return paths.find((path) => {
+    if (isRootsSecret(path)) return true;
+    return !isExchangeable(path, reporter) && !isPathOf(reporter, path, isPassing) && !isSlip(path, paths);
+  });
+}
+
+function refusal(path: string, { words }: Command, reporter: Reporter): string {
+  if (!isRootsSecret(path)) return refusedPath(path, words.join(" "), reporter);
+  const name = basename(path);
+  return `Correct the setting: ${path} is not for ${reporter.name}; ${name} is for root alone: opsctl secret set ${name}`;
+}
+
+/** In a place of the account its value would be the account's. */
+function isRootsSecret(path: string): boolean {
+  return ROOTS_SECRETS.includes(basename(path));
 }
 
 /** The first path of `mv`, a secret's file whose name is a slip of the pen for that of the second. */

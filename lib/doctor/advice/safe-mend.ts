@@ -1,35 +1,35 @@
-import { resolve } from "node:path";
 import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
+import { type ChangingLine, parseChangingLine } from "./changing-line.ts";
 
-/** A line that changes the owner, mode or name of the file it names, or removes it. */
-export const CHANGES = /^(?:chown|chmod|install|mv|rmdir)\b/;
-/** An absolute path, except the two that such a line reads from; /dev/stdin is a link that the system made. */
-const ABSOLUTE_PATH = /(?<=\s)\/(?!dev\/(?:stdin|null)(?:\s|$))[^\s;&'"#]+/g;
+/** What is said instead of a line whose path is not plain. */
+export const ODD_PATH =
+  "Correct the setting: its path is not one for which a command can be shown, absolute and of a-z, A-Z, 0-9 and . _ @ % + , = : - alone, with no part . or .. and no slash too many";
 
 /**
- * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first.
+ * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first, and
+ * where its path is not plain, one that says so.
  *
  * Behaviour: root runs the line, and `chmod` and `install` follow links: an account that put a link there would get a
  *            file of root's. A link on the way that root made is safe; a link at the end of the path is always reported.
  */
 export function safeMend(mend: string): string {
-  if (!CHANGES.test(mend)) return mend;
-  const link = pathsIn(mend)
-    .map(linkIn)
-    .find((found) => found !== null);
-  return link ? `Look at it first: ls -l ${link.path}: a link is there; remove it unless you made it` : mend;
+  const line = parseChangingLine(mend);
+  if (line.status === "other") return mend;
+  return line.status === "line" ? (lookFirst(line) ?? mend) : ODD_PATH;
 }
 
-/** The paths that a line names. */
-export function pathsIn(mend: string): string[] {
-  return mend.match(ABSOLUTE_PATH) ?? [];
+/** The sentence that says to look at a link on the way to one of the line's paths; null where none is. */
+export function lookFirst({ commands }: Pick<ChangingLine, "commands">): string | null {
+  const paths = commands.flatMap((command) => command.paths);
+  const link = paths.map(linkIn).find((found) => found !== null);
+  return link ? `Look at it first: ls -l ${link.path}: a link is there; remove it unless you made it` : null;
 }
 
 function linkIn(path: string): Step | null {
   try {
     const { steps } = wayTo(path);
     const links = steps.filter(({ kind }) => kind === "link");
-    return links.find((link) => link.uid !== 0 || link.path === resolve(path)) ?? null;
+    return links.find((link) => link.uid !== 0 || link.path === path) ?? null;
   } catch {
     // A path that cannot be read from here is what the line mends.
     return null;

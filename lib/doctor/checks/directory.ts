@@ -50,6 +50,6 @@ export async function privateVerdict(
   if (found === null) return writable;
   const owner = COMMAND_FACTS[command].account ?? "root";
   const mend =
-    found.mend ?? `install -d -o ${owner} -g ${owner} -m 0700 <directory>, then name it in OPSCTL_STATE_DIR`;
+    found.mend ?? `install -d -o ${owner} -g ${owner} -m 0700 <directory> # then name it in OPSCTL_STATE_DIR`;
   return fail(`${path} will not be used: ${found.why}`, mend);
 }

@@ -70,7 +70,7 @@ export function openingLine({ at }: NoAccess, path: string, owner: string): stri
 
 /** The line that puts a directory where there is none; `options` are those of `install`. */
 export function directoryLine({ why, at }: NoAccess, path: string, options: string): string {
-  const make = `install -d ${options} ${path}`;
+  const make = `install -d ${options} ${path.replace(/(?<=.)\/+$/, "")}`;
   return why === "no_directory" ? `mv -nT ${at} ${at}.old && ${make}` : make;
 }
 

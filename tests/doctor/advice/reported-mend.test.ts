@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { reportedMend } from "../../../lib/doctor/advice/reported-mend.ts";
+import { ODD_PATH } from "../../../lib/doctor/advice/safe-mend.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-reported-mend-")));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,7 +39,7 @@ describe("reportedMend()", () => {
     ...(isRoot ? [`chmod 0600 ${at("mine")}`] : []),
     `install -d -o opsctl -g opsctl -m 0700 ${at("place/missing")}`,
     `mv -nT ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
-    "install -d -o opsctl -g opsctl -m 0700 <directory>, then name it in OPSCTL_STATE_DIR",
+    "install -d -o opsctl -g opsctl -m 0700 <directory> # then name it in OPSCTL_STATE_DIR",
     "Start the gateway, or correct GATEWAY_URL",
     "Look up 131047 in Meta's list of error codes (WhatsApp Business Platform); the service goes on by itself within a minute",
     `df -h ${at("place")}: make room on its disk, the service opens it by itself then`,
@@ -99,18 +100,14 @@ describe("reportedMend()", () => {
     "chmod 0600 /dev/mem",
     "install -d -o opsctl -g opsctl -m 0700 /etc",
     "install -d -o opsctl -g opsctl -m 0755 /etc/not-there.d",
-    "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl/../not-there.d",
     `install -d -o opsctl -g opsctl -m 0755 ${at("to-etc/not-there.d")}`,
-    `mv -nT ${at("mine")} ${at("mine")}.old && chown opsctl /etc/shadow`,
+    `mv -nT ${at("mine")} ${at("mine")}.old && chown -h opsctl:opsctl /etc/shadow`,
     `rmdir /etc`,
-    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl",
-    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/",
-    "install -d -o opsctl -g opsctl -m 0750 /etc/opsctl/secrets",
+    "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl",
+    "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl/secrets",
     "chown -h opsctl:opsctl /etc/opsctl/collect-metrics.env",
     "chmod o+x /etc/opsctl/root-secrets",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/root-secrets/KEY",
-    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/./root-secrets/KEY",
-    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
     "chmod o+x /etc/opsctl && chown -h opsctl:opsctl /etc/opsctl",
     "chmod o+x /etc/opsctl && install -d -o opsctl -g opsctl -m 0700 /etc/opsctl/secrets",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
@@ -132,6 +129,11 @@ describe("reportedMend()", () => {
     `install -D -m 4755 /dev/stdin ${ours}`,
     `install -D -m 0600 -o root /dev/stdin ${ours}`,
     `install -d -o opsctl -m 2755 ${at("place/directory")}`,
+    `install -d -o opsctl -m 0750 ${at("place/directory")}`,
+    `chown -R opsctl:opsctl ${at("place")}`,
+    `install -D -m 0600 -o opsctl /etc/shadow ${ours}`,
+    `chmod 0600 ${ours} # then fill it in # sh /tmp/x`,
+    `chmod  0600 ${ours}`,
     `mv -nT ${ours} ${at("place/other")}`,
     "mv -nT /etc/opsctl/secrets/TRIGGER_SECRET /var/lib/opsctl/TRIGGER_SECRET",
     `chmod 0600 ${ours} # then run it`,
@@ -195,20 +197,73 @@ describe("reportedMend()", () => {
     expect(reportedMend(mend, by)).toBe(`The account opsctl says: ${mend}`),
   );
 
-  test.each([";touch$IFS/x", "$(id)", "`id`", ">/x", "&id", "'x", "\\x"])("shows no path with %s", (tail) =>
-    expect(reportedMend(`install -d -m 0700 ${at("place/missing")}${tail}`, by)).toStartWith(
-      "Correct the setting: its path",
-    ),
-  );
+  test.each([
+    ...[
+      ";touch$IFS/x",
+      "$(id)",
+      "`id`",
+      ">/x",
+      "&id",
+      "'x",
+      "\\x",
+      "\t/x",
+      "*",
+      "~",
+      "{a,b}",
+      "\u00e9",
+      "!x",
+      "^x",
+    ],
+    ...["#/../..", "#x", "<etc>/etc/canary", "<directory>", "<directory>, then name it in OPSCTL_STATE_DIR"],
+    ...["/..", "/../../etc", "/./x", "//x", "/", " x", " /etc", " ../../etc", "  # then fill it in"],
+  ])("shows no path with %j", (tail) => {
+    for (const words of ["install -d -o opsctl -g opsctl -m 0700", "chmod 0600", "chown -h opsctl:opsctl"])
+      expect(reportedMend(`${words} ${at("place/missing")}${tail}`, by)).toBe(ODD_PATH);
+  });
 
   test.each([
     "install -d -o opsctl -m 0700 etc/cron.d",
-    `chown -R opsctl:opsctl ${at("place")} ../../etc`,
-    `chmod 0777 ${at("place/weekly.env")} -R .`,
+    `chmod 0600 ${at("place/weekly.env")} -R .`,
     `rmdir ${at("place")} etc`,
-  ])("shows no path that is not absolute: %s", (mend) =>
-    expect(reportedMend(mend, by)).toStartWith("Correct the setting: its path"),
+    `mv -nT ${ours} etc`,
+    "chmod 0600 -",
+    "chmod 0600 ",
+    "chmod 0600 /",
+    "install -d -m 0700 /etc/opsctl/weekly.env#/../..",
+    "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl/../not-there.d",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/./root-secrets/KEY",
+    "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
+    "install -d -o opsctl -g opsctl -m 0755 /mnt/disk 1/x",
+  ])("shows no path that is not a plain, absolute one: %s", (mend) =>
+    expect(reportedMend(mend, by)).toBe(ODD_PATH),
   );
+
+  test.each(["/dev/null", "/dev/stdin"])("judges %s unless it is what a file is made from", (path) => {
+    for (const words of [
+      "chmod 0600",
+      "chown -h opsctl:opsctl",
+      "install -d -o opsctl -m 0700",
+      "install -D -m 0600 -o opsctl /dev/null",
+    ])
+      expect(reportedMend(`${words} ${path}`, by)).toStartWith(
+        `Correct the setting: ${path} is not for opsctl;`,
+      );
+  });
+
+  test.each(["HOSTING_TOKEN", "MIGRATE_DATABASE_URL"])("puts no %s where the account reads it", (name) => {
+    for (const directory of ["/var/lib/opsctl", "/srv/opsctl/secrets", at("own")])
+      expect(reportedMend(`install -D -m 0600 -o opsctl /dev/stdin ${directory}/${name}`, by)).toBe(
+        `Correct the setting: ${directory}/${name} is not for opsctl; ${name} is for root alone: opsctl secret set ${name}`,
+      );
+    for (const advice of [
+      `Set ${name} in /etc/opsctl/weekly.env`,
+      `Correct ${name} in /etc/opsctl/weekly.env`,
+      `Set GATEWAY_URL and ${name} in /etc/opsctl/weekly.env, then opsctl secret set WEBHOOK_SECRET`,
+      `Correct ${name} where OPSCTL_SECRETS_COMMAND gets it`,
+    ])
+      expect(reportedMend(advice, by)).toBe(`The account opsctl says: ${advice}`);
+    expect(reportedMend(`opsctl secret set ${name}`, by)).toBe(`opsctl secret set ${name}`);
+  });
 
   test.each(["/etc/default", "/etc", "/usr/lib"])(
     "leaves nothing below a directory of the system, %s",
@@ -294,7 +349,7 @@ describe("reportedMend()", () => {
   ])("tells how root vouches for a place, %s", (end, setting) => {
     const [, place] = setting.split("=");
     expect(reportedMend(`install -d -o opsctl -g opsctl ${end}`, by)).toEndWith(
-      `. Where you chose it (grep -n ${place} /etc/opsctl/*.env), this tells the line: sudo ${setting} opsctl doctor`,
+      `. The file that names it (grep -n ${place} /etc/opsctl/*.env) is one that opsctl can change, so opsctl itself may have written that: only where a person set it for opsctl, this tells the command: sudo ${setting} opsctl doctor`,
     );
   });
 
@@ -348,11 +403,6 @@ describe("reportedMend()", () => {
       isRoot
         ? `runuser --pty -u opsctl -- mv -nT ${at("own/mine")} ${at("own/mine")}.old && runuser --pty -u opsctl -- install -d -m 0700 ${at("own/mine")}`
         : expect.any(String),
-    ));
-
-  test("drops what stands behind a note", () =>
-    expect(reportedMend(`chmod 0600 ${ours} # then fill it in # sh /tmp/x`, by)).toBe(
-      `chmod 0600 ${ours} # then fill it in`,
     ));
 
   test("knows the directory that this examination is about, and what root itself has said", () => {

@@ -1,7 +1,7 @@
 /** Faults of a host, each with the finding that doctor must report. */
 import { expect, test } from "bun:test";
+import { parseChangingLine } from "../../../lib/doctor/advice/changing-line.ts";
 import { isKnownAdvice } from "../../../lib/doctor/advice/known-advice.ts";
-import { CHANGES } from "../../../lib/doctor/advice/safe-mend.ts";
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { type Host, openHost } from "./host.ts";
 
@@ -41,10 +41,11 @@ export function testFaults(faults: Record<string, Fault>): void {
 export function unknownAdvice(findings: readonly Finding[]): string[] {
   return findings
     .filter(({ command }) => command !== "collect-metrics")
-    .flatMap(({ mend }) =>
-      mend === null ? [] : [mend.replace(/^(?:Remove it there, then|Look at it, then move it away): /, "")],
-    )
-    .filter((mend) => !CHANGES.test(mend) && !SQL.test(mend) && !isKnownAdvice(mend, () => true));
+    .flatMap(({ mend }) => mend ?? [])
+    .filter(
+      (mend) =>
+        parseChangingLine(mend).status !== "line" && !SQL.test(mend) && !isKnownAdvice(mend, () => true),
+    );
 }
 
 /** Status and reason of what one check found. */

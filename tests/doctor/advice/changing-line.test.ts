@@ -1,0 +1,187 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import fc from "fast-check";
+import { isPlainPath, parseChangingLine } from "../../../lib/doctor/advice/changing-line.ts";
+import { reportedMend } from "../../../lib/doctor/advice/reported-mend.ts";
+import { safeMend } from "../../../lib/doctor/advice/safe-mend.ts";
+
+/** What a shell that reads a line otherwise could write into. */
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-line-")));
+afterAll(() => rmSync(scratch, { recursive: true }));
+mkdirSync(join(scratch, "etc"));
+
+const by = {
+  ...{ name: "opsctl", uid: 64001, gid: 64001, directories: ["/var/lib/opsctl"], settings: ["/etc/opsctl"] },
+  ...{ envDir: "/etc/opsctl", chosen: [], secrets: [], ownAdvice: null },
+};
+/** No way leads through it but that of the account: each line for it is one that the account runs. */
+const inOpen = { ...by, directories: [...by.directories, "/tmp"] };
+
+const PROGRAMS = ["chown", "chmod", "install", "mv", "rmdir", "runuser"];
+/** A line that changes files, also one that is run as the account. */
+const IS_LINE =
+  /^(?:Remove it there, then: |Look at it, then move it away: )?((?:chown|chmod|mv|rmdir|runuser) .*|install -.*)$/s;
+/** What is shown with a word for the operator to fill in; a shell refuses the line. */
+const TO_FILL_IN = "install -d -o opsctl -g opsctl -m 0700 <directory> # then name it in OPSCTL_STATE_DIR";
+
+/** The words that a real shell makes of a line, one array for each command. */
+function wordsInShell(line: string): string[][] {
+  const programs = PROGRAMS.map((name) => `${name}() { printf '%s\\n' ${name} "$@"; printf '\\0'; }`);
+  const { stdout, stderr, status } = spawnSync("/bin/sh", ["-c", `${programs.join("\n")}\n${line}`], {
+    ...{ cwd: scratch, env: { PATH: "/nonexistent" }, encoding: "utf8", input: "" },
+  });
+  expect([stderr, status, readdirSync(scratch)]).toEqual(["", 0, ["etc"]]);
+  const commands = stdout.split("\0").slice(0, -1);
+  return commands.map((words) => words.split("\n").slice(0, -1));
+}
+
+/** The words of a line between its blanks, and nothing of its note. */
+function wordsWritten(line: string): string[][] {
+  const [commands = ""] = line.split(" # ");
+  return commands.split(" && ").map((command) => command.split(" "));
+}
+
+const BITS = [
+  ..."abz019_.@%+,=:-/#<>$`'\"\\;&|()*?[]{}!~^ \t\n\r\0é\u202e",
+  ...[
+    "/..",
+    "/.",
+    "//",
+    "#/../..",
+    "<etc>",
+    "<directory>",
+    " && ",
+    " # ",
+    " # then fill it in",
+    " /etc",
+    "$IFS",
+    ".old",
+  ],
+  ...[
+    " && chmod 0600 /etc/shadow",
+    " -R",
+    "$(id)",
+    "/dev/null",
+    "/dev/stdin",
+    "&&",
+    "||id",
+    ">x",
+    "a".repeat(80),
+  ],
+];
+const TAIL = fc.array(fc.oneof(fc.constantFrom(...BITS), fc.constantFrom("a", "/b", ".c")), { maxLength: 5 });
+const START = fc.constantFrom(
+  ...[
+    "/var/lib/opsctl/",
+    "/var/lib/opsctl",
+    "/srv/opsctl",
+    "/etc/opsctl/weekly.env",
+    "/tmp/no-such-",
+    "",
+    "/",
+    "/etc",
+  ],
+);
+const VALUE = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(START, TAIL).map(([start, tail]) => `${start}${tail.join("")}`) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+);
+/** The lines that the checks write with a setting's value. */
+const WRITTEN = fc.constantFrom<(value: string) => string>(
+  (value) => `install -d -o opsctl -g opsctl -m 0700 ${value}`,
+  (value) => `mv -nT ${value} ${value}.old && install -d -o opsctl -g opsctl -m 0755 ${value}`,
+  (value) => `install -D -m 0600 -o opsctl /dev/stdin ${value}/TRIGGER_SECRET`,
+  (value) => `Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin ${value}/TRIGGER_SECRET`,
+  (value) => `install -D -m 0600 -o opsctl -g opsctl /dev/null ${value} # then fill it in`,
+  (value) => `Look at it, then move it away: mv -nT ${value} ${value}.foreign`,
+  (value) => `mv -nT ${value}/TRIGGER_SECRET.txt ${value}/TRIGGER_SECRET`,
+  (value) => `chmod go-w ${value} # unless others need it, as /tmp: then name another directory`,
+  (value) => `chmod 0600 ${value}`,
+  (value) => `chmod o+x ${value}`,
+  (value) => `chown -h opsctl:opsctl ${value}`,
+  (value) => value,
+);
+
+describe("parseChangingLine()", () => {
+  test("shows root no line of which a shell makes other words than those that were judged", () => {
+    let shown = 0;
+    fc.assert(
+      fc.property(WRITTEN, VALUE, (write, value) => {
+        const mend = write(value);
+        for (const text of [reportedMend(mend, by), reportedMend(mend, inOpen), safeMend(mend)]) {
+          const [, line] = IS_LINE.exec(text) ?? [];
+          if (line === undefined || line === TO_FILL_IN) continue;
+          shown += 1;
+          const words = wordsInShell(line);
+          expect(words).toEqual(wordsWritten(line));
+          // A path is where it says that it is.
+          for (const path of words.flat().filter((word) => word.includes("/")))
+            expect(resolve(path)).toBe(path);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(shown).toBeGreaterThan(50);
+  });
+
+  test("tells the words, the names and the paths of each command, and nothing else", () => {
+    const line =
+      "Look at it, then move it away: mv -nT /a /a.foreign && install -d -o x -g y -m 0700 /b # then fill it in";
+    expect(parseChangingLine(line)).toEqual({
+      status: "line",
+      before: "Look at it, then move it away: ",
+      commands: [
+        {
+          words: ["mv", "-nT", "/a", "/a.foreign"],
+          ...{ form: "mv -nT PATH PATH", names: [], paths: ["/a", "/a.foreign"], isOfAccount: true },
+        },
+        {
+          words: ["install", "-d", "-o", "x", "-g", "y", "-m", "0700", "/b"],
+          ...{
+            form: "install -d -o NAME -g NAME -m 0700 PATH",
+            names: ["x", "y"],
+            paths: ["/b"],
+            isOfAccount: true,
+          },
+        },
+      ],
+      note: "then fill it in",
+    });
+  });
+
+  test.each([
+    ["systemctl start opsctl-webhook.socket", "other"],
+    ["install the package of opsctl again", "other"],
+    ["chmod 0600 /a b", "odd_path"],
+    ["chmod 0600 /a && chmod 0600 b", "odd_path"],
+    ["chmod 0600 /a&& chmod 0600 /b", "odd_path"],
+    ["chmod 0600", "unknown_command"],
+    ["chmod 0600 /a && id", "unknown_command"],
+    ["chmod 0600 /a # run it", "unknown_command"],
+    ["chown opsctl /a", "unknown_command"],
+    ["chown -h $(id) /a", "unknown_command"],
+    ["chown -h a:b:c /a", "unknown_command"],
+    ["install -D -m 0600 /dev/stdin", "unknown_command"],
+    ["install -D -m 0600 /etc/shadow /a", "unknown_command"],
+  ])("tells what %s is", (text, status) => expect(parseChangingLine(text)).toEqual({ status } as never));
+
+  test("a shell refuses the line with a directory to fill in", () => {
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", TO_FILL_IN], { cwd: scratch, encoding: "utf8" });
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/syntax error/i);
+    expect(parseChangingLine(TO_FILL_IN).status).toBe("line");
+  });
+});
+
+describe("isPlainPath()", () => {
+  test.each(["/srv/opsctl", "/mnt/disk-1/x", "/a/...", "/a/..b", "/data/x@y%+,=:z"])("takes %s", (path) =>
+    expect(isPlainPath(path)).toBe(true),
+  );
+  test.each(["", "/", "a", "/a/", "//a", "/a/..", "/../a", "/a/./b", "/a b", "/a#", "/a\n", "/é", "/a~"])(
+    "takes no %j",
+    (path) => expect(isPlainPath(path)).toBe(false),
+  );
+});
