@@ -1,7 +1,9 @@
 import { basename } from "node:path";
+import { isRootsFile } from "../../platform/config/command-file.ts";
 import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../../platform/config/known-settings.ts";
 import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
+import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { checksFor } from "../checks/all.ts";
 import { PEER_NAMES } from "../checks/peers.ts";
 import { DOCTOR_COMMANDS } from "../finding.ts";
@@ -16,7 +18,7 @@ export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile" | "envdir
 const PATH = "/[\\w.@%+,=/-]*[\\w@%+=/-]";
 const PLAIN_SETTINGS = [...new Set(SETTINGS_FILES.flatMap(plainSettingsOfFile))];
 const SECRETS = KNOWN_SECRETS.map(({ name }) => name);
-const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [] : [name]));
+const ACCOUNT_SECRETS = SECRETS.filter((name) => !ROOT_SECRETS.includes(name));
 /** Who needs a file of secrets, in the words of its reader. */
 const READERS = ["opsctl", "opsctl doctor", "the socket monitor", "the weekly run", "the alert rules"];
 
@@ -244,6 +246,8 @@ function isAboutOddSetting(advice: string, isAllowed: (path: string, slot: PathS
   const [, name, path] = ODD_SETTING.exec(advice) ?? [];
   if (name === undefined || path === undefined || !isAllowed(path, "path")) return false;
   const { told } = oddSettings(basename(path), [name]);
+  // What is moved to a file of the account, the account reads.
+  if (ROOT_SECRETS.includes(name) && !told.every(({ readIn }) => readIn.every(isRootsFile))) return false;
   return told.some((odd) => advice === `${oddSettingTexts(odd).todo}: edit ${path}`);
 }
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
-import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
 import { oddSecrets } from "../../platform/config/odd-secrets.ts";
+import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { commandAsAccount } from "./as-account.ts";
 import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";
 import { isExchangeable } from "./exchangeable.ts";
@@ -13,7 +13,6 @@ import { lookFirst, ODD_PATH } from "./safe-mend.ts";
 
 /** Let accounts pass through a directory and nothing more, or take rights away. */
 const PASS_THROUGH = ["chmod o+x PATH", "chmod go-w PATH"];
-const ROOTS_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [name] : []));
 
 /**
  * The line that mends a finding which another account reports, as root may see it.
@@ -82,7 +81,7 @@ function refusal(path: string, { words }: Command, reporter: Reporter): string {
 
 /** In a place of the account its value would be the account's. */
 function isRootsSecret(path: string): boolean {
-  return ROOTS_SECRETS.includes(basename(path));
+  return ROOT_SECRETS.includes(basename(path));
 }
 
 /** The first path of `mv`, a secret's file whose name is a slip of the pen for that of the second. */

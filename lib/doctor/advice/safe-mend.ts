@@ -3,7 +3,7 @@ import { type ChangingLine, parseChangingLine } from "./changing-line.ts";
 
 /** What is said instead of a line whose path is not plain. */
 export const ODD_PATH =
-  "Correct the setting: its path is not one for which a command can be shown, absolute and of a-z, A-Z, 0-9 and . _ @ % + , = : - alone, with no part . or .. and no slash too many";
+  "Correct the setting: a command is only shown for an absolute path of a-z, A-Z, 0-9 and . _ @ % + , = : - that has no part . or .. and no slash too many";
 
 /**
  * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first, and

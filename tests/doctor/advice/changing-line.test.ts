@@ -27,15 +27,31 @@ const IS_LINE =
 /** What is shown with a word for the operator to fill in; a shell refuses the line. */
 const TO_FILL_IN = "install -d -o opsctl -g opsctl -m 0700 <directory> # then name it in OPSCTL_STATE_DIR";
 
-/** The words that a real shell makes of a line, one array for each command. */
-function wordsInShell(line: string): string[][] {
+/** The words that a real shell makes of each line: an array for each of its commands, and what it complains of. */
+function wordsInShell(lines: readonly string[]): { said: string[][]; left: string }[] {
   const programs = PROGRAMS.map((name) => `${name}() { printf '%s\\n' ${name} "$@"; printf '\\0'; }`);
-  const { stdout, stderr, status } = spawnSync("/bin/sh", ["-c", `${programs.join("\n")}\n${line}`], {
-    ...{ cwd: scratch, env: { PATH: "/nonexistent" }, encoding: "utf8", input: "" },
-  });
+  const each = "for line do (eval \"$line\" 2>&1 || echo failed); printf '\\1'; done";
+  const { stdout, stderr, status } = spawnSync(
+    "/bin/sh",
+    ["-c", `${programs.join("\n")}\n${each}`, "sh", ...lines],
+    {
+      ...{ cwd: scratch, env: { PATH: "/nonexistent" }, encoding: "utf8", input: "" },
+    },
+  );
   expect([stderr, status, readdirSync(scratch)]).toEqual(["", 0, ["etc"]]);
-  const commands = stdout.split("\0").slice(0, -1);
-  return commands.map((words) => words.split("\n").slice(0, -1));
+  return stdout
+    .split("\x01")
+    .slice(0, -1)
+    .map((output) => {
+      const commands = output.split("\0");
+      const left = (commands.pop() as string).replace(/^.*syntax error[^]*$/i, "refused");
+      return { said: commands.map((words) => words.split("\n").slice(0, -1)), left };
+    });
+}
+
+/** The words of the line; with a word to fill in, a shell has to refuse all of it. */
+function expectedOf(line: string): { said: string[][]; left: string } {
+  return line.includes("<") ? { said: [], left: "refused" } : { said: wordsWritten(line), left: "" };
 }
 
 /** The words of a line between its blanks, and nothing of its note. */
@@ -105,26 +121,29 @@ const WRITTEN = fc.constantFrom<(value: string) => string>(
   (value) => value,
 );
 
+const MEND = fc.tuple(WRITTEN, VALUE).map(([write, value]) => write(value));
+
+/** What root is shown of an account's line, and anybody of his own, as far as it is a line for a shell. */
+function linesShown(mend: string): string[] {
+  const texts = [reportedMend(mend, by), reportedMend(mend, inOpen), safeMend(mend)];
+  return texts.flatMap((text) => IS_LINE.exec(text)?.[1] ?? []);
+}
+
 describe("parseChangingLine()", () => {
   test("shows root no line of which a shell makes other words than those that were judged", () => {
     let shown = 0;
     fc.assert(
-      fc.property(WRITTEN, VALUE, (write, value) => {
-        const mend = write(value);
-        for (const text of [reportedMend(mend, by), reportedMend(mend, inOpen), safeMend(mend)]) {
-          const [, line] = IS_LINE.exec(text) ?? [];
-          if (line === undefined || line === TO_FILL_IN) continue;
-          shown += 1;
-          const words = wordsInShell(line);
-          expect(words).toEqual(wordsWritten(line));
-          // A path is where it says that it is.
-          for (const path of words.flat().filter((word) => word.includes("/")))
-            expect(resolve(path)).toBe(path);
-        }
+      fc.property(fc.array(MEND, { minLength: 50, maxLength: 50 }), (mends) => {
+        const lines = [...new Set(mends.flatMap(linesShown))];
+        shown += lines.length;
+        expect(wordsInShell(lines)).toEqual(lines.map(expectedOf));
+        // A path is where it says that it is.
+        const paths = lines.flatMap((line) => wordsWritten(line).flat()).filter((word) => word.includes("/"));
+        expect(paths.map((path) => resolve(path))).toEqual(paths);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 30 },
     );
-    expect(shown).toBeGreaterThan(50);
+    expect(shown).toBeGreaterThan(100);
   });
 
   test("tells the words, the names and the paths of each command, and nothing else", () => {
@@ -168,11 +187,11 @@ describe("parseChangingLine()", () => {
     ["install -D -m 0600 /etc/shadow /a", "unknown_command"],
   ])("tells what %s is", (text, status) => expect(parseChangingLine(text)).toEqual({ status } as never));
 
-  test("a shell refuses the line with a directory to fill in", () => {
-    const { status, stderr } = spawnSync("/bin/sh", ["-c", TO_FILL_IN], { cwd: scratch, encoding: "utf8" });
-    expect(status).not.toBe(0);
-    expect(stderr).toMatch(/syntax error/i);
-    expect(parseChangingLine(TO_FILL_IN).status).toBe("line");
+  test("takes the line with a directory to fill in, which a shell refuses as it is", () => {
+    const commands = TO_FILL_IN.replace(/ #.*/, "");
+    const lines = [TO_FILL_IN, commands, `chmod 0600 /a && ${TO_FILL_IN}`, `${commands} && chmod 0600 /a`];
+    expect(lines.map((line) => parseChangingLine(line).status)).toEqual(lines.map(() => "line"));
+    expect(wordsInShell(lines)).toEqual(lines.map(() => ({ said: [], left: "refused" })));
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { accessOf, allows, openingLine } from "../../../lib/doctor/facts/access.ts";
+import { accessOf, allows, directoryLine, openingLine } from "../../../lib/doctor/facts/access.ts";
 
 const account = { name: "opsctl", uid: 4242, gids: [4242, 50] };
 
@@ -73,5 +73,13 @@ describe("accessOf()", () => {
     const closed = (at: string) => ({ status: "refused", why: "closed", at, text: "" }) as const;
     expect(openingLine(closed("/etc/a/key"), "/etc/a/key", "opsctl")).toBe("chown -h opsctl /etc/a/key");
     expect(openingLine(closed("/etc"), "/etc/a/key", "opsctl")).toBe("chmod o+x /etc");
+  });
+
+  test("puts a directory where there is none, by a path without a slash at its end", () => {
+    const missing = { status: "refused", why: "missing", at: "/srv", text: "" } as const;
+    expect(directoryLine(missing, "/srv/opsctl/", "-m 0755")).toBe("install -d -m 0755 /srv/opsctl");
+    expect(directoryLine({ ...missing, why: "no_directory" }, "/srv/opsctl", "-m 0755")).toBe(
+      "mv -nT /srv /srv.old && install -d -m 0755 /srv/opsctl",
+    );
   });
 });
