@@ -44,7 +44,7 @@ function wordsInShell(lines: readonly string[]): { said: string[][]; left: strin
     .slice(0, -1)
     .map((output) => {
       const commands = output.split("\0");
-      const left = (commands.pop() as string).replace(/^.*syntax error[^]*$/i, "refused");
+      const left = (commands.pop() as string).replace(/^.*syntax error.*$/is, "refused");
       return { said: commands.map((words) => words.split("\n").slice(0, -1)), left };
     });
 }
