@@ -59,8 +59,8 @@ export type ChangingLine = { before: string; commands: readonly Command[]; note:
 /** What a text is: such a line, one with a path that is not plain, one that opsctl does not write, or something else. */
 export type ParsedLine =
   | ({ status: "line" } & ChangingLine)
-  | { status: "odd_path" }
-  | { status: "unknown_command" }
+  | { status: "odd" }
+  | { status: "unknown" }
   | { status: "other" };
 
 /**
@@ -78,8 +78,8 @@ export function parseChangingLine(text: string): ParsedLine {
   const texts = (at === -1 ? rest : rest.slice(0, at)).split(" && ").map((one) => one.split(" "));
   const commands = texts.flatMap((words) => parseCommand(words) ?? []);
   if (commands.length < texts.length)
-    return { status: texts.some(hasOddPath) ? "odd_path" : "unknown_command" };
-  return NOTES.includes(note) ? { status: "line", before, commands, note } : { status: "unknown_command" };
+    return { status: texts.some(hasOddPath) ? "odd" : "unknown" };
+  return NOTES.includes(note) ? { status: "line", before, commands, note } : { status: "unknown" };
 }
 
 /** The line as it is copied. */

@@ -29,8 +29,8 @@ export function reportedMend(mend: string, reporter: Reporter): string {
   if (isKnownAdvice(mend, (path, slot) => mayBeNamed(reporter, path, slot))) return mend;
   const line = parseChangingLine(mend);
   if (line.status === "other") return `The account ${reporter.name} says: ${mend}`;
-  if (line.status === "odd_path") return ODD_PATH;
-  if (line.status === "unknown_command") return notWritten(reporter);
+  if (line.status === "odd") return ODD_PATH;
+  if (line.status === "unknown") return notWritten(reporter);
   return faultOf(line, reporter) ?? stableLine(line, reporter);
 }
 

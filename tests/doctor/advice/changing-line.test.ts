@@ -174,17 +174,17 @@ describe("parseChangingLine()", () => {
   test.each([
     ["systemctl start opsctl-webhook.socket", "other"],
     ["install the package of opsctl again", "other"],
-    ["chmod 0600 /a b", "odd_path"],
-    ["chmod 0600 /a && chmod 0600 b", "odd_path"],
-    ["chmod 0600 /a&& chmod 0600 /b", "odd_path"],
-    ["chmod 0600", "unknown_command"],
-    ["chmod 0600 /a && id", "unknown_command"],
-    ["chmod 0600 /a # run it", "unknown_command"],
-    ["chown opsctl /a", "unknown_command"],
-    ["chown -h $(id) /a", "unknown_command"],
-    ["chown -h a:b:c /a", "unknown_command"],
-    ["install -D -m 0600 /dev/stdin", "unknown_command"],
-    ["install -D -m 0600 /etc/shadow /a", "unknown_command"],
+    ["chmod 0600 /a b", "odd"],
+    ["chmod 0600 /a && chmod 0600 b", "odd"],
+    ["chmod 0600 /a&& chmod 0600 /b", "odd"],
+    ["chmod 0600", "unknown"],
+    ["chmod 0600 /a && id", "unknown"],
+    ["chmod 0600 /a # run it", "unknown"],
+    ["chown opsctl /a", "unknown"],
+    ["chown -h $(id) /a", "unknown"],
+    ["chown -h a:b:c /a", "unknown"],
+    ["install -D -m 0600 /dev/stdin", "unknown"],
+    ["install -D -m 0600 /etc/shadow /a", "unknown"],
   ])("tells what %s is", (text, status) => expect(parseChangingLine(text)).toEqual({ status } as never));
 
   test("takes the line with a directory to fill in, which a shell refuses as it is", () => {
