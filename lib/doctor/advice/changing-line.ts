@@ -77,8 +77,7 @@ export function parseChangingLine(text: string): ParsedLine {
   const note = at === -1 ? null : rest.slice(at + 3);
   const texts = (at === -1 ? rest : rest.slice(0, at)).split(" && ").map((one) => one.split(" "));
   const commands = texts.flatMap((words) => parseCommand(words) ?? []);
-  if (commands.length < texts.length)
-    return { status: texts.some(hasOddPath) ? "odd" : "unknown" };
+  if (commands.length < texts.length) return { status: texts.some(hasOddPath) ? "odd" : "unknown" };
   return NOTES.includes(note) ? { status: "line", before, commands, note } : { status: "unknown" };
 }
 

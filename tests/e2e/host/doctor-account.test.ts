@@ -248,7 +248,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
       const envDir = place("states");
       const [found] = await stateOf("states");
       const again = `sudo OPSCTL_STATE_DIR=/srv/states opsctl doctor --env-dir ${envDir}`;
-      expect(found!.mend).toEndWith(`this tells the line: ${again}`);
+      expect(found!.mend).toEndWith(`this tells the command: ${again}`);
       expect(await stateOf("states", { OPSCTL_STATE_DIR: "/srv/states" })).toMatchObject([
         { status: "fail", mend: line("states") },
       ]);
