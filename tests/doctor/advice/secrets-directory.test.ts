@@ -22,7 +22,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-secretsdir-")));
   chmodSync(folder, 0o755);
   // `/tmp/<name>/…`: data of an account with that name.
-  account = { name: folder.slice(folder.lastIndexOf("/") + 1), gid: 64_001 };
+  account = { name: folder.split("/")[2]!, gid: 64_001 };
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
