@@ -79,7 +79,11 @@ function collect(
   let bytes = 0;
   child[name]?.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > maxBytes) return onEnd({ status: "flooded" });
+    if (bytes > maxBytes) {
+      // At once: until the end is told, the engine goes on reading.
+      child[name]?.destroy();
+      return onEnd({ status: "flooded" });
+    }
     pieces.push(piece);
     if (name === "stdout" && isComplete?.(piece)) onEnd({ status: "complete" });
   });

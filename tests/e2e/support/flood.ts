@@ -1,16 +1,16 @@
 /** Perl programs with which the service account floods a process of root that reads from it. */
 
 /** More than opsctl reads of a flood and a pipe or socket holds, and far less than the whole flood. */
-export const FLOOD_TAKEN = 32 * 1_048_576;
+export const FLOOD_TAKEN = 64 * 1_048_576;
 
 /**
- * A Perl program that writes 96 MiB to `output`, and into the file `witness` how many bytes were accepted.
+ * A Perl program that writes 256 MiB to `output`, and into the file `witness` how many bytes were accepted.
  *
  * Behaviour: `output` is an open handle; the flood has no line end. The program ends with 1.
  */
 export function floodPerl(witness: string, output = "STDOUT"): string {
   return `$SIG{PIPE} = "IGNORE"; my ($written, $piece) = (0, "x" x 65536);
-while ($written < 96 * 1048576) { my $count = syswrite(${output}, $piece); last if !defined $count; $written += $count; }
+while ($written < 256 * 1048576) { my $count = syswrite(${output}, $piece); last if !defined $count; $written += $count; }
 open(my $note, ">", "${witness}.new"); print $note $written; close $note; rename "${witness}.new", "${witness}"; exit 1;
 `;
 }
