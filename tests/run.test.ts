@@ -87,6 +87,7 @@ test.each(WAYS)("a failed test is found in what Bun prints %s, with its error", 
 
 test.each([
   ["before its name", ["seed 7", "error: a", "(fail) b [1.50ms]"]],
+  ["behind all names", ["(fail) b [1.50ms]", "tests/c.test.ts:", "(pass) d", "", "seed 7", "error: a"]],
   ["below another file", ["(fail) b [1.50ms]", "", "tests/c.test.ts:", "seed 7", "error: a", "(pass) d"]],
 ])("what a failed test said is found %s, without what others said, and once", (_where, lines) => {
   const before = ["tests/a.test.ts:", "of another", "(pass) first [2.00ms]"];

@@ -89,9 +89,9 @@ function lastStepText(
 
 const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
 
-/** A command stays whole, so that it can be copied. */
+/** The command has a line of its own, so that it stays whole and can be copied. */
 function whoText(week: string): string {
-  return `Who lacks what: opsctl reports list --week ${week} --state open\n`;
+  return `Who lacks what:\n  opsctl reports list --week ${week} --state open\n`;
 }
 
 const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly";

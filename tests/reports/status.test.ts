@@ -328,7 +328,7 @@ describe("renderStatus()", () => {
     expect(doubt).toContain("\nOpen:\n  2 WhatsApp messages in doubt");
     const failed = { ...open[0]!, state: "failed" as const, code: "report_persist_failed" };
     const mend =
-      "Before the next run, mend what the codes name: opsctl doctor weekly\nWho lacks what: opsctl reports list --week 2026-11-16 --state open\n";
+      "Before the next run, mend what the codes name: opsctl doctor weekly\nWho lacks what:\n  opsctl reports list --week 2026-11-16 --state open\n";
     const status = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null };
     expect(renderStatus({ ...status, open: [failed] }, null)).toContain(mend);
     for (const other of [

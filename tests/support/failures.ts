@@ -26,9 +26,14 @@ export function failuresIn(printed: string): Failures {
     }
     const hasFailed = ended?.[1] === "fail" || ended?.[2] === "✗";
     if (hasFailed) failures.tests.push(`${file}: ${ended![3]}`);
-    if (hasFailed || lines.some((said) => ERROR.test(said))) failures.said.push(lines.join("\n").trim());
+    if (hasFailed || hasError(lines)) failures.said.push(lines.join("\n").trim());
     file = heading?.[1] ?? file;
     lines = [];
   }
+  if (hasError(lines)) failures.said.push(lines.join("\n").trim());
   return { ...failures, said: failures.said.filter((said) => said !== "") };
+}
+
+function hasError(lines: readonly string[]): boolean {
+  return lines.some((line) => ERROR.test(line));
 }
