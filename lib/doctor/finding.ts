@@ -61,12 +61,15 @@ export function notChecked(reason: string, mend: string | null = null): Verdict 
   return { ...warn(`not checked: ${reason}`, mend), because: "not_checked" };
 }
 
+/** What only the run of a Monday does. */
+export const NEXT_MONDAY =
+  "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
+
 /**
  * No run has ended in full success yet.
  *
  * Behaviour: no fault of a new host, and nothing but a Monday mends it: every other step comes before it.
  */
 export function noRunYet(reason: string): Verdict {
-  const mend = "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
-  return { ...warn(reason, mend), because: "no_run_yet" };
+  return { ...warn(reason, NEXT_MONDAY), because: "no_run_yet" };
 }

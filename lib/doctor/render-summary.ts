@@ -2,7 +2,7 @@ import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
 import { asRootForAll } from "./facts/reader.ts";
-import type { CommandName, Finding } from "./finding.ts";
+import { type CommandName, type Finding, NEXT_MONDAY } from "./finding.ts";
 import { markedLines } from "./render.ts";
 
 const PROBLEMS: readonly Finding["status"][] = ["fail", "warn"];
@@ -76,7 +76,7 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
  */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");
-  const today = findings.filter(({ because }) => because !== "no_run_yet");
+  const today = findings.filter(({ because, mend }) => because !== "no_run_yet" && mend !== NEXT_MONDAY);
   return failed ?? today.find(({ mend }) => mend !== null) ?? today[0] ?? findings[0];
 }
 

@@ -18,9 +18,16 @@ export const STEP_COMMANDS: Readonly<Record<WeekStep, string>> = {
   wait: "opsctl reports status",
 };
 
+/** What comes after a look-up: it settles only what it finds. */
+const BY_HAND =
+  "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
+
+/** What is said of a week of which nothing can be sent any more. */
+export const CLOSED = "nothing more is sent for it";
+
 /** Why no run of the same Monday would help a week, by the step that does; `none` where nothing does. */
 const WITHOUT_RUN: Readonly<Record<Exclude<WeekStep, "run"> | "none", string>> = {
-  "look-up": "what is in doubt is never sent again by itself",
+  "look-up": `what is in doubt is never sent again by itself; ${BY_HAND}`,
   repair: "what is sent lacks only its timeline entry",
   wait: "a run works on it",
   none: "no run reads these networks again",
@@ -62,4 +69,10 @@ export function weekSteps(
 /** Why no run of the same Monday would help; null where one would. */
 export function whyNoRun([step]: readonly WeekStep[]): string | null {
   return step === "run" ? null : WITHOUT_RUN[step ?? "none"];
+}
+
+/** What can still come of a week that is closed, given the steps that help it. */
+export function prospectOfClosed(steps: readonly WeekStep[]): string {
+  if (steps.includes("look-up")) return `${CLOSED}; ${BY_HAND}`;
+  return steps.length === 0 ? `${CLOSED}, and nothing is left to do` : CLOSED;
 }

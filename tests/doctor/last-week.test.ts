@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { isKnownAdvice } from "../../lib/doctor/advice/known-advice.ts";
 import { lastRunVerdict, lastWeekVerdict } from "../../lib/doctor/checks/last-week.ts";
+import { NEXT_MONDAY } from "../../lib/doctor/finding.ts";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
 import { parseLastRun } from "../../lib/last-run/last-run.ts";
 import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
@@ -61,6 +62,48 @@ describe("lastRunVerdict()", () => {
       AFTER,
       "warn",
       /nothing of that week is open any more/,
+    ],
+    [
+      "a failure that was settled by hand, on its Monday",
+      { week: weekOf() },
+      DURING,
+      "warn",
+      /nothing of that week is open any more; another run today makes it a success$/,
+    ],
+    [
+      "a heartbeat that could not be written, the day after",
+      { error: null, week: weekOf(), heartbeat: "failed" },
+      AFTER,
+      "warn",
+      /nothing of that week is open any more; the next run on a Monday renews the last success$/,
+    ],
+    [
+      "a closed week that lacks a timeline entry",
+      { week: weekOf({ email: { partial: 1 } }) },
+      AFTER,
+      "fail",
+      /; that week is closed: nothing more is sent for it$/,
+    ],
+    [
+      "a closed week in doubt",
+      { week: weekOf({ email: { unknown: 1 } }) },
+      AFTER,
+      "fail",
+      /is closed: .*; what a look-up does not find is decided by hand: opsctl deliveries list --state unknown/,
+    ],
+    [
+      "a closed week with what failed",
+      { week: weekOf({ email: { failed: 1 } }) },
+      AFTER,
+      "fail",
+      /is closed: nothing more is sent for it, and nothing is left to do$/,
+    ],
+    [
+      "a closed week of which nothing is known",
+      { week: null },
+      AFTER,
+      "fail",
+      /is closed: nothing more is sent for it$/,
     ],
     [
       "a failure of the editorials alone",
@@ -142,6 +185,8 @@ describe("lastRunVerdict()", () => {
   const LOOK_UP = "opsctl deliveries look-up --all";
   const STATUS = "opsctl reports status";
   test.each<[string, object, number, string | null]>([
+    ["nothing, on its Monday", { week: weekOf() }, DURING, "opsctl weekly"],
+    ["nothing, the day after", { week: weekOf() }, AFTER, NEXT_MONDAY],
     ["a doubt alone", doubt, DURING, LOOK_UP],
     ["a doubt alone, the day after", doubt, AFTER, LOOK_UP],
     ["a doubt of an older week", doubt, NEXT_WEEK, LOOK_UP],
@@ -234,7 +279,7 @@ describe("lastWeekVerdict()", () => {
     [
       { whatsapp: { unknown: 1 } },
       DURING,
-      /; what is in doubt is never sent again by itself$/,
+      /; what is in doubt is never sent again by itself; what a look-up does not find is decided by hand/,
       "opsctl deliveries look-up --all",
     ],
     [
@@ -245,7 +290,7 @@ describe("lastWeekVerdict()", () => {
     ],
     [{ email: { partial: 1 } }, AFTER, /that week is closed/, "opsctl deliveries repair"],
     [{ email: { running: 1 } }, DURING, /; a run works on it$/, "opsctl reports status"],
-    [{ email: { unknown: 1, partial: 1 } }, DURING, /never sent again by itself$/, "opsctl reports status"],
+    [{ email: { unknown: 1, partial: 1 } }, DURING, /never sent again by itself; /, "opsctl reports status"],
     [{ email: { failed: 1 } }, AFTER, /that week is closed/, "opsctl reports status"],
     [
       { email: { failed: 1, unknown: 1 } },

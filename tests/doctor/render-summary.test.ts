@@ -3,6 +3,7 @@ import {
   type CommandName,
   type Finding,
   fail,
+  NEXT_MONDAY,
   noRunYet,
   notChecked,
   notSetUp,
@@ -114,10 +115,12 @@ describe("renderSummary()", () => {
   });
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
+    const settled = of("weekly", ["last success", warn("it is 9 days old", NEXT_MONDAY)]);
     const monday = of("weekly", ["last success", noRunYet("no run has ended yet")]);
     const port = of("webhook", ["port", warn("nothing listens")]);
     const unit = of("webhook", ["unit", warn("it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
+    expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
     expect(renderSummary(monday)).toContain(
       "Next, for weekly:\n  The run of a Monday makes it; opsctl weekly --dry-run",

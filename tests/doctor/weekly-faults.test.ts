@@ -1,9 +1,21 @@
 import { describe } from "bun:test";
 import { mkdirSync, rmSync, utimesSync } from "node:fs";
+import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
+import { lastRun } from "../status/support/run.ts";
 import { seedOwner } from "../support/seed.ts";
 import { testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
-import { NOW_MS, zoneFile } from "./support/host.ts";
+import { type Host, NOW_MS, zoneFile } from "./support/host.ts";
+
+/** The last success is two weeks old by `now`, and nothing is open any more of the week of the run that failed since. */
+function settleWeek(host: Host, now: string): void {
+  const nowMs = Date.parse(now);
+  host.dependencies.nowMs = () => nowMs;
+  const seconds = nowMs / 1000 - 14 * 86_400;
+  utimesSync(host.path("log/weekly_performance_reports.success"), seconds, seconds);
+  const { run } = lastRun({ status: "failed", error: { code: "APP_HTTP_401" } });
+  host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(run), 0o644);
+}
 
 describe("runDoctor() finds of the weekly run that", () => {
   testFaults({
@@ -159,6 +171,24 @@ describe("runDoctor() finds of the weekly run that", () => {
         const seconds = NOW_MS / 1000 - 8.1 * 86_400;
         utimesSync(path("log/weekly_performance_reports.success"), seconds, seconds);
       },
+    },
+    "the last success is old, and its week was settled today": {
+      ...{ command: "weekly", check: "last success", status: "fail" },
+      reason: "the last full success was 14.0 days ago; nothing is open, another run today renews it",
+      mend: /^opsctl weekly$/,
+      spoil: (host) => settleWeek(host, "2026-11-23T12:00:00Z"),
+    },
+    "the last success is old, and the run that renews it is due at 08:00": {
+      ...{ command: "weekly", check: "last success", status: "warn" },
+      reason: /ago; the week since then is settled, the next run on a Monday renews it$/,
+      mend: "The run of a Monday makes it; ",
+      spoil: (host) => settleWeek(host, "2026-11-30T11:14:00Z"),
+    },
+    "the last success is old, and its week was settled the day after": {
+      ...{ command: "weekly", check: "last success", status: "warn" },
+      reason: /ago; the week since then is settled, the next run on a Monday renews it$/,
+      mend: "The run of a Monday makes it; ",
+      spoil: (host) => settleWeek(host, "2026-11-24T12:00:00Z"),
     },
     "the last success is to come": {
       ...{ command: "weekly", check: "last success", status: "warn" },

@@ -13,6 +13,8 @@ const EMPTY = weekOf({
   email: { sent: 0 },
 });
 const CLOSED = { retryableUntil: null };
+const BY_HAND =
+  "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
 const DEADLINE = "2026-11-24 00:00:00 (São Paulo)";
 
 describe("judgeLedger()", () => {
@@ -50,7 +52,10 @@ describe("judgeLedger()", () => {
       { week: reportWeek(CLOSED), state: weekOf(one) },
       NONE,
       DURING,
-      { text: "OPEN: 2 open; nothing more is sent for it", next: "reports status" },
+      {
+        text: "OPEN: 2 open; nothing more is sent for it, and nothing is left to do",
+        next: "reports status",
+      },
     ],
     [
       "a week with doubts alone, on its Monday",
@@ -58,7 +63,7 @@ describe("judgeLedger()", () => {
       lastRun({ status: "failed" }),
       DURING,
       {
-        text: "OPEN: 2 open; what is in doubt is never sent again by itself",
+        text: `OPEN: 2 open; what is in doubt is never sent again by itself; ${BY_HAND}`,
         next: "deliveries look-up --all",
       },
     ],
@@ -67,7 +72,7 @@ describe("judgeLedger()", () => {
       { week: reportWeek(CLOSED), state: weekOf({ whatsapp: { unknown: 2 } }) },
       NONE,
       DURING,
-      { text: "OPEN: 2 open; nothing more is sent for it", next: "deliveries look-up --all" },
+      { text: `OPEN: 2 open; nothing more is sent for it; ${BY_HAND}`, next: "deliveries look-up --all" },
     ],
     [
       "a week that lacks timeline entries alone",
@@ -95,7 +100,10 @@ describe("judgeLedger()", () => {
       { week: reportWeek(), state: weekOf({ whatsapp: { unknown: 1, partial: 1 } }) },
       lastRun({ status: "failed" }),
       DURING,
-      { text: "OPEN: 2 open; what is in doubt is never sent again by itself", next: "reports status" },
+      {
+        text: `OPEN: 2 open; what is in doubt is never sent again by itself; ${BY_HAND}`,
+        next: "reports status",
+      },
     ],
     [
       "a week in which the networks failed",
@@ -103,6 +111,19 @@ describe("judgeLedger()", () => {
       lastRun({ status: "failed" }),
       DURING,
       { text: "OPEN: SOCIAL_ALL_CALLS_FAILED; no run reads these networks again", next: "reports status" },
+    ],
+    [
+      "a closed week in which the networks failed",
+      {
+        week: reportWeek(CLOSED),
+        state: { ...weekOf(), social: { connected: 9, failed: 9, owners: 9 } },
+      },
+      NONE,
+      DURING,
+      {
+        text: "OPEN: SOCIAL_ALL_CALLS_FAILED; nothing more is sent for it, and nothing is left to do",
+        next: "reports status",
+      },
     ],
     [
       "a Monday before its run",
@@ -168,7 +189,7 @@ describe("judgeLedger()", () => {
       { week: reportWeek(CLOSED), state: weekOf() },
       lastRun({ status: "failed" }),
       DURING,
-      { text: "clean, 10 owners" },
+      { text: "clean, 10 owners; the next run on a Monday renews the last success" },
     ],
     [
       "a host without owners",

@@ -131,6 +131,7 @@ function nextOf(lookUps: readonly LookUp[], screen: Screen): string {
   const lines = [
     ...(open.length > 0 ? [`Record what was found: opsctl deliveries look-up ${which} --settle`] : []),
     ...(byHand.length > 0 ? [`Decide the others by hand: opsctl deliveries show ${byHand[0]!.id}`] : []),
+    ...(byHand.length > 1 ? ["All that is in doubt: opsctl deliveries list --state unknown"] : []),
   ];
   const steps = lines.flatMap((line) => stepLines(line, screen));
   return lines.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`;

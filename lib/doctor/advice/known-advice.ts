@@ -196,6 +196,7 @@ const HOST = [
   "opsctl webhook dead list, then opsctl webhook dead retry --all",
   "opsctl webhook dead list, then opsctl webhook dead retry --row <id> of each",
   "opsctl webhook dead list, then retry or drop each",
+  "opsctl weekly",
   "opsctl weekly replaces it",
   "sudo opsctl doctor {command}",
   "sudo opsctl doctor {command} --env-dir {envdir}",

@@ -1,10 +1,16 @@
 import type { LastRun, Waiting } from "../../last-run/last-run.ts";
 import { hasEnded } from "../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
-import { openDeliveries } from "../../last-run/week-counts.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
-import { STEP_COMMANDS, type WeekStep, weekSteps, whyNoRun } from "../../ledger/week-steps.ts";
-import { type OpenCounts, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
+import {
+  CLOSED,
+  prospectOfClosed,
+  STEP_COMMANDS,
+  type WeekStep,
+  weekSteps,
+  whyNoRun,
+} from "../../ledger/week-steps.ts";
+import { type OpenCounts, openInWeek } from "../../ledger/week-verdict.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { formatInstant } from "../../time/instant.ts";
 import { localTime } from "../../time/local-time.ts";
@@ -16,14 +22,13 @@ import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly
 import { weeklyStore } from "../../weekly/database/store.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
+import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../finding.ts";
 import { problemsOf } from "./configuration.ts";
 import { withDatabase } from "./database.ts";
+import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
 
 const command = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
-const CLOSED =
-  "that week is closed: what is in doubt can still be settled, what failed cannot be sent any more";
 const STATUS = "opsctl reports status";
 const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
 
@@ -91,8 +96,16 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   const text = `the last run failed${ofWeek(run)}${run.error === null ? "" : `, ${run.error.code}`}`;
   if (run.window !== null && run.window.week !== weekWindow(now).week)
     return warn(`${text}; another week has closed since then`, olderWeekMend(run));
-  if (isSettled(run)) return warn(`${text}; nothing of that week is open any more`);
-  return openRunVerdict(text, run, now);
+  return settledVerdict(text, run, now) ?? openRunVerdict(text, run, now);
+}
+
+/** The verdict where nothing is open that failed: only the last success is old. */
+function settledVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict | null {
+  const renewal = renewalOf(run, now);
+  if (renewal === null) return null;
+  const settled = `${text}; nothing of that week is open any more`;
+  if (renewal === "run") return warn(`${settled}; another run today makes it a success`, STEP_COMMANDS.run);
+  return warn(`${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
 }
 
 /** The verdict where the run of the last closed week failed, and something of it is open. */
@@ -101,9 +114,11 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const mend = "See the end of /var/log/opsctl/weekly.log when cron started it; opsctl reports status";
   if (until === null)
     return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, mend);
-  const isClosed = Temporal.Instant.compare(now, Temporal.Instant.from(until)) >= 0;
+  const isClosed = isWeekClosed(run, now);
   const steps = stepsOf(run, { isClosed });
-  return fail(`${text}; ${prospectOf(steps, isClosed ? null : until)}`, loneCommand(steps) ?? mend);
+  const isUnread = isClosed && run.week === null;
+  const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
+  return fail(`${text}; ${prospect}`, loneCommand(steps) ?? mend);
 }
 
 /** What helps: another run, too, where the ledger does not hold all that failed, or was not read. */
@@ -115,7 +130,8 @@ function stepsOf(run: LastRun, { isClosed }: { isClosed: boolean }): WeekStep[] 
 
 /** What can still come of an open week; `until` is null where it is closed. */
 function prospectOf(steps: readonly WeekStep[], until: string | null): string {
-  return until === null ? CLOSED : (whyNoRun(steps) ?? repeatableUntil(until));
+  if (until === null) return `that week is closed: ${prospectOfClosed(steps)}`;
+  return whyNoRun(steps) ?? repeatableUntil(until);
 }
 
 /** The command of the one step that is left; null where a cause has to be mended first, and where nothing helps. */
@@ -162,19 +178,6 @@ function waitingVerdict(
 
 function ofWeek({ window }: LastRun): string {
   return window === null ? "" : `, week of ${window.week}`;
-}
-
-/** Whether nothing is open in the ledger, and nothing else failed. */
-function isSettled(run: LastRun): boolean {
-  const { week } = run;
-  if (week === null || hasFailedBeside(run) || socialVerdict(week) !== null) return false;
-  const { running, failed, missing } = week.reports;
-  return openDeliveries(week) + running + failed + missing === 0;
-}
-
-/** Whether something failed that stands in no ledger. */
-function hasFailedBeside({ editorials, heartbeat }: LastRun): boolean {
-  return heartbeat === "failed" || (editorials as { status?: unknown } | null)?.status === "failed";
 }
 
 function repeatableUntil(instant: string): string {

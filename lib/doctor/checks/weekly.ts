@@ -3,7 +3,10 @@ import { join } from "node:path";
 import process from "node:process";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
+import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
+import { STEP_COMMANDS } from "../../ledger/week-steps.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
+import { Temporal } from "../../time/temporal.ts";
 import { isToCome } from "../../time/to-come.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
@@ -17,13 +20,14 @@ import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { asRoot } from "../facts/reader.ts";
-import { fail, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { fail, NEXT_MONDAY, noRunYet, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { correctSecret } from "./correct-setting.ts";
 import { withDatabase } from "./database.ts";
 import { accountOf, writableVerdict } from "./directory.ts";
 import { gatewayFailure, keyVerdict } from "./gateway.ts";
 import { ALERT_WEBHOOK_CHECK, LAST_WEEK_CHECK, lastRunCheck } from "./last-week.ts";
+import { renewalOf } from "./settled-week.ts";
 
 const command = "weekly";
 const DAY_MS = 86_400_000;
@@ -149,7 +153,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async run(context) {
       const settings = await partOf(context, "base");
       if (settings === null) return withoutSettings(command);
-      return [await heartbeatVerdict(join(settings.logDir, HEARTBEAT_FILE), context)];
+      return [await heartbeatVerdict(settings.logDir, context)];
     },
   },
   lastRunCheck(async (context) => (await partOf(context, "base"))?.logDir ?? null),
@@ -203,7 +207,8 @@ async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   );
 }
 
-async function heartbeatVerdict(path: string, context: CheckContext): Promise<Verdict> {
+async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<Verdict> {
+  const path = join(logDir, HEARTBEAT_FILE);
   const nowMs = context.dependencies.nowMs();
   try {
     const { mtimeMs } = await stat(path);
@@ -215,10 +220,21 @@ async function heartbeatVerdict(path: string, context: CheckContext): Promise<Ve
       );
     const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
     if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);
-    return fail(text, "See the end of /var/log/opsctl/weekly.log for what failed");
+    return oldSuccessVerdict(text, readLastRun(logDir), nowMs);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
     return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
+}
+
+/** The verdict over a success that is too old; once its week is settled, there may be nothing to do before a Monday. */
+function oldSuccessVerdict(text: string, lastRun: LastRunReading, nowMs: number): Verdict {
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
+  const renewal = lastRun.status === "found" ? renewalOf(lastRun.run, now) : null;
+  if (renewal === "monday")
+    return warn(`${text}; the week since then is settled, the next run on a Monday renews it`, NEXT_MONDAY);
+  if (renewal === "run")
+    return fail(`${text}; nothing is open, another run today renews it`, STEP_COMMANDS.run);
+  return fail(text, "See the end of /var/log/opsctl/weekly.log for what failed");
 }

@@ -2,17 +2,23 @@ import type { LastRunReading } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
 import type { ReportWeek } from "../../ledger/report-week.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
-import { STEP_COMMANDS, type WeekStep, weekSteps, whyNoRun } from "../../ledger/week-steps.ts";
+import {
+  CLOSED,
+  prospectOfClosed,
+  STEP_COMMANDS,
+  type WeekStep,
+  weekSteps,
+  whyNoRun,
+} from "../../ledger/week-steps.ts";
 import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
 import { type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
 import { localTime } from "../../time/local-time.ts";
+import { isReportRunDue } from "../../time/report-run-due.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { attention, ok, type PartReport } from "../part.ts";
 
 const STATUS = "sudo opsctl reports status";
 const DOCTOR = "sudo opsctl doctor weekly";
-/** Minutes of the day in UTC by which cron has started the run of a Monday, with a quarter of an hour to begin. */
-const DUE_MINUTES = 11 * 60 + 15;
 
 /** A week as the ledger has it. */
 export type LedgerWeek = { week: ReportWeek; state: WeekState };
@@ -105,7 +111,7 @@ function ofOpen(
   const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
   const isClosed = retryableUntil === null;
   const steps = weekSteps(state, { isClosed });
-  const prospect = (isClosed ? null : whyNoRun(steps)) ?? deadlineText(retryableUntil);
+  const prospect = isClosed ? prospectOfClosed(steps) : (whyNoRun(steps) ?? deadlineText(retryableUntil));
   return { text: `OPEN: ${what}; ${prospect}`, next: nextOf(steps) };
 }
 
@@ -121,12 +127,14 @@ function ofClean(
 ): Verdict {
   const text = `clean, ${owners} ${owners === 1 ? "owner" : "owners"}`;
   // Mended by hand after its last run: a run has still to see it.
-  if (run === null || run.status === "success" || retryableUntil === null) return { text, next: null };
+  if (run === null || run.status === "success") return { text, next: null };
+  if (retryableUntil === null)
+    return { text: `${text}; the next run on a Monday renews the last success`, next: null };
   return { text: `${text}; the last run failed`, next: "sudo opsctl weekly" };
 }
 
 function deadlineText(retryableUntil: string | null): string {
-  if (retryableUntil === null) return "nothing more is sent for it";
+  if (retryableUntil === null) return CLOSED;
   return `can be repeated until ${localTime(retryableUntil)} (São Paulo)`;
 }
 
@@ -136,8 +144,7 @@ function ofNothing(retryableUntil: string | null, isNewHost: boolean, nowMs: num
     return isNewHost
       ? { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null }
       : { text: "no run; nothing more is sent for it", next: DOCTOR };
-  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO("UTC");
-  if (now.hour * 60 + now.minute < DUE_MINUTES)
+  if (!isReportRunDue(Temporal.Instant.fromEpochMilliseconds(nowMs)))
     return { text: "the run is due at 08:00 (São Paulo)", next: null };
   return { text: `no run yet; ${deadlineText(retryableUntil)}`, next: DOCTOR };
 }

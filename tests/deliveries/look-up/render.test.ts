@@ -57,7 +57,10 @@ test("renderLookUps() says once for all why not finding it proves nothing", () =
   expect(text).toContain("3 not found.\n");
   expect(text.match(/not found at the gateway proves nothing/g)).toHaveLength(1);
   expect(text.match(/not found at the e-mail provider proves nothing/g)).toHaveLength(1);
-  expect(text).toContain(`Decide the others by hand: opsctl deliveries show ${ID}`);
+  expect(text).toEndWith(
+    `  Decide the others by hand: opsctl deliveries show ${ID}\n` +
+      "  All that is in doubt: opsctl deliveries list --state unknown\n",
+  );
 });
 
 test.each([
