@@ -176,7 +176,7 @@ async function runAs(
       reported
         .find((one) => isOf(one, check))
         ?.findings.map((finding) => withSafeMend(finding, reporter)) ?? [
-        { command: check.command, check: check.name, ...noAnswer(check, limitMs) },
+        { command: check.command, check: check.name, ...noAnswer(check, { limitMs, envDir }) },
       ],
   );
 }

@@ -8,7 +8,7 @@
  * Writes: nothing.
  * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
- * Exits:  0 no finding failed, 2 usage, 3 a finding failed.
+ * Exits:  0 no finding failed, 2 usage, 3 a finding failed, or OPSCTL_ENV_DIR is no absolute path.
  *
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail,
@@ -18,6 +18,7 @@
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
+import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -58,14 +59,24 @@ export const doctor = defineCommand({
     const { renderFindings } = await import("../../lib/doctor/render.ts");
     const { renderSummary } = await import("../../lib/doctor/render-summary.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
-    const named = env.OPSCTL_ENV_DIR?.startsWith("/") ? env.OPSCTL_ENV_DIR : DEFAULT_ENV_DIR;
-    const envDir = args["env-dir"] ?? named;
+    const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const findings = await doctorFindings({ commands, isNamed: args.command !== undefined, env, envDir });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     const isList = args.all === true || args.command !== undefined;
     const screen = await standardScreen(env);
-    const text = isList ? renderFindings(findings, screen) : renderSummary(findings, screen);
+    const text = isList ? renderFindings(findings, screen) : renderSummary(findings, screen, envDir);
     return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text });
   },
 });
+
+/**
+ * The directory of the environment files; set to nothing, OPSCTL_ENV_DIR leaves it where it is installed.
+ *
+ * Errors: CONFIG_INVALID when it is not an absolute path: every other command refuses it, too.
+ */
+async function namedEnvDir(env: Environment): Promise<string> {
+  const { settingsPath } = await import("../../lib/platform/config/settings-file.ts");
+  const path = settingsPath("weekly.env", env);
+  return path === null ? DEFAULT_ENV_DIR : (env.OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR);
+}

@@ -1,18 +1,23 @@
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import { isRoot } from "../../lib/platform/account/account.ts";
 import { findServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { readTextEnd } from "../../lib/platform/files/read-text.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { waitWhileFree } from "../../lib/platform/wait-while-free.ts";
 import { type CollectorPlace, findCollector, parsePlace } from "../../lib/status/collector-place.ts";
 import type { StatusDependencies, Viewer } from "../../lib/status/dependencies.ts";
 import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
 import { handedInput } from "../child-process/handed-input.ts";
 
-/** How long each reading may take, so that all of it ends within two seconds. */
+/** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
 const LIMIT_MS = 1_000;
+/**
+ * The longest that each takes where this process hardly gets a processor: it would otherwise say of a database that is well
+ * that it did not answer.
+ */
+const BUSY_LIMIT_MS = 5_000;
 const SECRET_COMMAND_LIMIT_MS = 800;
 const ACCOUNT_LIMIT_MS = 800;
 
@@ -27,13 +32,13 @@ export async function openStatusDependencies(env: Environment): Promise<StatusDe
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
     // Aborted when the reading ends before its limit, which is no failure.
-    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    wait: (ms, signal) => waitWhileFree(ms, { mostMs: BUSY_LIMIT_MS, signal }),
     nowMs: () => Date.now(),
     openDatabase: (url) =>
       openDatabase(url, {
         max: 1,
         applicationName: "opsctl status",
-        connectLimitMs: LIMIT_MS,
+        connectLimitMs: BUSY_LIMIT_MS,
         closeLimitMs: 100,
       }),
     readTextEnd,

@@ -1,3 +1,5 @@
+import { envDirOption } from "../platform/config/as-root.ts";
+import { DEFAULT_ENV_DIR } from "../platform/config/command-file.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
@@ -14,16 +16,21 @@ type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; a
  * The findings in a line for each command, and the one step that comes next.
  *
  * Behaviour: a cause that several commands have is told with the first of them; what only follows from a missing setting
- *            is not told, nor is that something cannot be checked by anyone.
+ *            is not told, nor is that something cannot be checked by anyone. `envDir` is where the environment files
+ *            are that were read: the next command reads the same ones.
  */
-export function renderSummary(findings: readonly Finding[], screen: Screen): string {
+export function renderSummary(
+  findings: readonly Finding[],
+  screen: Screen,
+  envDir = DEFAULT_ENV_DIR,
+): string {
   const summaries = summarised(findings);
   const width = Math.max(0, ...summaries.map(({ command }) => command.length));
   const lines = summaries.flatMap((summary) => {
     const name = `${summary.command.padEnd(width)}  `;
     return markedLines(statusOf(summary), { name, text: textOf(summary) }, screen);
   });
-  return `${lines.join("\n")}\n\n${nextLines(summaries, screen).join("\n")}\n`;
+  return `${lines.join("\n")}\n\n${nextLines(summaries, { screen, option: envDirOption(envDir) }).join("\n")}\n`;
 }
 
 function statusOf({ findings }: Summary): Finding["status"] {
@@ -110,13 +117,18 @@ const ALL = "Everything that was looked at: opsctl doctor --all";
 /** The first part that most hosts have. */
 const NOTHING_YET = "Nothing is set up on this host yet. What the first part needs: opsctl doctor weekly";
 
-function nextLines(summaries: readonly Summary[], screen: Screen): string[] {
-  if (summaries.every(({ findings }) => isLeftOut(findings))) return proseLines(NOTHING_YET, screen);
+/** `option` names the environment files that this doctor reads. */
+function nextLines(
+  summaries: readonly Summary[],
+  { screen, option }: { screen: Screen; option: string },
+): string[] {
+  if (summaries.every(({ findings }) => isLeftOut(findings)))
+    return proseLines(`${NOTHING_YET}${option}`, screen);
   const causes = summaries.flatMap((summary) => summary.causes);
   const first = mostUseful(causes);
-  const all = proseLines(ALL, screen);
+  const all = proseLines(`${ALL}${option}`, screen);
   if (first === undefined) return all;
-  const next = first.mend ?? `opsctl doctor ${first.command}`;
+  const next = first.mend ?? `opsctl doctor ${first.command}${option}`;
   const forRoot = new Set(causes.filter(isForRoot).map(({ command }) => command));
   if (isForRoot(first) && forRoot.size > 1)
     return ["Next:", ...adviceLines("  ", asRootForAll(next, first.command) ?? next, screen), "", ...all];

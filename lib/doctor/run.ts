@@ -1,3 +1,4 @@
+import { envDirOption } from "../platform/config/as-root.ts";
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
 import { peerOf } from "./checks/peers.ts";
@@ -41,7 +42,7 @@ async function runCheck(check: Check, context: CheckContext): Promise<Finding[]>
   const verdicts = await Promise.race([work, limit]);
   done.abort();
   outOfTime.abort();
-  return (verdicts ?? [noAnswer(check, context.dependencies.limitMs)]).map((verdict) => ({
+  return (verdicts ?? [noAnswer(check, context.dependencies)]).map((verdict) => ({
     command,
     check: name,
     ...verdict,
@@ -61,10 +62,13 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
 }
 
 /** The verdict of a check that did not end in its time; what is to be done names the peer, as it may stand alone. */
-export function noAnswer({ command, name }: Pick<Check, "command" | "name">, limitMs: number): Verdict {
+export function noAnswer(
+  { command, name }: Pick<Check, "command" | "name">,
+  { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
+): Verdict {
   return fail(
     `no answer within ${limitMs / 1000} s`,
-    `${whatToLookAt(name)}, then: opsctl doctor ${command}`,
+    `${whatToLookAt(name)}, then: opsctl doctor ${command}${envDirOption(envDir)}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { PARTS, type PartName } from "../host/set-up.ts";
 import { withEnvDir } from "../platform/config/as-root.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -16,6 +17,9 @@ const LOOK: Record<PartName, (dependencies: StatusDependencies) => Promise<PartR
   "socket-monitor": socketMonitorStatus,
   "alert-rules": alertRulesStatus,
 };
+
+const ENV_DIR_INVALID = "OPSCTL_ENV_DIR is no absolute path";
+const MEND_ENV_DIR = "unset OPSCTL_ENV_DIR, or set it to an absolute path";
 
 /** The command that says more about a part. */
 const COMMAND: Record<PartName, string> = {
@@ -44,8 +48,14 @@ function inEnvDir(report: PartReport, env: Environment): PartReport {
   };
 }
 
+/** Every command refuses it, and doctor as root would look elsewhere: sudo hands on no variable. */
+function isEnvDirInvalid({ OPSCTL_ENV_DIR: directory = "" }: Environment): boolean {
+  return directory.trim() !== "" && !isAbsolute(directory);
+}
+
 async function look(part: PartName, dependencies: StatusDependencies): Promise<PartReport> {
   try {
+    if (isEnvDirInvalid(dependencies.env)) return attention([ENV_DIR_INVALID], MEND_ENV_DIR);
     return await LOOK[part](dependencies);
   } catch (error) {
     // The message of the engine or a library may quote data.

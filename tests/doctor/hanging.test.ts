@@ -90,7 +90,7 @@ describe("runDoctor() when peers hang", () => {
     expect(lost.map(({ command, check }) => `${command}: ${check}`)).toEqual(HANGING);
     expect(lost.every(({ status }) => status === "fail")).toBe(true);
     // What comes next stands alone in the bare doctor: it names the peer.
-    const mend = /^See that the [\w -]+ runs and answers, then: opsctl doctor [\w-]+$/;
+    const mend = /^See that the [\w -]+ runs and answers, then: opsctl doctor [\w-]+ --env-dir \/[^ ]+\/etc$/;
     expect(lost.filter((finding) => !mend.test(finding.mend ?? ""))).toEqual([]);
     // A check that hangs does not delay the others.
     expect(findings.find(({ check }) => check === "host time zone")).toMatchObject({ status: "pass" });

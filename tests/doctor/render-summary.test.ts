@@ -50,6 +50,19 @@ describe("renderSummary()", () => {
     }
   });
 
+  test("sends to the environment files that this doctor reads, with every command that it names", () => {
+    const at = (findings: Finding[]) => render(findings, NO_TERMINAL, "/etc/opsctl/staging");
+    expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
+      ": opsctl doctor --all --env-dir /etc/opsctl/staging\n",
+    );
+    expect(at(of("weekly", ["port", warn("nothing listens")]))).toContain(
+      "\n  opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
+    );
+    expect(at(of("weekly", ["part", notSetUp("it", "Set it")]))).toEndWith(
+      " opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
+    );
+  });
+
   test("tells once what one missing setting causes, and the one step that mends it", () => {
     const findings = [
       ...of("weekly", ["configuration", MISSING], ["database", BEHIND], ["recipients", BEHIND]),

@@ -34,7 +34,7 @@ describe("runDoctor()", () => {
         check: "one",
         status: "fail",
         reason: "no answer within 4 s",
-        mend: "See whether this host is too busy, or a disk hangs (one), then: opsctl doctor weekly",
+        mend: "See whether this host is too busy, or a disk hangs (one), then: opsctl doctor weekly --env-dir /nonexistent",
       },
     ]);
     expect(seen?.aborted).toBe(true);

@@ -67,6 +67,16 @@ describe("readStatus()", () => {
     expect(host.gateway.ledger).toEqual([]);
   });
 
+  test("names a directory of environment files that every command refuses", async () => {
+    dependencies = { ...dependencies, env: { ...dependencies.env, OPSCTL_ENV_DIR: "staging" } };
+    const wrong = "OPSCTL_ENV_DIR is no absolute path";
+    const mend = "unset OPSCTL_ENV_DIR, or set it to an absolute path";
+    const reports = await readStatus(dependencies);
+    expect(reports.map(({ status, lines, next }) => [status, ...lines, next])).toEqual(
+      reports.map(() => ["attention", wrong, mend]),
+    );
+  });
+
   test("finds nothing set up on a host without settings, which is no fault", async () => {
     const env = {
       OPSCTL_ENV_DIR: "",

@@ -30,7 +30,7 @@ import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
 /**
- * Before the parts are looked at, which takes a second at most: all of it ends within two. Only a directory service that
+ * Before the parts are looked at, which takes a second at most on a host that is not busy: all of it ends within two. Only a directory service that
  * is slow to name the account, and does, is given longer.
  */
 const ACCOUNT_LIMIT_MS = 800;
@@ -43,7 +43,8 @@ export const status = defineCommand({
   account: "service",
   accountLimitMs: ACCOUNT_LIMIT_MS,
   notes:
-    "Ends with 1 when a part that is set up needs a person. Each part has one second; nothing is changed.\n" +
+    "Ends with 1 when a part that is set up needs a person. Each part has one second, and more while this command\n" +
+    "itself waits for a processor; nothing is changed.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
   readAsRoot: collectorOfRoot,
   args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },

@@ -30,8 +30,6 @@ const ELSEWHERE: Record<string, string> = {
 /** Texts that look like advice and are not said by a process of the account, or not as advice. */
 const OTHERS = [
   /^(?:PostgreSQL|WhatsApp refused|Meta (?:refuses|limits|takes)) /,
-  // A run is advised with what has to be mended before it.
-  /^opsctl weekly$/,
   // To root alone, which says it first.
   /^What root reads is root's alone: /,
   /^Root runs an executable of root's /,
@@ -58,7 +56,7 @@ const PARTS = [
   'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
   "Who sent it: _; if it was the platform: _",
   "_; the service goes on by itself within a minute",
-  "_, then: opsctl doctor _",
+  "_, then: opsctl doctor __",
   "See that _ runs and answers",
   "See whether this host is too busy, or a disk hangs (_)",
   "opsctl secret set __",

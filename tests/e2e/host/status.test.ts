@@ -54,6 +54,21 @@ describe.each(ENGINES)("opsctl status, %s", (runtime) => {
   });
 });
 
+describe("a directory of environment files that is no absolute path", () => {
+  test("is named by status, and refused by doctor unless its option names another", async () => {
+    const env = { ...nowhere(), OPSCTL_ENV_DIR: "staging" };
+    const status = await opsctl(["status", "--json", "--as-is"], { env });
+    expect([status.exitCode, partsOf(status).weekly?.lines]).toEqual([
+      1,
+      ["OPSCTL_ENV_DIR is no absolute path"],
+    ]);
+    const doctor = await opsctl(["doctor", "weekly", "--json"], { env });
+    expect([doctor.exitCode, doctor.json.error]).toMatchObject([3, { code: "CONFIG_INVALID" }]);
+    const named = await opsctl(["doctor", "socket-monitor", "--json", "--env-dir", folder], { env });
+    expect(named.json.error).toBeNull();
+  });
+});
+
 describe("opsctl status, after a plan", () => {
   test("remembers what a plan and an apply of the alert rules found", async () => {
     const token = "glsa_canary";
