@@ -10,6 +10,8 @@ const JOINING = [
   ...["Kannada", "Malayalam", "Sinhala"],
 ].map((name) => String.raw`\p{Script_Extensions=${name}}`);
 const JOINED = `[${JOINING.join("")}]`;
+/** No letter goes on, nor anything that would be taken away, so that a joiner ends its word. */
+const WORD_END = String.raw`(?![\p{L}\p{M}\p{N}\p{Default_Ignorable_Code_Point}${SEPARATORS}${ALSO_UNSEEN}])`;
 const EMOJI = String.raw`\p{Extended_Pictographic}`;
 
 /** A character at the place where it changes how the one before it looks, as people write it. */
@@ -17,7 +19,8 @@ const IN_PLACE = [
   String.raw`${EMOJI}[\uFE0E\uFE0F]`,
   String.raw`[0-9#*]\uFE0F(?=\u20E3)`,
   String.raw`${EMOJI}(?:\uFE0F|\p{Emoji_Modifier})?\u200D(?=${EMOJI})`,
-  String.raw`${JOINED}[\u200C\u200D](?=${JOINED})`,
+  String.raw`${JOINED}[\u200C\u200D](?:(?=${JOINED})|${WORD_END})`,
+  String.raw`(?=\p{L})\p{Script=Mongolian}[\u180B-\u180D\u180F]`,
   String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
 ].join("|");
 
@@ -34,7 +37,8 @@ const FLAG = "\u{1F3F4}";
  * overrides, fillers, tags, zero-width blanks, separators of lines.
  *
  * Behaviour: what people write stays: joiners and variation selectors inside an emoji, flags of regions, joiners between
- *            letters of Arabic and Indian scripts, variants of ideographs. Control characters stay, too: they are not
+ *            letters of Arabic and Indian scripts and at the end of their words, variants of ideographs and of Mongolian
+ *            letters. Control characters stay, too: they are not
  *            decided here.
  * Source:    Unicode, DerivedCoreProperties.txt (Default_Ignorable_Code_Point); UTS #51,
  *            emoji sequences.

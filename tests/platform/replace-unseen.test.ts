@@ -20,6 +20,8 @@ const WRITTEN = [
   "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
   // A joiner between letters: Persian, Hindi, Sinhala; a variant of an ideograph.
   ...["می\u200Cخواهم", "क्\u200Dष", "ශ්\u200Dරී", "葛\u{E0100}城"],
+  // At the end of a word: Malayalam, Persian; a Mongolian letter in another form.
+  ...["നന്\u200D", "അവന്\u200D വന്നു", "خانه\u200C", "خانه\u200C، کتاب", "ᠠ\u180B", "ᠭ\u180F"],
 ];
 
 describe("replaceUnseen()", () => {
@@ -42,6 +44,11 @@ describe("replaceUnseen()", () => {
     ["two selectors behind one emoji", "❤\uFE0F\uFE0F", "❤\uFE0F?"],
     ["a joiner that joins an emoji with nothing", "👩\u200D", "👩?"],
     ["a joiner between an emoji and a letter", "👩\u200Da", "👩?a"],
+    ["two joiners at a word's end", "خانه\u200C\u200C", "خانه??"],
+    ["a joiner between letters of two scripts", "ی\u200Ca", "ی?a"],
+    ["a joiner before a mark of direction", "ی\u200C\u202E", "ی??"],
+    ["a Mongolian selector behind another letter", "a\u180B", "a?"],
+    ["two Mongolian selectors", "ᠠ\u180B\u180C", "ᠠ\u180B?"],
     ["two joiners between letters", "ی\u200C\u200Cخ", "ی??خ"],
     ["tags that are no flag's", "a\u{E0061}\u{E0062}\u{E0063}\u{E007F}", "a????"],
     ["tags of a flag that does not end", "🏴\u{E0061}\u{E0062}\u{E0063}", "🏴???"],
@@ -52,7 +59,7 @@ describe("replaceUnseen()", () => {
 
   test("leaves nothing to replace, and what is left is part of the text", () => {
     const unit = fc.constantFrom(
-      ...["a", "1", "ی", "क", "葛", "👩", "🏽", "❤", "🏴", " "],
+      ...["a", "1", "ی", "क", "ᠠ", "\u180B", "\u2028", "葛", "👩", "🏽", "❤", "🏴", " "],
       ...["\u200B", "\u200C", "\u200D", "\uFE0F", "\u20E3", "\u{E0100}", "\u{E0061}", "\u{E007F}", "\u202E"],
     );
     fc.assert(

@@ -62,7 +62,8 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
  *
  * Behaviour: asks once, for a page that holds all. What does not fit the question is dropped, because a gateway that does
  *            not know a filter ignores it silently. A row is kept by the gateway after the send and may be missing.
- * Errors:    none thrown; `gateway_messages_too_many` when there are more than 200, else the codes of the gateway.
+ * Errors:    none thrown; `gateway_messages_too_many` when there are more than 200, when the answer says more than it holds
+ *            or is larger than is read, else the codes of the gateway.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), fa09d37 (2.3.7) and 2.4.0-rc2,
  *            `channel.service.ts` fetchMessages, read 2026-11-22: the filter of time needs both bounds, `offset` is
  *            the size of a page, the newest message comes first. A running 2.3.6 showed 137 of 150 messages of four
@@ -89,11 +90,18 @@ export function messageFinder(options: {
       definitive: (answer) => gatewayRefusal(answer) !== null,
       onCall,
     });
+    if (isTooLarge(result)) return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
     const found = pageOf(result);
     if (found === null) return failureOf(result);
-    if (found.pages > 1) return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
+    if (found.pages > 1 || found.total > found.count)
+      return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
     return { status: "answered", messages: found.records.flatMap((record) => fitting(record, question)) };
   };
+}
+
+/** More than is read of an answer that would have been usable. */
+function isTooLarge({ problem, answer }: CallResult): boolean {
+  return problem === "answer_too_large" && (answer === null || (answer.status >= 200 && answer.status < 300));
 }
 
 function questionBody({ remoteJid, fromMs, toMs }: MessageQuestion): Record<string, unknown> {
@@ -114,21 +122,25 @@ const recordSchema = v.object({
 
 const pageSchema = v.object({
   messages: v.object({
+    total: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
     pages: v.pipe(v.number(), v.integer(), v.minValue(0)),
     records: v.array(recordSchema),
   }),
 });
 
-type Page = { pages: number; records: KeptMessage[] };
+/** A page; `count` is the number of its rows, `total` that of all which fit the question, as the gateway says. */
+type Page = { pages: number; total: number; count: number; records: KeptMessage[] };
 
 /** A page whose every row can be read, or null: a row that cannot might be the one that is looked for. */
 function pageOf(result: CallResult): Page | null {
   if (result.status !== "answered") return null;
   const parsed = v.safeParse(pageSchema, result.answer.json);
   if (!parsed.success) return null;
-  const { pages, records } = parsed.output.messages;
+  const { pages, total, records } = parsed.output.messages;
   const kept = records.filter(({ key }) => key.fromMe).map(keptOf);
-  return kept.every((message) => message !== null) ? { pages, records: kept } : null;
+  return kept.every((message) => message !== null)
+    ? { pages, total, count: records.length, records: kept }
+    : null;
 }
 
 function keptOf({

@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(async () => await gateway.stop());
 
-const find = (more: object = {}) =>
-  messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 })({
+const find = (more: object = {}, timeoutMs = 1_000) =>
+  messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs })({
     ...question,
     ...more,
   });
@@ -96,4 +96,33 @@ test("messageFinder() tells a refusal of us from one of the question, and both f
     code: "gateway_request_invalid",
     fault: "silent",
   });
+});
+
+const answer = (json: object, status = 200) => {
+  gateway.routes.messages.next({ status, json });
+};
+const row = (id: string, text: string) => ({
+  key: { remoteJid: JID, fromMe: true, id },
+  messageTimestamp: FROM / 1000 + 1,
+  message: { conversation: text },
+});
+
+test("messageFinder() takes no page for whole that says more than it holds", async () => {
+  const records = [row("A", "Oi"), row("B", "Oi")];
+  answer({ messages: { total: 3, pages: 1, records } });
+  expect(await find()).toEqual({ status: "failed", code: "gateway_messages_too_many", fault: "question" });
+  answer({ messages: { total: 2, pages: 1, records } });
+  expect(await find()).toMatchObject({ status: "answered", messages: [{ id: "A" }, { id: "B" }] });
+});
+
+test("messageFinder() takes an answer that is too large for one of too many messages", async () => {
+  const large = { messages: { total: 1, pages: 1, records: [row("A", "x".repeat(9 * 1_048_576))] } };
+  answer(large);
+  expect(await find({}, 20_000)).toEqual({
+    status: "failed",
+    code: "gateway_messages_too_many",
+    fault: "question",
+  });
+  answer(large, 500);
+  expect(await find({}, 20_000)).toMatchObject({ status: "failed", fault: "silent" });
 });
