@@ -123,7 +123,14 @@ describe("opsctl doctor", () => {
     // A line for each command and the one next step, or everything.
     const lines = bare.stdout.split("\n");
     expect(lines.slice(0, 8).map((line) => line.trim().split(/\s+/)[1] ?? "")).toEqual([...commands]);
-    expect(lines.slice(8)).toEqual(["", "Next, for webhook:", expect.stringContaining("  "), "", expect.stringMatching(ALL), ""]);
+    expect(lines.slice(8)).toEqual([
+      "",
+      "Next, for webhook:",
+      expect.stringContaining("  "),
+      "",
+      expect.stringMatching(ALL),
+      "",
+    ]);
     expect(all.stdout).toMatch(/^weekly\n {2}ok {4}configuration: /);
     expect(all.stdout.split("\n").length).toBeGreaterThan(findingsOf(json).length);
   });
