@@ -6,6 +6,8 @@ import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
 type Account = { uid: number; gid: number };
 
 const STICKY = 0o1000;
+/** Ubuntu gives the first to the group of its log service; who is in that group, or has an ACL there, is the system's to say. */
+const OF_THE_SYSTEM = ["/var/log", "/var/lib"];
 
 /**
  * Whether the account could lead a line elsewhere that root runs later: it owns a directory or a link on the way to the
@@ -24,10 +26,14 @@ export function isExchangeable(path: string, account: Account): boolean {
   }
 }
 
-/** In a sticky directory it cannot exchange what is another's, and can put something where nothing is. */
+/**
+ * In a sticky directory it cannot exchange what is another's, and can put something where nothing is. What a group may
+ * write counts as the account's: it may be in that group, and the bits of a group are also those of an access control list.
+ */
 function mayWrite(step: Step, account: Account, isWithSticky: boolean): boolean {
   if (step.uid === account.uid) return true;
   if (step.kind === "link" || ((step.mode & STICKY) !== 0 && !isWithSticky)) return false;
-  const isInGroup = (step.mode & 0o020) !== 0 && lstatSync(step.path).gid === account.gid;
-  return isInGroup || (step.mode & 0o002) !== 0;
+  const isForGroup = (step.mode & 0o020) !== 0;
+  const isOthersGroup = OF_THE_SYSTEM.includes(step.path) && lstatSync(step.path).gid !== account.gid;
+  return (isForGroup && !isOthersGroup) || (step.mode & 0o002) !== 0;
 }

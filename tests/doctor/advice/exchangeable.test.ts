@@ -18,11 +18,12 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-exchange-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const other = { uid: OTHER_UID, gid: OTHER_UID };
-for (const name of ["theirs", "theirs/deep", "group", "sticky"]) mkdirSync(at(name), { mode: 0o755 });
+for (const name of ["theirs", "theirs/deep", "group", "team", "sticky"]) mkdirSync(at(name), { mode: 0o755 });
 for (const name of ["file", "theirs/deep/file", "group/file", "sticky/file", "given"])
   writeFileSync(at(name), "");
 symlinkSync(at("group"), at("their-link"));
 chmodSync(at("group"), 0o775);
+chmodSync(at("team"), 0o2775);
 chmodSync(at("sticky"), 0o1777);
 if (isRootHere) {
   giveAway(at("theirs"), at("their-link"), at("given"));
@@ -36,9 +37,10 @@ describe(`isExchangeable()${asRootAlone}`, () => {
     "theirs/deep/new",
     "their-link/file",
     "group/file",
+    "team/new",
     "sticky/new",
   ])("is true for %s", (name) =>
-    expect(isExchangeable(at(name), other)).toBe(isRootHere || name === "sticky/new"),
+    expect(isExchangeable(at(name), other)).toBe(isRootHere || ["sticky/new", "team/new"].includes(name)),
   );
 
   test.each(["file", "new", "given", "theirs", "sticky/file"])("is false for %s", (name) =>
