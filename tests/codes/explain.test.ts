@@ -38,7 +38,7 @@ describe("codes", () => {
     ["APP_HTTP_502", "Reports and analyses"],
     ["meta_250", "Deliveries"],
     ["sockets_timeout", "Host metrics and socket monitor"],
-    ["gateway_http_500", "Deliveries"],
+    ["gateway_http_403", "Deliveries"],
     ["SECRET_FILE_UNTRUSTED", "A run that did not begin or broke off"],
   ])("explains %s, of which docs/codes.md has the form", (code, section) => {
     expect(codes.explain(code).map((each) => each.section)).toContain(section);

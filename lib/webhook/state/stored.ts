@@ -1,7 +1,7 @@
 /** What both stores keep of an alert, and read back. */
 import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
-import type { ShownAlert } from "./contract.ts";
+import type { Settlement, ShownAlert } from "./contract.ts";
 
 /** The dedup's key of a fingerprint's issue. */
 export function issueKey(fingerprint: string): string {
@@ -25,6 +25,11 @@ export function priorityOf({ severity }: Alert): 0 | 1 | 2 | 3 {
 /** Whether an alert also goes out by the second channel: a critical one, or one about the alarm itself. */
 export function isUrgent(alert: Alert): boolean {
   return priorityOf(alert) === 0 || alert.labels.via === "other";
+}
+
+/** Whether something in front of the peer answered an attempt in its place, which may have passed the row on. */
+export function isUnanswered(settlement: Settlement): boolean {
+  return "isUnanswered" in settlement && settlement.isUnanswered === true;
 }
 
 /** The code of a comment whose issue was given up. */

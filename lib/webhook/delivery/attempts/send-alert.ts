@@ -10,7 +10,8 @@ import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
 const PROXY_TIMED_OUT = "gateway_http_504";
-const CLOSED = `gateway_http_${500}`;
+/** With `isOutage`: the gateway found its connection to WhatsApp closed before the send. */
+const CLOSED = "gateway_http_500";
 const PASSED_ON: ReadonlySet<string> = new Set([CLOSED, "gateway_http_502", "gateway_http_503"]);
 const CONNECTION_LOST = "gateway_connection_lost";
 /** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
@@ -19,10 +20,11 @@ const LATE_MS = 35_000;
 /**
  * Sends the WhatsApp message of an alert, once.
  *
- * Behaviour: a send without a clear answer is one that the gateway may have taken; an answer that never came from the
- *            gateway is an outage, during which it may have taken what a proxy passed on. A refusal that would meet every message stops the channel: of our key, licence or
- *            sending account, and of an instance that the gateway itself says is not open. No message is refused for
- *            good: the phone or the instance can be mended while it waits.
+ * Behaviour: a send without a clear answer is one that the gateway may have taken. An answer that never came from the
+ *            gateway is an outage, during which the gateway may have taken what a proxy passed on. A refusal that would
+ *            meet every message stops the channel: of our key, licence or sending account, and of an instance that the
+ *            gateway itself says is not open. No message is refused for good: the phone or the instance can be mended
+ *            while it waits.
  */
 export function messageAttempt(dependencies: {
   gateway: Pick<EvolutionClient, "sendText">;
@@ -95,8 +97,9 @@ function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unk
 /**
  * When to look a message up that an outage may not have kept from the gateway.
  *
- * Behaviour: a proxy's time is over, or the gateway is away for it; its other answers are given before it passes anything on.
- *            A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking costs one question.
+ * Behaviour: a proxy's time is over, or the gateway is away for it; it gives its other answers before it passes anything
+ *            on. A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking costs one
+ *            question.
  */
 function unansweredIn(code: string): Pick<Retry, "unanswered"> {
   if (code === PROXY_TIMED_OUT) return { unanswered: { knownAfterMs: LATE_MS } };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Begun, OutboxKind, Settlement, State } from "../contract.ts";
+import { isUnanswered } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
 import { storedOrNull, storedText } from "./stored-text.ts";
 
@@ -46,10 +47,6 @@ function settle(link: StateLink, row: number, settlement: Settlement): Promise<v
       ${isRetry && settlement.isUnclear}::boolean, ${isUnanswered(settlement)}::boolean,
       ${storedOrNull(reference)}::text, ${storedOrNull(url)}::text)`;
   return link.ask("record a delivery", work, { repeats: true }).then(() => {});
-}
-
-function isUnanswered(settlement: Settlement): boolean {
-  return "isUnanswered" in settlement && settlement.isUnanswered === true;
 }
 
 async function begunWithin(link: StateLink, kind: OutboxKind, ms: number): Promise<number> {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../../dedup/sqlite.ts";
 import type { OutboxKind, Settlement } from "../../../contract.ts";
-import { ISSUE_GIVEN_UP, issueKey, shownAlert, storedAlert } from "../../../stored.ts";
+import { ISSUE_GIVEN_UP, issueKey, isUnanswered, shownAlert, storedAlert } from "../../../stored.ts";
 import type { Load } from "../load.ts";
 import { LONGEST_DELAY_MS } from "./due.ts";
 import { type Heads, headsOn } from "./heads.ts";
@@ -22,7 +22,7 @@ export function settler(dependencies: SettleDependencies): Settle {
     if (row === undefined) return;
     const members = row.text === null ? [] : (statements.members.all(id) as Row[]);
     const now = nowMs();
-    if ("isUnanswered" in settlement && settlement.isUnanswered)
+    if (isUnanswered(settlement))
       for (const one of [row, ...members]) statements.unanswered.run(Math.ceil(now), one.id);
     if (settlement.status === "retry")
       for (const one of [row, ...members]) retry(statements, one.id, settlement, now);
