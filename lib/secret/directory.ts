@@ -143,7 +143,7 @@ export function notWritten(place: Place, reason: string, hint: string | null): O
   });
 }
 
-/** `path` is the directory itself, behind any link: the way to it is root's alone, so nobody can exchange it. */
+/** `path` is the directory itself, behind any link: the way to it is root's alone, so no one else can exchange it. */
 function ownLine({ directory, folder }: Place, path: string): string {
   const mode = folder.mode.toString(8).padStart(4, "0");
   const word = shellWord(path);

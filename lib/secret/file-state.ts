@@ -52,7 +52,7 @@ function faultOf(stats: Stats, place: Place, name: string): FileFault | null {
   // A link of root's is how agents publish secrets; what is behind it is judged when it is read.
   if (stats.isSymbolicLink()) return stats.uid === 0 ? null : { why: "it is a link", mend: anew };
   if (!stats.isFile()) return { why: "it is no regular file", mend: `ls -ld ${word}` };
-  // Its other name may be a file of somebody else's: that one is not given away.
+  // Its other name may be a file of another account: that one is not given away.
   if (stats.nlink > 1) return { why: "it has a second name elsewhere (a hard link)", mend: anew };
   const why = wrongness(stats, file.owner.uid);
   if (why === null) return null;

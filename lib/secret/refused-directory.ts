@@ -5,7 +5,7 @@ import { shellWord } from "../platform/shell-word.ts";
 
 /**
  * Why root does nothing in a directory that an environment file of the account names: it is the system's, it is free and
- * nobody vouches for it, or it is somebody's already.
+ * root does not know it, or it has an owner already.
  */
 export type DirectoryRefusal = "system" | "unknown" | "taken";
 
@@ -13,7 +13,7 @@ export type DirectoryRefusal = "system" | "unknown" | "taken";
  * What root is told instead of a line that changes something in such a directory; null where root vouches for it.
  *
  * Behaviour: the account can write any path into its own files. A person who chose the place says so by naming it in the
- *            environment of `opsctl secret list`; what belongs to somebody already is no work for a line that is copied.
+ *            environment of `opsctl secret list`; a line that is copied must not change what has an owner.
  */
 export function refusedDirectory(
   directory: string,

@@ -1,4 +1,4 @@
-/** What is known of the tokens that a peer issues: `beginsWith` is what they usually begin with, null where that is not known. */
+/** What is known of a peer's tokens: `beginsWith` is their usual beginning, null where that is not known. */
 type TokenForm = { peer: string; beginsWith: string | null };
 
 const EMAIL_PROVIDER: TokenForm = { peer: "the e-mail provider", beginsWith: "re_" };
@@ -20,7 +20,7 @@ const FORMS: Readonly<Record<string, TokenForm>> = {
 
 /** RFC 6750, section 2.1: what a bearer token may hold. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-/** Whoever has fewer characters than this has not copied all of them. */
+/** A token with fewer characters than this was not copied whole. */
 const FEWEST = 8;
 const USUALLY_AT_LEAST = 16;
 

@@ -56,7 +56,7 @@ export type Command = {
 /** A line with such commands: what is said before them, and the note behind them. */
 export type ChangingLine = { before: string; commands: readonly Command[]; note: string | null };
 
-/** What a text is: such a line, one with a path that is not plain, one that opsctl does not write, or something else. */
+/** What a text is: such a line, one with a path that is not plain, one that opsctl does not write, or another text. */
 export type ParsedLine =
   | ({ status: "line" } & ChangingLine)
   | { status: "odd" }
@@ -66,8 +66,9 @@ export type ParsedLine =
 /**
  * Reads a line that changes files.
  *
- * Behaviour: root copies such a line into a shell. Every word of it, between single blanks, is a word that opsctl writes, the
- *            name of an account, or a plain path, and so a shell makes of it exactly the words that are judged here.
+ * Behaviour: root copies such a line into a shell. Every word of it, between single blanks, is a word that opsctl
+ *            writes, the name of an account, or a plain path, and so a shell makes of it exactly the words that are
+ *            judged here.
  */
 export function parseChangingLine(text: string): ParsedLine {
   const before = BEFORE.find((words) => text.startsWith(words)) ?? "";
@@ -87,7 +88,7 @@ export function changingLineText({ before, commands, note }: ChangingLine): stri
   return `${before}${texts.join(" && ")}${note === null ? "" : ` # ${note}`}`;
 }
 
-/** Whether a path is absolute, leads nowhere else as text, and has no character that a shell reads in a way of its own. */
+/** Whether a path is absolute, leads nowhere else as text, and has no character with a meaning in a shell. */
 export function isPlainPath(text: string): boolean {
   return PLAIN_PATH.test(text) && !text.split("/").some((part) => part === "." || part === "..");
 }

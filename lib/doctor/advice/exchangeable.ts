@@ -6,12 +6,12 @@ import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
 type Account = { uid: number; gid: number };
 
 const STICKY = 0o1000;
-/** Ubuntu gives the first to the group of its log service; who is in that group, or has an ACL there, is the system's to say. */
+/** Ubuntu gives the first to the group of its log service; the system says who is in that group or has an ACL there. */
 const OF_THE_SYSTEM = ["/var/log", "/var/lib"];
 
 /**
  * Whether the account could lead a line elsewhere that root runs later: it owns a directory or a link on the way to the
- * path, or may write there. True where nobody can follow that way.
+ * path, or may write there. Also true where that way cannot be followed.
  */
 export function isExchangeable(path: string, account: Account): boolean {
   try {

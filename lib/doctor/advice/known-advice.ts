@@ -229,9 +229,9 @@ const KNOWN = KNOWN_LINES.map(patternOf);
  * Whether a text is one of the sentences and commands with which the checks advise, but for SQL and for lines that change a
  * file.
  *
- * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed` judges.
- *            A text that is not listed here is shown as what the account says. `tests/doctor/advice/every-advice.test.ts` reads
- *            the sources and fails on advice that is missing here.
+ * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed`
+ *            judges. A text that is not listed here is shown as what the account says.
+ *            `tests/doctor/advice/every-advice.test.ts` reads the sources and fails on advice that is missing here.
  */
 export function isKnownAdvice(text: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
   const advice = text.endsWith(ADDED) ? text.slice(0, -ADDED.length) : text;

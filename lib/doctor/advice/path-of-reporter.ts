@@ -28,7 +28,7 @@ const CRON_FILE = "/etc/cron.d/opsctl";
  *            - a place that is free, in a directory that root alone may write to and that is none of the system: where
  *              root's own configuration names it, or it is in a directory with the account's name among those for data,
  *              such as /srv/opsctl. Another name may mean something to another program, which would then read there what
- *              the account wrote (/srv/salt), and what is there already belongs to somebody.
+ *              the account wrote (/srv/salt), and what is there already has an owner.
  */
 export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): boolean {
   if (path.split("/").some((part) => part === ".." || part === ".") || path.includes("//")) return false;
@@ -52,7 +52,7 @@ export function mayBeNamed(reporter: Reporter, path: string, slot: PathSlot): bo
   return isPathOf(reporter, path, slot === "secretsdir");
 }
 
-/** Why a line for root must not change a path: it is the system's, free and nobody vouches for it, or somebody's already. */
+/** Why a line for root must not change a path: it is the system's, it is free and unknown to root, or has an owner. */
 export type Refusal = "system" | "unknown" | "taken";
 
 /** Why `isPathOf` is false for this path. */
@@ -101,7 +101,7 @@ function isOwned({ steps, end }: Way, uid: number): boolean {
   return (end ?? steps.at(-1))?.uid === uid;
 }
 
-/** Below a directory that root chose only while that one is free itself: else it may be one that many programs share. */
+/** Below a directory that root chose only while that one is free: else it may be one that many programs share. */
 function mayBePlaced({ name, chosen, secrets }: Reporter, path: string): boolean {
   if (isOfSystem(path)) return false;
   const isChosen = [...chosen, ...secrets].some((one) => isIn(one, path) && isFree(wayTo(one)));

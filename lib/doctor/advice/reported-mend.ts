@@ -17,12 +17,12 @@ const PASS_THROUGH = ["chmod o+x PATH", "chmod go-w PATH"];
 /**
  * The line that mends a finding which another account reports, as root may see it.
  *
- * Behaviour: root runs the line, and the account may have written any text. What root has said first stays. Advice that opsctl
- *            itself writes stays where every name in it is known and every path is the account's; SQL stays where root
- *            knows each of its names. A line that changes files stays where owner and mode are those that opsctl writes
- *            and every path is the account's, as `isPathOf` says; where the account could lead it elsewhere meanwhile, it
- *            is to be run as the account. Instead of another such line there is a sentence that says what is wrong with
- *            it and what to do. Any other text is shown as what the account says.
+ * Behaviour: root runs the line, and the account may have written any text. What root has said first stays. Advice that
+ *            opsctl itself writes stays where every name in it is known and every path is the account's; SQL stays
+ *            where root knows each of its names. A line that changes files stays where owner and mode are those that
+ *            opsctl writes and every path is the account's, as `isPathOf` says; where the account could lead it
+ *            elsewhere meanwhile, it is to be run as the account. Instead of another such line there is a sentence that
+ *            says what is wrong with it and what to do. Any other text is shown as what the account says.
  */
 export function reportedMend(mend: string, reporter: Reporter): string {
   if (isKnownSql(mend) || mend === reporter.ownAdvice) return mend;

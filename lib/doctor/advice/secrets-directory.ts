@@ -50,7 +50,7 @@ function isGiven(path: string, account: { name: string; gid: number }): boolean 
   }
 }
 
-/** Whether root has made this directory for the group of the account; a link could lead to what root made for others. */
+/** Whether root made this directory for the group of the account; a link could lead to what root made for others. */
 function isOpened({ steps, end }: Way, { path, gid }: { path: string; gid: number }): boolean {
   if (end === null || end.path !== path || end.kind !== "directory" || end.uid !== 0) return false;
   if (untrustedStep(steps, ROOT) !== null || (end.mode & WRITABLE_BY_OTHERS) !== 0) return false;

@@ -5,7 +5,7 @@ import type { DueRow } from "../../state/contract.ts";
 
 /** How far the gateway's clock may be behind those of state and service. */
 const BEHIND_MS = 60_000;
-/** How long after the end of its attempt a message may be kept, by a clock that is ahead: as long as two attempts are apart. */
+/** How long after its attempt a message may be kept, by a clock that is ahead: as long as two attempts are apart. */
 const LATEST_MS = 5 * 60_000;
 
 /**

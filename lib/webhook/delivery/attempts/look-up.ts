@@ -64,7 +64,7 @@ export function messageLookUp(dependencies: LookUpDependencies): LookUp {
   };
 }
 
-/** Shape: `failure` is the code of the question without an answer, `isWhole` when all messages of the time are there. */
+/** Shape: `failure` is the code of the unanswered question, `isWhole` when all messages of the time are there. */
 type Kept = { messages: KeptMessage[]; isWhole: boolean; failure: string | null };
 
 async function keptOfOutage(
@@ -159,7 +159,7 @@ async function isProvedAbsent(
   return older?.every(({ text }) => text !== row.text) ?? false;
 }
 
-/** What the gateway keeps of a time, of every form that it may give the number; null when that is not known as a whole. */
+/** What the gateway keeps of a time, of every form that it may give the number; null when some of it is not known. */
 async function findOfAll(
   { find, findInstance, phone }: LookUpDependencies,
   time: Pick<MessageQuestion, "fromMs" | "toMs">,

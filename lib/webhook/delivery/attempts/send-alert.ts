@@ -97,9 +97,9 @@ function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unk
 /**
  * When to look a message up that an outage may not have kept from the gateway.
  *
- * Behaviour: a proxy's time is over, or the gateway is away for it; it gives its other answers before it passes anything
- *            on. A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking costs one
- *            question.
+ * Behaviour: a proxy's time is over, or the gateway is away for it; it gives its other answers before it passes
+ *            anything on. A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking
+ *            costs one question.
  */
 function unansweredIn(code: string): Pick<Retry, "unanswered"> {
   if (code === PROXY_TIMED_OUT) return { unanswered: { knownAfterMs: LATE_MS } };
